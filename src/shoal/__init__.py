@@ -1,0 +1,40 @@
+"""Shoal: privacy diagnosis and preservation in data publishing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__version__ = "0.1.0"
+
+_VERBS = ("read", "diagnose", "anonymize", "evaluate", "verify")
+_MODULES = ("samples", "errors")
+_NOUNS = {
+    "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
+    "Finding": "finding", "Findings": "finding", "Schema": "schema", "Pseudonyms": "pseudonyms",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Verbs, nouns and plug-ins, imported when they are first used."""
+    from importlib import import_module
+
+    if name in _VERBS:
+        return getattr(import_module("shoal.api"), name)
+    if name in _MODULES:
+        return import_module(f"shoal.{name}")
+    if name in _NOUNS:
+        return getattr(import_module(f"shoal.core.{_NOUNS[name]}"), name)
+    if name[:1].isupper():
+        from shoal import registry
+
+        found = registry.by_class_name(name)
+        if found is not None:
+            return found
+    raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    from shoal import registry
+
+    plugins = [registry.find(family, name).__name__ for family in registry.CONTRACTS for name in registry.names(family)]
+    return sorted([*_VERBS, *_MODULES, *_NOUNS, *plugins, "__version__"])

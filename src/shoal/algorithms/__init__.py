@@ -1,0 +1,1 @@
+"""Anonymizers, one a file."""

@@ -1,0 +1,200 @@
+"""Mondrian (LeFevre, DeWitt and Ramakrishnan, 2006)."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from typing_extensions import Doc
+
+from shoal.core.contracts import Algorithm, Progress
+from shoal.core.dataset import Dataset
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.policy import Policy
+from shoal.core.recoding import ByClass
+from shoal.errors import InfeasibleError, SchemaError
+
+Space = namedtuple("Space", "interval missing values leaves spans tree shares rows sizes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mondrian(Algorithm):
+    """Cuts the table again and again along the attribute in which a part is widest, as long as every side
+    satisfies the policy.
+
+    Numeric attributes are cut at the value that leaves the most even sides and published as intervals.
+    Attributes with a hierarchy fall apart into the children of their node, children that are too small
+    staying together, and are published as nodes of the hierarchy. Time grows as n·log(n/k).
+
+    Does not protect against more than the models of the policy do, and does not find the least loss: each cut
+    is the best one for itself.
+
+    Reference: K. LeFevre, D. DeWitt, R. Ramakrishnan, Mondrian multidimensional k-anonymity, 2006.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"age": [21, 22, 23, 24], "sex": ["F", "M", "M", "M"]})
+        >>> data = shoal.read(table, quasi=["age", "sex"])
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm=Mondrian())
+        >>> sorted(release.frame["age"])
+        ['[21-22]', '[21-22]', '[23-24]', '[23-24]']
+    """
+
+    strict: Annotated[bool, Doc("equal records stay together; when relaxed, numeric cuts may part them")] = True
+    numeric: Annotated[
+        Literal["given", "interval", "hierarchy"],
+        Doc("how numeric attributes are published: along a hierarchy only if one was given, or always as this says"),
+    ] = "given"
+
+    def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByClass:
+        summary = dataset.summary
+        if not bool(policy.holds(summary.generalize([tree.height for tree in summary.hierarchies])).all()):
+            raise InfeasibleError(
+                f"the whole table of {dataset.records:,} records as one class does not satisfy the policy",
+                {"records": dataset.records, "least": policy.least},
+            )
+        if len(summary.attributes) > 64:
+            raise SchemaError(f"Mondrian takes up to 64 quasi-identifiers; there are {len(summary.attributes)}")
+        intervals = [self._as_interval(hierarchy) for hierarchy in summary.hierarchies]
+        if self.strict:
+            columns, weights = list(summary.keys), summary.sizes.copy()
+        else:
+            columns = [dataset.codes(name) for name in summary.attributes]
+            weights = np.ones(dataset.records, dtype=np.int64)
+        cutter = _Cutter(dataset, policy, columns, weights, intervals, relaxed=not self.strict)
+        classes = cutter.run(progress)
+        return ByClass.of(
+            classes, columns, summary.hierarchies, intervals, over_rows=not self.strict, facts={"rounds": cutter.rounds}
+        )
+
+    def _as_interval(self, hierarchy: Hierarchy) -> bool:
+        return hierarchy.ordered and (self.numeric == "interval" or (self.numeric == "given" and hierarchy.automatic))
+
+
+class _Cutter:
+    """The partitions that can still be cut, and the points in their order."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        policy: Policy,
+        columns: list[Any],
+        weights: Any,
+        intervals: list[bool],
+        *,
+        relaxed: bool,
+    ) -> None:
+        from numba import get_num_threads
+
+        self.dataset, self.policy, self.relaxed = dataset, policy, relaxed
+        self.threads = get_num_threads()
+        self.points = np.ascontiguousarray(np.stack(columns, axis=1))
+        self.weights = weights
+        self.identities = np.arange(len(weights), dtype=np.int32)
+        self.space = _space(dataset, intervals)
+        self.judges = tuple(model for model in policy.models if not model.by_size)
+        self.rounds = 0
+
+    def run(self, progress: Progress) -> Any:
+        """The class of each point."""
+        count = len(self.weights)
+        spare = (np.empty_like(self.points), np.empty_like(self.weights), np.empty_like(self.identities))
+        side, bounds = np.empty(count, np.int32), np.empty(count, np.int64)
+        begins, ends = np.array([0], np.int64), np.array([count], np.int64)
+        tried = np.zeros(1, np.uint64)
+        final: list[Any] = []
+        with ThreadPoolExecutor(self.threads) as pool:
+            while len(begins):
+                self.rounds += 1
+                counts, chosen = np.zeros(len(begins), np.int64), np.zeros(len(begins), np.int64)
+                self._cut(pool, begins, ends, tried, spare, side, bounds, counts, chosen)
+                whole = counts == 0
+                final.append(begins[whole])
+                begins, ends, tried, counts, chosen = (part[~whole] for part in (begins, ends, tried, counts, chosen))
+                side_begins, side_ends, parents = _sides(begins, counts, bounds)
+                refused = self._refused(side_begins, side_ends, parents, len(begins))
+                accepted = ~refused[parents]
+                tried[refused] |= np.uint64(1) << chosen[refused].astype(np.uint64)
+                begins = np.concatenate([side_begins[accepted], begins[refused]])
+                ends = np.concatenate([side_ends[accepted], ends[refused]])
+                tried = np.concatenate([np.zeros(int(accepted.sum()), np.uint64), tried[refused]])
+                progress(1 - float((ends - begins).sum()) / count, "cutting")
+        starts = np.sort(np.concatenate(final))
+        owners = np.zeros(count, np.int32)
+        owners[starts[1:]] = 1
+        classes = np.empty(count, np.int32)
+        classes[self.identities] = np.cumsum(owners)
+        return classes
+
+    def _cut(
+        self, pool: ThreadPoolExecutor, begins: Any, ends: Any, tried: Any, spare: Any, side: Any, bounds: Any,
+        counts: Any, chosen: Any,
+    ) -> None:  # fmt: skip
+        """One cut of every partition, shared out among the threads by the number of points."""
+        from shoal.kernels import mondrian as kernel
+
+        sizes = np.cumsum(ends - begins)
+        edges = np.searchsorted(sizes, np.linspace(0, sizes[-1], self.threads + 1))
+        edges[0], edges[-1] = 0, len(begins)
+
+        def work(part: int) -> None:
+            some = slice(edges[part], edges[part + 1])
+            kernel.cut(
+                begins[some], ends[some], tried[some], self.points, self.weights, self.identities, self.policy.least,
+                self.relaxed, self.space, np.empty(int(self.space.sizes.max()) + 2, np.int64), spare, side, bounds,
+                counts[some], chosen[some],
+            )  # fmt: skip
+
+        list(pool.map(work, range(self.threads)))
+
+    def _refused(self, begins: Any, ends: Any, parents: Any, partitions: int) -> Any:
+        """Which partitions have a side that breaks a model that looks at more than sizes."""
+        refused = np.zeros(partitions, dtype=np.bool_)
+        if self.judges and len(begins):
+            index = np.full(len(self.weights), -1, dtype=np.int32)
+            points = np.repeat(begins - np.append(0, np.cumsum(ends - begins)[:-1]), ends - begins)
+            points += np.arange(len(points))
+            index[self.identities[points]] = np.repeat(np.arange(len(begins), dtype=np.int32), ends - begins)
+            sides = self.dataset.partitioned(index, len(begins), over_rows=self.relaxed)
+            for model in self.judges:
+                refused[parents[~model.holds(sides)]] = True
+        return refused
+
+
+def _sides(begins: Any, counts: Any, bounds: Any) -> tuple[Any, Any, Any]:
+    """Where each side of each partition begins and ends, and the partition that it is a side of."""
+    parents = np.repeat(np.arange(len(begins)), counts)
+    firsts = np.cumsum(counts) - counts
+    ends = bounds[begins[parents] + np.arange(len(parents)) - firsts[parents]]
+    starts = np.empty_like(ends)
+    starts[1:] = ends[:-1]
+    starts[firsts] = begins
+    return starts, ends, parents
+
+
+def _space(dataset: Dataset, intervals: list[bool]) -> Space:
+    """The hierarchies as flat arrays, for the kernel."""
+    hierarchies = dataset.hierarchies
+    values, tree, shares, leaves, rows, spans = [], [], [], [], [], []
+    for hierarchy, keys in zip(hierarchies, dataset.summary.keys, strict=True):
+        leaves.append(sum(len(part) for part in values))
+        rows.append(sum(part.size for part in tree))
+        numbers = hierarchy.values if hierarchy.values is not None else np.zeros(hierarchy.size)
+        present = keys[keys >= int(hierarchy.missing)]
+        span = float(numbers[present.max()] - numbers[present.min()]) if len(present) else 0.0
+        spans.append(span if span > 0 else 1.0)
+        values.append(numbers)
+        tree.append(hierarchy.codes.ravel())
+        shares.append(
+            np.concatenate([hierarchy.leaf_counts(level)[codes] for level, codes in enumerate(hierarchy.codes)])
+            / hierarchy.size
+        )
+    return Space(
+        np.array(intervals), np.array([hierarchy.missing for hierarchy in hierarchies]),
+        np.concatenate(values), np.array(leaves, np.int64), np.array(spans),
+        np.concatenate(tree), np.concatenate(shares), np.array(rows, np.int64),
+        np.array([hierarchy.size for hierarchy in hierarchies], np.int64),
+    )  # fmt: skip

@@ -1,0 +1,344 @@
+"""The verbs: read, diagnose, anonymize, evaluate, verify."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal import job, registry
+from shoal.core.contracts import Algorithm, Builder, Metric, Model, Progress, silent
+from shoal.core.dataset import Dataset
+from shoal.core.files import sha256
+from shoal.core.finding import Finding, Findings
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.policy import Policy
+from shoal.core.pseudonyms import Pseudonyms
+from shoal.core.release import FORMAT, Release, manifest_path
+from shoal.core.schema import Column, Kind, Missing, Role, Schema, roles
+from shoal.core.values import Values
+from shoal.diagnosis.exposure import exposure
+from shoal.errors import HierarchyError, InputError, ParameterError, VerificationError, unknown_columns
+
+HierarchySpec = str | Path | Mapping[str, Any] | Builder | Hierarchy
+
+
+def read(
+    source: Any,
+    *,
+    quasi: Iterable[str] = (),
+    sensitive: Iterable[str] = (),
+    identifiers: Iterable[str] = (),
+    hierarchies: str | Path | Mapping[str, HierarchySpec] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    missing: Sequence[str] = (),
+    missing_rules: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Dataset:
+    """A table with roles: a path (CSV also compressed, Parquet, Arrow IPC) or a frame (pandas, polars, pyarrow).
+
+    Args:
+        source: the path or the frame. It is never modified.
+        quasi: columns that outsiders may know.
+        sensitive: columns that nobody should learn about a person.
+        identifiers: columns that name a person; a release drops them.
+        hierarchies: a folder with a file `<column>.csv` (or `.toml`, `.json`) for each column that has one, or a
+            mapping from column to a file, a builder (`"intervals:width=5"`) or a `Hierarchy`. A quasi-identifier
+            without one gets an automatic one.
+        kinds: `numeric`, `categorical`, `date` or `text`, where what is found out does not fit.
+        missing: spellings of a missing value besides the empty one.
+        missing_rules: for each column `value` (the default: missing is a value of its own), `refuse` or `drop`.
+        delimiter: of a CSV file; found out by default.
+        encoding: of a CSV file; found out by default.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"], sensitive=["occupation"])
+        >>> data.records, len(data.summary)
+        (30162, 483)
+    """
+    from shoal.engines import embedded
+
+    opened = embedded.open_source(source, delimiter=delimiter, encoding=encoding, missing=missing)
+    assigned = roles(opened.names, quasi=_listed(quasi), sensitive=_listed(sensitive), identifiers=_listed(identifiers))
+    for named in (kinds or {}, missing_rules or {}):
+        unknown = [name for name in named if name not in assigned]
+        if unknown:
+            raise unknown_columns(unknown, assigned)
+    chosen = _chosen_hierarchies(hierarchies, assigned)
+
+    def hierarchy_for(values: Values, role: Role) -> Hierarchy:
+        spec = chosen.get(values.column)
+        if isinstance(spec, Hierarchy):
+            return spec
+        if spec is not None:
+            return spec.build(values)
+        if role is Role.SENSITIVE:
+            return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
+        made: Hierarchy = registry.make("hierarchies", "automatic", {}).build(values)
+        return made
+
+    return embedded.read(
+        opened,
+        assigned,
+        hierarchy_for,
+        kinds={name: _member(Kind, kind, "kind") for name, kind in (kinds or {}).items()},
+        missing_rules={
+            name: _member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()
+        },
+    )
+
+
+def _listed(names: Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _member(options: Any, text: str, what: str) -> Any:
+    try:
+        return options(text)
+    except ValueError:
+        raise ParameterError(f"there is no such {what}; choose one of {', '.join(options)}") from None
+
+
+def _chosen_hierarchies(
+    given: str | Path | Mapping[str, HierarchySpec] | None, assigned: Mapping[str, Role]
+) -> dict[str, Builder | Hierarchy]:
+    if given is None:
+        return {}
+    if isinstance(given, (str, Path)):
+        folder = Path(given)
+        if not folder.is_dir():
+            raise HierarchyError(f"there is no folder {folder.name!r} with hierarchies")
+        files = {
+            name: folder / f"{name}{ending}"
+            for name, role in assigned.items()
+            if role in (Role.QUASI, Role.SENSITIVE)
+            for ending in (".json", ".toml", ".csv")
+            if (folder / f"{name}{ending}").is_file()
+        }
+        return {name: job.builder(path) for name, path in files.items()}
+    unknown = [name for name in given if name not in assigned]
+    if unknown:
+        raise unknown_columns(unknown, assigned)
+    return {name: spec if isinstance(spec, Hierarchy) else job.builder(spec) for name, spec in given.items()}
+
+
+def diagnose(data: Dataset, *, k: int | None = None, attributes: Iterable[str] | None = None) -> Findings:
+    """How exposed people are by a set of attributes (all quasi-identifiers unless others are named).
+
+    With `k`, also whether every class has that many records, and how many records do not.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "workclass", "education", "sex", "race"])
+        >>> shoal.diagnose(data, k=3)["unique-records"].value
+        3109
+    """
+    if k is not None and k < 1:
+        raise ParameterError("k is a whole number from 1 up")
+    if attributes is None:
+        return exposure(data.summary, k)
+    names = _listed(attributes)
+    known = (*data.schema.quasi, *data.schema.sensitive)
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        raise unknown_columns(unknown, known)
+    return exposure(data.group(tuple(names)), k)
+
+
+def anonymize(
+    data: Dataset,
+    *models: Model | str,
+    algorithm: Algorithm | str = "mondrian",
+    suppression: float = 0.0,
+    objective: Metric | str | None = None,
+    seed: int = 0,
+    pseudonyms: Pseudonyms | None = None,
+    progress: Progress = silent,
+) -> Release:
+    """A release that satisfies every model; it is regrouped from its published values before it is handed out.
+
+    Identifiers are dropped, or replaced when `pseudonyms` are given. Rows are shuffled. The same data, policy,
+    algorithm and seed give the same release.
+
+    Raises:
+        InfeasibleError: no release satisfies the policy.
+        VerificationError: the release that was made breaks the policy; it is not handed out.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"])
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5))
+        >>> release.verify(release.policy)["k"].holds
+        True
+    """
+    policy = Policy(
+        models=tuple(job.plugin("models", model) for model in models),
+        suppression=suppression,
+        objective=None if objective is None else job.plugin("metrics", objective),
+        seed=seed,
+    )
+    method = job.plugin("algorithms", algorithm)
+    recoding = method.search(data, policy, progress)
+    published = data.table.apply(data.schema, recoding, seed=seed, pseudonyms=pseudonyms)
+    release = Release(
+        published=published,
+        schema=data.schema,
+        records=data.records,
+        policy=policy,
+        recoding=recoding,
+        populations={histogram.column: histogram.population for histogram in data.summary.sensitive},
+        provenance=_provenance(policy, method, pseudonyms),
+    )
+    broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
+    if broken:
+        raise VerificationError(
+            f"the release that {registry.name_of(method)} made breaks its policy ({', '.join(broken)}) and is withheld"
+        )
+    return release
+
+
+def _provenance(policy: Policy, method: Algorithm, pseudonyms: Pseudonyms | None) -> dict[str, Any]:
+    from shoal import __version__
+
+    return {
+        "shoal": __version__,
+        "seed": policy.seed,
+        "policy": {
+            "models": [job.spelled(model) for model in policy.models],
+            "suppression": policy.suppression,
+            "objective": None if policy.objective is None else job.spelled(policy.objective),
+        },
+        "algorithm": job.spelled(method),
+        "identifiers": "dropped" if pseudonyms is None else "keyed" if pseudonyms.key is not None else "random",
+    }
+
+
+def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | str) -> Findings:
+    """What a release lost (every metric unless some are named), and the risk that is left.
+
+    The release may be a file of any tool, as long as its values are raw values, labels of the hierarchies, or
+    intervals such as `[20-29]`.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"])
+        >>> found = shoal.evaluate(data, shoal.anonymize(data, shoal.KAnonymity(k=5)), "gcp")
+        >>> 0 < found["gcp"].value < 0.1
+        True
+    """
+    opened = release if isinstance(release, Release) else open_release(release, data)
+    chosen = [job.plugin("metrics", metric) for metric in metrics or registry.names("metrics")]
+    risk = exposure(opened.classes, opened.policy.least if opened.policy else None)
+    left_out = Finding(name="suppressed", value=opened.suppressed, how="records that were left out")
+    return Findings((*(metric.score(data, opened) for metric in chosen), *risk, left_out))
+
+
+def open_release(path: str | Path, data: Dataset) -> Release:
+    """A release file next to the table that it was made from."""
+    from shoal.engines import embedded
+
+    path = Path(path)
+    published = embedded.open_published(path)
+    policy = _policy(_manifest(path)) if manifest_path(path).exists() else None
+    populations = {histogram.column: histogram.population for histogram in data.summary.sensitive}
+    release = Release(published, data.schema, data.records, policy, populations=populations)
+    if release.suppressed < 0:
+        raise InputError(f"{path.name} has more records than the table; it is not a release of it")
+    return release
+
+
+def verify(path: str | Path) -> Findings:
+    """Checks a release file against its manifest alone: unchanged, complete, and every model still holds.
+
+    Neither the original table nor the hierarchies are needed.
+
+    Example:
+        >>> import shoal, tempfile
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"])
+        >>> path = Path(tempfile.mkdtemp()) / "release.csv"
+        >>> _ = shoal.anonymize(data, shoal.KAnonymity(k=5)).write(path)
+        >>> shoal.verify(path).holds
+        True
+    """
+    from shoal.engines import embedded
+
+    path = Path(path)
+    manifest = _manifest(path)
+    if not path.is_file():
+        raise InputError(f"{path.name}: there is no such file")
+    same = sha256(path) == manifest["sha256"]
+    unchanged = Finding(name="unchanged", value="yes" if same else "no", holds=same, how="SHA-256 of the file")
+    published = embedded.open_published(path)
+    lacking = [column["name"] for column in _kept(manifest) if column["name"] not in published.table.column_names]
+    if lacking:
+        raise unknown_columns(lacking, published.table.column_names)
+    schema, populations = _schema(manifest, published)
+    release = Release(published, schema, manifest["records"], populations=populations)
+    rows = Finding(
+        name="published", value=published.records, bound=manifest["published"],
+        holds=published.records == manifest["published"], how="records in the file, held against the manifest",
+    )  # fmt: skip
+    return Findings((*release.verify(_policy(manifest)), rows, unchanged))
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    beside = manifest_path(path)
+    try:
+        manifest = json.loads(beside.read_text(encoding="utf-8"))
+    except OSError:
+        raise InputError(f"{beside.name}: there is no manifest beside the release") from None
+    except (ValueError, UnicodeDecodeError):
+        raise InputError(f"{beside.name}: this is not a manifest") from None
+    needed = ("format", "sha256", "records", "published", "policy", "columns", "sensitive", "seed")
+    if not isinstance(manifest, dict) or any(key not in manifest for key in needed):
+        raise InputError(f"{beside.name}: this is not a manifest of a Shoal release")
+    if manifest["format"] != FORMAT:
+        raise InputError(f"{beside.name}: its format is not {FORMAT}; verify it with the version that wrote it")
+    return manifest
+
+
+def _policy(manifest: Mapping[str, Any]) -> Policy:
+    stated = manifest["policy"]
+    objective = stated.get("objective")
+    return Policy(
+        models=tuple(job.plugin("models", model) for model in stated["models"]),
+        suppression=stated["suppression"],
+        objective=None if objective is None else job.plugin("metrics", objective),
+        seed=manifest["seed"],
+    )
+
+
+def _kept(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [column for column in manifest["columns"] if column["role"] != Role.IDENTIFIER]
+
+
+def _schema(manifest: Mapping[str, Any], published: Any) -> tuple[Schema, dict[str, Any]]:
+    """The schema as the manifest has it; trees of sensitive attributes with the labels that the release shows."""
+    columns, populations = [], {}
+    for entry in _kept(manifest):
+        hierarchy = None
+        if entry["role"] == Role.SENSITIVE:
+            shape = manifest["sensitive"][entry["name"]]
+            size = len(shape["population"])
+            hidden = [f"\0{leaf}" for leaf in range(size)]
+            shown = published.labels(entry["name"])
+            if len(shown) == len(shape["leaves"]):
+                for leaf, label in zip(shape["leaves"], shown, strict=True):
+                    hidden[leaf] = label
+            levels = [list(range(size)), *shape["levels"], [0] * size]
+            codes = np.array(levels, dtype=np.int32)
+            labels = tuple(
+                np.array([f"\0{level}\0{node}" for node in range(int(row.max()) + 1)], object)
+                for level, row in enumerate(codes)
+            )
+            hierarchy = Hierarchy(entry["name"], codes, (np.array(hidden, object), *labels[1:]), missing=None in hidden)
+            populations[entry["name"]] = np.array(shape["population"], dtype=np.int64)
+        columns.append(
+            Column(name=entry["name"], role=Role(entry["role"]), kind=Kind(entry["kind"]), hierarchy=hierarchy)
+        )
+    return Schema(tuple(columns)), populations

@@ -1,0 +1,1 @@
+"""The nouns of Shoal, and the contracts that plug-ins keep."""

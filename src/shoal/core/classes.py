@@ -1,0 +1,138 @@
+"""Classes: a grouping of records. Privacy is a property of groups, and this is all that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.grouping import Codes, Counts, group
+from shoal.core.hierarchy import Hierarchy
+from shoal.errors import SchemaError
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How often each sensitive value occurs in each class, sparse, and in the whole table.
+
+    The entries of class `c` are `values[starts[c]:starts[c + 1]]`, ascending, with their `counts`.
+    `population[v]` counts value `v` in the whole table, also in records that no class holds.
+    """
+
+    column: str
+    starts: Counts
+    values: Codes
+    counts: Counts
+    population: Counts
+    hierarchy: Hierarchy | None = None
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """The class of each entry."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @cached_property
+    def distinct(self) -> Counts:
+        """How many different values each class has."""
+        return np.diff(self.starts)
+
+    def rolled(self, index: Codes, classes: int) -> Histogram:
+        """The same counts over coarser classes; `index[c]` is the new class of class `c`, negative to drop it."""
+        owners, values, counts = index[self.owners], self.values, self.counts
+        if len(index) and index.min() < 0:
+            kept = owners >= 0
+            owners, values, counts = owners[kept], values[kept], counts[kept]
+        merged = group([owners.astype(np.int32), values], [classes, len(self.population)], weights=counts)
+        starts = np.searchsorted(merged.keys[0], np.arange(classes + 1)).astype(np.int64)
+        return Histogram(self.column, starts, merged.keys[1], merged.counts, self.population, self.hierarchy)
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Distinct key tuples with sizes and sensitive histograms.
+
+    `keys[j]` holds each class' code in attribute `attributes[j]`. When the keys are leaves of hierarchies
+    (level 0, the *summary* of a table), `generalize` rolls them up without another look at the rows.
+    `records` counts the whole table, also what no class holds.
+    """
+
+    attributes: tuple[str, ...]
+    keys: Codes
+    sizes: Counts
+    sensitive: tuple[Histogram, ...] = ()
+    hierarchies: tuple[Hierarchy, ...] = ()
+    records: int = 0
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def histogram(self, column: str | None = None) -> Histogram:
+        """The histogram of a sensitive attribute; without a name, of the only one there is."""
+        named = [histogram for histogram in self.sensitive if column in (None, histogram.column)]
+        if len(named) == 1:
+            return named[0]
+        if not self.sensitive:
+            raise SchemaError("this needs a sensitive attribute and the schema names none; name one")
+        available = ", ".join(repr(histogram.column) for histogram in self.sensitive)
+        raise SchemaError(f"name one sensitive attribute; there are {available}")
+
+    def rolled(self, index: Codes, keys: Codes) -> Classes:
+        """Coarser classes: `index[c]` is the new class of class `c`, negative to leave it out."""
+        classes = keys.shape[1]
+        kept = index >= 0
+        sizes = np.zeros(classes, np.int64)
+        np.add.at(sizes, index[kept], self.sizes[kept])
+        histograms = tuple(histogram.rolled(index, classes) for histogram in self.sensitive)
+        return Classes(self.attributes, keys, sizes, histograms, (), self.records)
+
+    def generalize(self, levels: Sequence[int]) -> Classes:
+        """The classes when each attribute is published at the given level of its hierarchy."""
+        if not self.hierarchies:
+            raise SchemaError("only the summary of a table can be generalized, and these are already coarser")
+        if len(levels) != len(self.hierarchies):
+            raise SchemaError(f"{len(self.hierarchies)} levels are needed, one for each quasi-identifier")
+        for hierarchy, level in zip(self.hierarchies, levels, strict=True):
+            if not 0 <= level <= hierarchy.height:
+                raise SchemaError(f"the hierarchy of column {hierarchy.column!r} has levels 0 to {hierarchy.height}")
+        maps = [hierarchy.codes[level] for hierarchy, level in zip(self.hierarchies, levels, strict=True)]
+        columns = [mapping[key] for mapping, key in zip(maps, self.keys, strict=True)]
+        radices = [int(mapping[-1]) + 1 if len(mapping) else 1 for mapping in maps]
+        found = group(columns, radices, weights=self.sizes, index=True)
+        assert found.index is not None
+        return self.rolled(found.index, found.keys)
+
+    def select(self, attributes: Sequence[str]) -> Classes:
+        """The classes over some of the attributes only."""
+        positions = [self.attributes.index(name) for name in attributes]
+        columns = [self.keys[position] for position in positions]
+        radices = [int(column.max()) + 1 if len(column) else 1 for column in columns]
+        found = group(columns, radices, weights=self.sizes, index=True)
+        assert found.index is not None
+        coarser = self.rolled(found.index, found.keys)
+        kept = tuple(self.hierarchies[position] for position in positions) if self.hierarchies else ()
+        return Classes(tuple(attributes), coarser.keys, coarser.sizes, coarser.sensitive, kept, self.records)
+
+
+def summarize(
+    attributes: Sequence[str],
+    columns: Sequence[Codes],
+    radices: Sequence[int],
+    sensitive: Sequence[tuple[str, Codes, int, Hierarchy | None]] = (),
+    hierarchies: Sequence[Hierarchy] = (),
+) -> Classes:
+    """Classes from integer columns: one pass over the rows for the keys and one for each sensitive attribute."""
+    found = group(columns, radices)
+    records = int(found.counts.sum())
+    histograms = []
+    for name, codes, size, hierarchy in sensitive:
+        joint = group([*columns, codes], [*radices, size])
+        fresh = np.ones(joint.keys.shape[1], dtype=np.bool_)
+        fresh[1:] = np.any(joint.keys[:-1, 1:] != joint.keys[:-1, :-1], axis=0)
+        starts = np.append(np.flatnonzero(fresh), len(fresh)).astype(np.int64)
+        population = np.zeros(size, np.int64)
+        np.add.at(population, joint.keys[-1], joint.counts)
+        histograms.append(Histogram(name, starts, joint.keys[-1], joint.counts, population, hierarchy))
+    return Classes(tuple(attributes), found.keys, found.counts, tuple(histograms), tuple(hierarchies), records)

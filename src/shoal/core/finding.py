@@ -1,0 +1,77 @@
+"""Finding: one measured fact."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A name, a value, the bound it was held against, and how it was computed.
+
+    Example:
+        >>> Finding(name="k", value=3, bound=5, holds=False).as_dict()
+        {'value': 3, 'bound': 5, 'holds': False}
+    """
+
+    name: str
+    value: float | int | str | None
+    bound: float | int | None = None
+    holds: bool | None = None
+    how: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The finding as JSON holds it; a number that JSON lacks (infinity) is written as text."""
+        value = self.value
+        if isinstance(value, float) and not math.isfinite(value):
+            value = str(value)
+        entry: dict[str, Any] = {"value": value, "bound": self.bound, "holds": self.holds}
+        if self.detail:
+            entry["detail"] = dict(self.detail)
+        return entry
+
+
+@dataclass(frozen=True)
+class Findings(Sequence[Finding]):
+    """Findings in order, also by name.
+
+    Example:
+        >>> found = Findings((Finding(name="k", value=3, bound=2, holds=True),))
+        >>> found["k"].value, found.holds
+        (3, True)
+    """
+
+    entries: tuple[Finding, ...]
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return self.entries[key]
+        for finding in self.entries:
+            if finding.name == key:
+                return finding
+        raise KeyError(key)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.entries)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every finding that was held against a bound keeps it."""
+        return all(finding.holds is not False for finding in self.entries)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The findings as JSON holds them. Two of one name, as with several sensitive attributes, are numbered."""
+        named: dict[str, Any] = {}
+        for finding in self.entries:
+            name, number = finding.name, 2
+            while name in named:
+                name, number = f"{finding.name}-{number}", number + 1
+            named[name] = finding.as_dict()
+        return named

@@ -1,0 +1,276 @@
+"""Hierarchy: each raw value of a column, and what it becomes at each level of generalization."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import HierarchyError
+
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+TOP = "*"
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_INTERVAL = re.compile(rf"\[({_NUMBER})-({_NUMBER})[\])]")
+
+
+def number(text: str | None) -> float:
+    """The number that a label spells, or not-a-number."""
+    try:
+        return float(text) if text is not None and "_" not in text else float("nan")
+    except ValueError:
+        return float("nan")
+
+
+def spelled(value: float) -> str:
+    """A number as a label: whole numbers without a decimal point."""
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A tree over the raw values of a column, as a matrix of integers.
+
+    Row `j` of `codes` says what each raw value (a *leaf*) becomes at level `j`; row 0 is the leaves
+    themselves and the last row is all zero, the one value at the top. Leaves stand in the order of a walk
+    through the tree, and numeric ones also in the order of their values, so that **every node is a
+    contiguous range of leaves**. What a class of records is generalized to follows from its least and
+    its greatest leaf alone.
+
+    A missing value is a leaf of its own: the first one, under nothing but the top.
+
+    Example:
+        >>> paths = [("47677", "476**", "*"), ("47602", "476**", "*"), ("47905", "479**", "*")]
+        >>> tree = Hierarchy.from_paths("zip", paths)
+        >>> tree.height, tree.size
+        (2, 3)
+        >>> tree.label(0, 1)
+        '476**'
+    """
+
+    column: str
+    codes: Codes
+    labels: tuple[NDArray[Any], ...]
+    values: Floats | None = None
+    bounds: tuple[tuple[Floats, Floats], ...] | None = None
+    missing: bool = False
+    automatic: bool = False
+
+    @property
+    def height(self) -> int:
+        """The number of times a raw value can be generalized."""
+        return len(self.codes) - 1
+
+    @property
+    def size(self) -> int:
+        """The number of leaves."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def starts(self) -> tuple[Codes, ...]:
+        """For each level, the first leaf under each node."""
+        return tuple(np.searchsorted(row, np.arange(row[-1] + 1)).astype(np.int32) for row in self.codes)
+
+    @cached_property
+    def stops(self) -> tuple[Codes, ...]:
+        """For each level, the last leaf under each node."""
+        return tuple(np.append(start[1:], np.int32(self.size)).astype(np.int32) - np.int32(1) for start in self.starts)
+
+    def leaf_counts(self, level: int) -> NDArray[np.int64]:
+        """The number of leaves under each node of a level."""
+        return (self.stops[level] - self.starts[level] + 1).astype(np.int64)
+
+    @cached_property
+    def ordered(self) -> bool:
+        """Whether the leaves are numbers in ascending order, so that an interval of them makes sense."""
+        if self.values is None:
+            return False
+        present = self.values[int(self.missing) :]
+        return bool(np.all(np.isfinite(present)) and np.all(np.diff(present) >= 0))
+
+    def ancestor_levels(self, low: Codes, high: Codes) -> NDArray[np.int64]:
+        """The lowest level at which two leaves are the same value, for arrays of pairs."""
+        levels: NDArray[np.int64] = np.argmax(self.codes[:, low] == self.codes[:, high], axis=0)
+        return levels
+
+    def widen(self, low: Codes, high: Codes) -> tuple[Codes, Codes]:
+        """The ranges of the closest common ancestors of pairs of leaves."""
+        levels = self.ancestor_levels(low, high)
+        first, last = np.empty_like(low), np.empty_like(high)
+        for level in range(self.height + 1):
+            at = levels == level
+            nodes = self.codes[level, low[at]]
+            first[at], last[at] = self.starts[level][nodes], self.stops[level][nodes]
+        return first, last
+
+    def spans_missing(self, low: Codes, high: Codes) -> NDArray[np.bool_]:
+        """Which ranges hold the missing value together with others."""
+        return (low == 0) & (high > 0) if self.missing else np.zeros(len(low), dtype=np.bool_)
+
+    def extent(self, low: Codes, high: Codes) -> Floats:
+        """The length of the numeric intervals that ranges of leaves publish.
+
+        A range that is a node with declared bounds counts from bound to bound, any other from its least to
+        its greatest value.
+        """
+        if self.values is None:
+            raise HierarchyError(f"column {self.column!r} has no numeric values")
+        length = np.asarray(self.values[high] - self.values[low], dtype=np.float64)
+        if self.bounds is not None:
+            levels = self.ancestor_levels(low, high)
+            for level in range(1, self.height):
+                nodes = self.codes[level, low]
+                exact = (levels == level) & (self.starts[level][nodes] == low) & (self.stops[level][nodes] == high)
+                lower, upper = self.bounds[level]
+                length[exact] = upper[nodes[exact]] - lower[nodes[exact]]
+        return length
+
+    def label(self, low: int, high: int) -> str | None:
+        """How a range of leaves is published: the raw value, the node's label, an interval or a set."""
+        if low == high:
+            raw: str | None = self.labels[0][low]
+            return raw
+        for level in range(1, self.height + 1):
+            node = self.codes[level, low]
+            if self.starts[level][node] == low and self.stops[level][node] == high:
+                text: str = self.labels[level][node]
+                return text
+        if self.missing and low == 0:
+            top: str = self.labels[-1][0]
+            return top
+        if self.ordered:
+            return f"[{self.labels[0][low]}-{self.labels[0][high]}]"
+        return "{" + "|".join(self.labels[0][low : high + 1]) + "}"
+
+    @cached_property
+    def _ranges(self) -> dict[str | None, tuple[int, int]]:
+        found: dict[str | None, tuple[int, int]] = {}
+        for level in range(self.height, -1, -1):
+            for node, text in enumerate(self.labels[level]):
+                found[text] = (int(self.starts[level][node]), int(self.stops[level][node]))
+        return found
+
+    def parse(self, text: str | None) -> tuple[int, int] | None:
+        """The range of leaves that a published label stands for, or None when it stands for nothing here."""
+        known = self._ranges.get(text)
+        if known is not None or text is None:
+            return known
+        if self.ordered and self.values is not None:
+            interval = _INTERVAL.fullmatch(text)
+            low, high = (float(interval[1]), float(interval[2])) if interval else (number(text), number(text))
+            offset = int(self.missing)
+            values = self.values[offset:]
+            first = int(np.searchsorted(values, low, side="left"))
+            last = (
+                int(np.searchsorted(values, high, side="right" if text.endswith("]") or not interval else "left")) - 1
+            )
+            return (first + offset, last + offset) if np.isfinite(low) and first <= last else None
+        if text.startswith("{") and text.endswith("}"):
+            members = [self._ranges.get(member) for member in text[1:-1].split("|")]
+            if all(member is not None for member in members):
+                leaves = [member for member in members if member is not None]
+                return min(leaf[0] for leaf in leaves), max(leaf[1] for leaf in leaves)
+        return None
+
+    def with_missing(self) -> Hierarchy:
+        """The same hierarchy with a leaf for the missing value."""
+        if self.missing:
+            return self
+        inner = self.codes[:-1] + np.int32(1)
+        own = np.zeros((self.height, 1), dtype=np.int32)
+        codes = np.vstack([np.hstack([own, inner]), np.zeros((1, self.size + 1), dtype=np.int32)])
+        absent = np.array([None], dtype=object)
+        labels = (*(np.concatenate([absent, level]) for level in self.labels[:-1]), self.labels[-1])
+        values = None if self.values is None else np.concatenate([[np.nan], self.values])
+        bounds = None
+        if self.bounds is not None:
+            nan = np.array([np.nan])
+            inside = tuple((np.concatenate([nan, a]), np.concatenate([nan, b])) for a, b in self.bounds[:-1])
+            bounds = (*inside, self.bounds[-1])
+        return replace(
+            self, codes=np.ascontiguousarray(codes), labels=labels, values=values, bounds=bounds, missing=True
+        )
+
+    def rows(self) -> list[list[str]]:
+        """The hierarchy as a table: one row a raw value, raw value first, top last."""
+        return [
+            [str(self.labels[level][self.codes[level, leaf]] or "") for level in range(self.height + 1)]
+            for leaf in range(int(self.missing), self.size)
+        ]
+
+    @classmethod
+    def from_paths(cls, column: str, paths: Sequence[Sequence[str]], *, automatic: bool = False) -> Hierarchy:
+        """A hierarchy from one path a raw value: the raw value first, its ancestors after it, the top last."""
+        if not paths:
+            raise HierarchyError(f"the hierarchy of column {column!r} is empty")
+        height = len(paths[0]) - 1
+        uneven = sum(len(path) != height + 1 for path in paths)
+        if uneven:
+            raise HierarchyError(
+                f"the hierarchy of column {column!r}: {uneven} of {len(paths)} rows have another number of levels "
+                f"than the first row's {height + 1}"
+            )
+        if height == 0:
+            raise HierarchyError(
+                f"the hierarchy of column {column!r} has one level only; add a last column with {TOP!r}"
+            )
+        empty = sum(any(not label for label in path[1:]) for path in paths)
+        if empty:
+            raise HierarchyError(
+                f"the hierarchy of column {column!r}: {empty} values have no path to the top; fill the empty cells"
+            )
+        doubled = len(paths) - len({path[0] for path in paths})
+        if doubled:
+            raise HierarchyError(f"the hierarchy of column {column!r} lists {doubled} raw values more than once")
+        for level in range(1, height):
+            parents: dict[str, set[str]] = {}
+            for path in paths:
+                parents.setdefault(path[level], set()).add(path[level + 1])
+            torn = sum(len(found) > 1 for found in parents.values())
+            if torn:
+                raise HierarchyError(
+                    f"the hierarchy of column {column!r}: {torn} values of level {level} have two or more parents "
+                    f"at level {level + 1}; a value may have only one"
+                )
+        tops = len({path[-1] for path in paths})
+        if tops > 1:
+            raise HierarchyError(
+                f"the hierarchy of column {column!r} ends in {tops} values; the last level must be one single value, "
+                f"such as {TOP!r}"
+            )
+        numbers = np.array([number(path[0]) for path in paths])
+        numeric = bool(np.all(np.isfinite(numbers)))
+        rank = numbers if numeric else np.arange(len(paths), dtype=np.float64)
+        keys = [rank]
+        for level in range(1, height):
+            first: dict[str, float] = {}
+            for path, position in zip(paths, rank, strict=True):
+                first[path[level]] = min(first.get(path[level], np.inf), position)
+            keys.append(np.array([first[path[level]] for path in paths]))
+        order = np.lexsort(keys)
+        codes = np.zeros((height + 1, len(paths)), dtype=np.int32)
+        labels = []
+        for level in range(height + 1):
+            names = [paths[leaf][level] for leaf in order]
+            fresh = np.array([True, *(before != here for before, here in pairwise(names))])
+            codes[level] = np.cumsum(fresh) - 1
+            labels.append(np.array(names, dtype=object)[fresh])
+        return cls(column, codes, tuple(labels), numbers[order] if numeric else None, automatic=automatic)
+
+    @classmethod
+    def flat(
+        cls, column: str, leaves: Sequence[str], values: Floats | None = None, *, automatic: bool = True
+    ) -> Hierarchy:
+        """A hierarchy of height 1: each value, then the top."""
+        codes = np.zeros((2, len(leaves)), dtype=np.int32)
+        codes[0] = np.arange(len(leaves), dtype=np.int32)
+        labels = (np.array(leaves, dtype=object), np.array([TOP], dtype=object))
+        return cls(column, codes, labels, values, automatic=automatic)

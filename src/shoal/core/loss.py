@@ -1,0 +1,39 @@
+"""What a generalized value costs: the one notion of loss that metrics and searches share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.release import Release
+
+
+def penalty(hierarchy: Hierarchy, low: Codes, high: Codes, least: int, greatest: int) -> Floats:
+    """The normalized certainty penalty (NCP) of ranges of leaves.
+
+    Numeric: the length of the published interval over the length of the table's range, where `least` and
+    `greatest` are the table's extreme leaves. Otherwise the share of leaves that the range covers. A single
+    leaf costs nothing; a range that hides whether the value is missing costs everything.
+    """
+    if hierarchy.ordered:
+        first = max(least, int(hierarchy.missing))
+        assert hierarchy.values is not None
+        whole = float(hierarchy.values[greatest] - hierarchy.values[min(first, greatest)])
+        costs = np.clip(hierarchy.extent(low, high) / whole, 0.0, 1.0) if whole > 0 else np.zeros(len(low))
+        costs[hierarchy.spans_missing(low, high)] = 1.0
+    else:
+        costs = (high - low + 1) / hierarchy.size
+    return np.where(low == high, 0.0, costs)
+
+
+def penalties(dataset: Dataset, release: Release) -> Floats:
+    """The summed penalty of each quasi-identifier of a release, left-out records included."""
+    low, high = release.ranges
+    sizes = release.classes.sizes
+    totals = np.empty(len(dataset.hierarchies))
+    for position, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.summary.keys, strict=True)):
+        costs = penalty(hierarchy, low[position], high[position], int(keys.min()), int(keys.max()))
+        totals[position] = float((costs * sizes).sum()) + release.suppressed
+    return totals

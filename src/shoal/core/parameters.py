@@ -1,0 +1,99 @@
+"""Parameters of plug-ins: declared once as annotated fields, used everywhere.
+
+From a field's annotation come its validation, its command-line spelling, its key in the job file and its
+line on the reference page.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from typing_extensions import Doc
+
+from shoal.errors import ParameterError
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """One field of a plug-in, as documentation and front ends need it."""
+
+    name: str
+    kind: str
+    default: object
+    required: bool
+    bounds: str
+    help: str
+
+
+def _described(hint: Any) -> tuple[str, str, str]:
+    metadata: tuple[Any, ...] = ()
+    if get_origin(hint) is Annotated:
+        hint, *rest = get_args(hint)
+        metadata = tuple(rest)
+    text = next((entry.documentation for entry in metadata if isinstance(entry, Doc)), "")
+    signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
+    bounds = ", ".join(
+        f"{sign} {getattr(entry, name)}" for entry in metadata for name, sign in signs.items() if hasattr(entry, name)
+    )
+    kind = hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint).replace("typing.", "")
+    return kind, bounds, text
+
+
+@cache
+def _hints(plugin: type) -> dict[str, Any]:
+    return get_type_hints(plugin, include_extras=True)
+
+
+@cache
+def _adapter(plugin: Any, name: str) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(_hints(plugin)[name])
+
+
+def parameters(plugin: type) -> tuple[Parameter, ...]:
+    """The parameters of a plug-in class, in the order they are declared."""
+    found = []
+    for field in dataclasses.fields(plugin):
+        kind, bounds, text = _described(_hints(plugin)[field.name])
+        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        default = None if required else field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        found.append(Parameter(field.name, kind, default, required, bounds, text))
+    return tuple(found)
+
+
+def build(plugin: type, name: str, values: Mapping[str, Any]) -> Any:
+    """An instance of a plug-in from named values; unknown and lacking names are errors that say so."""
+    known = {parameter.name: parameter for parameter in parameters(plugin)}
+    unknown = [key for key in values if key not in known]
+    if unknown:
+        raise ParameterError(f"{name} has no parameter {', '.join(unknown)}; it has {', '.join(known) or 'none'}")
+    lacking = [key for key, parameter in known.items() if parameter.required and key not in values]
+    if lacking:
+        raise ParameterError(f"{name} needs {', '.join(lacking)}")
+    return plugin(**values)
+
+
+class Parametrized:
+    """Base of every plug-in: validates its fields when it is made."""
+
+    def __post_init__(self) -> None:
+        from pydantic import ValidationError
+
+        plugin: Any = type(self)
+        for field in dataclasses.fields(plugin):
+            try:
+                value = _adapter(plugin, field.name).validate_python(getattr(self, field.name))
+            except ValidationError as error:
+                reason = error.errors()[0]["msg"]
+                raise ParameterError(f"{type(self).__name__}: {field.name}: {reason}") from None
+            object.__setattr__(self, field.name, value)
+
+    def parameters(self) -> dict[str, Any]:
+        """Field names and values, as a job file or a manifest holds them."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]

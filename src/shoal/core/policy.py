@@ -1,0 +1,46 @@
+"""Policy: what must hold in a release, and what may be given up for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.classes import Classes
+from shoal.core.contracts import Metric, Model
+from shoal.errors import ParameterError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """Models that every published class satisfies, a budget of records to leave out, a loss to minimize, a seed."""
+
+    models: tuple[Model, ...]
+    suppression: float = 0.0
+    objective: Metric | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            raise ParameterError("a policy needs at least one privacy model, such as k-anonymity with k=5")
+        if not 0 <= self.suppression <= 1:
+            raise ParameterError("suppression is a share of the records, between 0 and 1")
+        if self.seed < 0:
+            raise ParameterError("the seed is a whole number from 0 up")
+
+    @property
+    def least(self) -> int:
+        """A size that every published class has."""
+        return max(model.least for model in self.models)
+
+    def holds(self, classes: Classes) -> NDArray[np.bool_]:
+        """For each class, whether it satisfies every model."""
+        verdict = np.ones(len(classes), dtype=np.bool_)
+        for model in self.models:
+            verdict &= model.holds(classes)
+        return verdict
+
+    def budget(self, records: int) -> int:
+        """How many of so many records may be left out."""
+        return int(self.suppression * records + 1e-9)

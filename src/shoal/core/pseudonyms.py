@@ -1,0 +1,50 @@
+"""Pseudonyms: what may stand in the place of a direct identifier."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.errors import ParameterError
+
+LEAST_KEY = 16
+
+
+@dataclass(frozen=True)
+class Pseudonyms:
+    """Keyed pseudonyms when there is a key (the same person gets the same one in every release), else random ones.
+
+    Keyed pseudonyms are HMAC-SHA256, cut to 128 bits. The key is never stored and never printed.
+    They do not protect against whoever holds the key.
+
+    Example:
+        >>> keyed = Pseudonyms(key=b"a key of at least sixteen bytes")
+        >>> keyed.of("name", ["Ann", None]) == keyed.of("name", ["Ann", None])
+        True
+    """
+
+    key: bytes | None = None
+
+    def __post_init__(self) -> None:
+        if self.key is not None and len(self.key) < LEAST_KEY:
+            raise ParameterError(f"the pseudonym key has {len(self.key)} bytes; use at least {LEAST_KEY} random ones")
+
+    def __repr__(self) -> str:
+        return f"Pseudonyms({'keyed' if self.key is not None else 'random'})"
+
+    def of(
+        self, column: str, values: list[str | None], generator: np.random.Generator | None = None
+    ) -> list[str | None]:
+        """A pseudonym for each distinct value; a missing identifier stays missing."""
+        if self.key is None:
+            drawn = (generator or np.random.default_rng()).bytes(16 * len(values))
+            tokens = [drawn[16 * place : 16 * place + 16].hex() for place in range(len(values))]
+        else:
+            salted = column.encode() + b"\0"
+            tokens = [
+                hmac.new(self.key, salted + (value or "").encode(), hashlib.sha256).hexdigest()[:32] for value in values
+            ]
+        return [None if value is None else token for value, token in zip(values, tokens, strict=True)]

@@ -1,0 +1,134 @@
+"""Release: the published table, how it came to be, and the policy that it satisfies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.core.classes import Classes, Histogram
+from shoal.core.contracts import Published
+from shoal.core.files import replacing, sha256
+from shoal.core.finding import Finding, Findings
+from shoal.core.grouping import Codes, Counts
+from shoal.core.policy import Policy
+from shoal.core.recoding import Recoding
+from shoal.core.schema import Schema
+from shoal.errors import InputError
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What is handed out. `records` counts the table that it was made from, `published.records` what is in it.
+
+    `classes` regroups the published values; nothing that the algorithm believed goes into it.
+    """
+
+    published: Published
+    schema: Schema
+    records: int
+    policy: Policy | None = None
+    recoding: Recoding | None = None
+    populations: Mapping[str, Counts] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def suppressed(self) -> int:
+        """How many records were left out."""
+        return self.records - self.published.records
+
+    @property
+    def frame(self) -> Any:
+        """The published table as the type that came in."""
+        return self.published.frame()
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The classes of the published quasi-identifier values."""
+        sensitive = [(name, self.schema[name].hierarchy) for name in self.schema.sensitive]
+        classes = self.published.group(self.schema.quasi, sensitive)
+        histograms = tuple(
+            replace(histogram, population=self.populations.get(histogram.column, histogram.population))
+            for histogram in classes.sensitive
+        )
+        return replace(classes, sensitive=histograms, records=self.records)
+
+    @cached_property
+    def ranges(self) -> tuple[Codes, Codes]:
+        """For each quasi-identifier and class, the range of leaves that the published value stands for."""
+        low, high = np.empty_like(self.classes.keys), np.empty_like(self.classes.keys)
+        for position, name in enumerate(self.schema.quasi):
+            hierarchy = self.schema[name].hierarchy
+            if hierarchy is None:
+                raise InputError(f"column {name!r} has no hierarchy, so its published values cannot be understood")
+            parsed = [hierarchy.parse(label) for label in self.published.labels(name)]
+            unknown = sum(found is None for found in parsed)
+            if unknown:
+                raise InputError(
+                    f"column {name!r} of the release has {unknown} distinct values that its hierarchy does not know; "
+                    "give the hierarchies that the release was made with"
+                )
+            bounds = np.array([found for found in parsed if found is not None], dtype=np.int32).reshape(-1, 2)
+            low[position], high[position] = bounds[self.classes.keys[position]].T
+        return low, high
+
+    def verify(self, policy: Policy) -> Findings:
+        """Each model of a policy and the suppression budget, measured on the published values."""
+        budget = policy.budget(self.records)
+        left_out = Finding(
+            name="suppressed", value=self.suppressed, bound=budget, holds=0 <= self.suppressed <= budget,
+            how="records of the table less records of the release",
+        )  # fmt: skip
+        return Findings((*(model.measure(self.classes) for model in policy.models), left_out))
+
+    def write(self, path: str | Path) -> Path:
+        """Writes the release, and beside it the manifest, whose path it returns.
+
+        Both are written beside their places first; when anything goes wrong the old files stay as they were.
+        """
+        path = Path(path)
+        manifest = manifest_path(path)
+        with replacing(path) as release_file, replacing(manifest) as manifest_file:
+            self.published.write(release_file)
+            text = json.dumps({**self.manifest(), "sha256": sha256(release_file)}, indent=2, ensure_ascii=False)
+            manifest_file.write_text(text + "\n", encoding="utf-8")
+        return manifest
+
+    def manifest(self) -> dict[str, Any]:
+        """What another machine needs to check the release, and no cell's value: counts, policy, schema, seed."""
+        columns = [
+            {"name": column.name, "role": str(column.role), "kind": str(column.kind)} for column in self.schema.columns
+        ]
+        return {
+            "format": FORMAT,
+            **self.provenance,
+            "records": self.records,
+            "published": self.published.records,
+            "classes": len(self.classes),
+            "suppressed": self.suppressed,
+            "columns": columns,
+            "sensitive": {histogram.column: self._shape(histogram) for histogram in self.classes.sensitive},
+        }
+
+    def _shape(self, histogram: Histogram) -> dict[str, Any]:
+        """A sensitive attribute without its values: the leaf of each published label, the table's counts, the tree."""
+        hierarchy = histogram.hierarchy
+        assert hierarchy is not None
+        leaves = [hierarchy.parse(label) for label in self.published.labels(histogram.column)]
+        return {
+            "leaves": [leaf[0] for leaf in leaves if leaf is not None],
+            "population": histogram.population.tolist(),
+            "levels": hierarchy.codes[1:-1].tolist(),
+        }
+
+
+def manifest_path(path: Path) -> Path:
+    """Where the manifest of a release lies."""
+    return path.with_name(path.name + ".manifest.json")

@@ -1,0 +1,41 @@
+"""Values: the distinct values of a column, which is what a hierarchy is built from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.hierarchy import Floats
+from shoal.core.schema import Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Distinct values in their natural order, as text, and as numbers where they are numbers.
+
+    The missing value is not among them; every hierarchy gets a leaf for it where the column needs one.
+    """
+
+    column: str
+    kind: Kind
+    texts: NDArray[Any]
+    numbers: Floats | None = None
+
+    @classmethod
+    def of(cls, column: str, kind: Kind, texts: list[str]) -> Values:
+        """Values from texts in any order.
+
+        Example:
+            >>> Values.of("age", Kind.NUMERIC, ["30", "9"]).texts.tolist()
+            ['9', '30']
+        """
+        from shoal.core.hierarchy import number
+
+        if kind is Kind.NUMERIC:
+            numbers = np.array([number(text) for text in texts], dtype=np.float64)
+            order = np.argsort(numbers, kind="stable")
+            return cls(column, kind, np.array(texts, dtype=object)[order], numbers[order])
+        return cls(column, kind, np.array(sorted(texts), dtype=object))

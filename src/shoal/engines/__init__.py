@@ -1,0 +1,1 @@
+"""Engines: who holds the rows."""

@@ -1,0 +1,92 @@
+"""The embedded engine: everything in this process, on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.core.dataset import Dataset
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.schema import Column, Kind, Missing, Role, Schema
+from shoal.core.values import Values
+from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
+from shoal.engines.embedded.published import EmbeddedPublished, open_published
+from shoal.engines.embedded.source import Source, open_file, open_frame
+from shoal.engines.embedded.table import EmbeddedTable, EncodedColumn
+from shoal.errors import InputError, SchemaError
+
+__all__ = ["EmbeddedPublished", "EmbeddedTable", "open_published", "open_source", "read"]
+
+HierarchyFor = Callable[[Values, Role], Hierarchy]
+
+
+def open_source(
+    source: Any, *, delimiter: str | None = None, encoding: str | None = None, missing: Sequence[str] = ()
+) -> Source:
+    """A path or a frame, opened and not yet read."""
+    if isinstance(source, (str, PathLike)):
+        return open_file(Path(source), delimiter=delimiter, encoding=encoding, missing=missing)
+    return open_frame(source)
+
+
+def read(
+    source: Source,
+    roles: Mapping[str, Role],
+    hierarchy_for: HierarchyFor,
+    *,
+    kinds: Mapping[str, Kind],
+    missing_rules: Mapping[str, Missing],
+) -> Dataset:
+    """The dataset: columns with a role are encoded now, the others are left where they are."""
+    named = [name for name in source.names if roles[name] in (Role.QUASI, Role.SENSITIVE)]
+    if not named:
+        raise SchemaError("no column has a role; name quasi-identifiers, and sensitive attributes where there are any")
+    encoded: dict[str, Encoded] = {}
+    if source.dialect is not None:
+        loaded = source.load(named)
+        for name in named:
+            encoded[name] = encode(name, loaded.pop(name), kinds.get(name))
+    else:
+        for name in named:
+            encoded[name] = encode(name, source.load([name])[name], kinds.get(name))
+    records = len(encoded[named[0]].codes)
+    if records == 0:
+        raise InputError("the table has no record")
+    kept = _kept(encoded, missing_rules, records)
+    columns, held = [], {}
+    for name in source.names:
+        rule = missing_rules.get(name, Missing.VALUE)
+        if name not in encoded:
+            columns.append(Column(name=name, role=roles[name], kind=kinds.get(name, Kind.TEXT), missing=rule))
+            continue
+        column = encoded.pop(name)
+        if kept is not None:
+            column = Encoded(column.codes[kept], column.values, column.raw)
+        codes, hierarchy, raw = bind(column, hierarchy_for(column.values, roles[name]))
+        held[name] = EncodedColumn(codes, hierarchy, raw)
+        columns.append(Column(name=name, role=roles[name], kind=column.values.kind, hierarchy=hierarchy, missing=rule))
+    records = records if kept is None else int(kept.sum())
+    return Dataset(EmbeddedTable(source, held, records, kept), Schema(tuple(columns)))
+
+
+def _kept(encoded: Mapping[str, Encoded], rules: Mapping[str, Missing], records: int) -> np.ndarray | None:
+    """Which records stay, by the missing-value rules; None when all do."""
+    kept: np.ndarray | None = None
+    for name, column in encoded.items():
+        rule = rules.get(name, Missing.VALUE)
+        if rule is Missing.VALUE or not column.has_missing:
+            continue
+        present = column.codes != MISSING
+        if rule is Missing.REFUSE:
+            absent = int((~present).sum())
+            raise InputError(
+                f"column {name!r} lacks a value in {absent:,} of {records:,} records; its rule refuses that"
+            )
+        kept = present if kept is None else kept & present
+    if kept is not None and not kept.any():
+        raise InputError("the missing-value rules leave no record")
+    return None if kept is None or kept.all() else kept

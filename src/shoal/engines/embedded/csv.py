@@ -1,0 +1,167 @@
+"""Reading CSV: how the file is written is detected, what it holds is taken as text."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+
+from shoal.errors import InputError
+
+SAMPLE = 1 << 20
+BLOCK = 1 << 24
+DELIMITERS = (",", ";", "\t", "|")
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file is written, and the names in its header, trimmed and as they stand there."""
+
+    names: tuple[str, ...]
+    header: tuple[str, ...]
+    delimiter: str
+    encoding: str
+
+
+def _stream(path: Path) -> Any:
+    with path.open("rb") as file:
+        start = file.read(4)
+    compression = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
+    return pa.input_stream(str(path), compression=compression)
+
+
+def _sampled(path: Path) -> bytes:
+    try:
+        with _stream(path) as stream:
+            return bytes(stream.read(SAMPLE))
+    except OSError:
+        raise InputError(f"{path.name}: cannot be read or decompressed") from None
+
+
+def _encoding(sample: bytes, whole: bool) -> str:
+    for mark, name in _MARKS.items():
+        if sample.startswith(mark):
+            return name
+    try:
+        sample.decode("utf-8")
+        return "utf-8"
+    except UnicodeDecodeError as error:
+        if not whole and error.start > len(sample) - 4:
+            return "utf-8"
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(sample[: 1 << 16]).best()
+    return best.encoding if best is not None else "latin-1"
+
+
+def _records(text: str, delimiter: str, limit: int = 200) -> list[list[str]]:
+    lines = csv.reader(io.StringIO(text), delimiter=delimiter)
+    found = []
+    try:
+        for record in lines:
+            if record:
+                found.append(record)
+            if len(found) == limit:
+                break
+    except csv.Error:
+        return []
+    return found
+
+
+def _delimiter(text: str) -> str:
+    def agreement(delimiter: str) -> tuple[float, int]:
+        records = _records(text, delimiter)[:-1] or _records(text, delimiter)
+        if not records:
+            return 0.0, 0
+        width = len(records[0])
+        return (sum(len(record) == width for record in records) / len(records) if width > 1 else 0.0), width
+
+    best = max(DELIMITERS, key=agreement)
+    return best if agreement(best)[1] > 1 else ","
+
+
+def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = None) -> Dialect:
+    """The dialect of a CSV file, from its first mebibyte."""
+    sample = _sampled(path)
+    whole = len(sample) < SAMPLE
+    if not sample.strip():
+        raise InputError(f"{path.name}: the file is empty")
+    encoding = encoding or _encoding(sample, whole)
+    if b"\0" in sample and not encoding.startswith("utf-16"):
+        raise InputError(f"{path.name}: this is not a text file; CSV, Parquet and Arrow IPC can be read")
+    try:
+        text = sample.decode(encoding, errors="strict" if whole else "ignore")
+    except (UnicodeDecodeError, LookupError):
+        raise InputError(f"{path.name}: the text is not {encoding}; name its encoding") from None
+    if not whole and "\n" not in text and "\r" not in text:
+        raise InputError(f"{path.name}: the first line is longer than {SAMPLE:,} bytes; this is not a table")
+    delimiter = delimiter or _delimiter(text)
+    records = _records(text, delimiter, limit=1)
+    if not records:
+        raise InputError(f"{path.name}: the header cannot be read; is a quotation mark left open?")
+    header = tuple(name.lstrip("\ufeff") for name in records[0])
+    names = tuple(name.strip() for name in header)
+    unnamed = sum(not name for name in names)
+    if unnamed:
+        raise InputError(f"{path.name}: {unnamed} of {len(names)} columns have no name in the header")
+    if len(set(names)) < len(names):
+        raise InputError(f"{path.name}: {len(names) - len(set(names))} column names occur more than once; rename them")
+    return Dialect(names, header, delimiter, encoding)
+
+
+def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    """Columns of a CSV file as dictionary-encoded text; `missing` are the spellings of a missing value."""
+    ragged = 0
+
+    def refuse(_row: Any) -> str:
+        nonlocal ragged
+        ragged += 1
+        return "skip"
+
+    text = pa.dictionary(pa.int32(), pa.string())
+    spelled = dict(zip(dialect.names, dialect.header, strict=True))
+    try:
+        with _stream(path) as stream:
+            encoding = "utf8" if dialect.encoding.startswith("utf-8") else dialect.encoding
+            table = pa.csv.read_csv(
+                pa.transcoding_input_stream(stream, encoding, "utf8") if encoding != "utf8" else stream,
+                read_options=pa.csv.ReadOptions(block_size=BLOCK),
+                parse_options=pa.csv.ParseOptions(
+                    delimiter=dialect.delimiter, newlines_in_values=True, invalid_row_handler=refuse
+                ),
+                convert_options=pa.csv.ConvertOptions(
+                    column_types=dict.fromkeys(dialect.header, text), include_columns=[spelled[name] for name in names],
+                    null_values=["", *missing], strings_can_be_null=True, quoted_strings_can_be_null=True,
+                ),
+            )  # fmt: skip
+    except pa.ArrowInvalid as error:
+        reason = str(error)
+        if "straddl" in reason:
+            message = f"a row is longer than {BLOCK:,} bytes; is a quotation mark left open?"
+        elif "UTF8" in reason or "codec" in reason:
+            message = f"the text is not {dialect.encoding}; name its encoding"
+        elif "Empty CSV" in reason:
+            message = "there is a header and no record"
+        else:
+            message = "this is not a well-formed CSV file"
+        raise InputError(f"{path.name}: {message}") from None
+    except (UnicodeDecodeError, LookupError):
+        raise InputError(f"{path.name}: the text is not {dialect.encoding}; name its encoding") from None
+    except OSError:
+        raise InputError(f"{path.name}: cannot be read or decompressed") from None
+    if ragged:
+        raise InputError(
+            f"{path.name}: {ragged:,} rows have another number of fields than the header's {len(dialect.names)}; "
+            "check the delimiter and the quotation marks"
+        )
+    if table.num_rows == 0:
+        raise InputError(f"{path.name}: there is a header and no record")
+    return {name: table[spelled[name]].unify_dictionaries() for name in names}

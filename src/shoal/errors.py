@@ -1,0 +1,63 @@
+"""Every exception that Shoal raises on purpose.
+
+Messages name columns and counts, never a cell's value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+
+class ShoalError(Exception):
+    """The base of all of them. `exit_code` is what the command returns."""
+
+    exit_code = 2
+
+
+class InputError(ShoalError):
+    """A table, a manifest or a job file cannot be read as what it should be."""
+
+
+class SchemaError(ShoalError):
+    """Roles, kinds or column names do not fit the table."""
+
+
+class HierarchyError(ShoalError):
+    """A generalization hierarchy is not a hierarchy, or does not fit its column."""
+
+
+class ParameterError(ShoalError):
+    """A parameter is unknown, of the wrong type, or out of its bounds."""
+
+
+class OutputError(ShoalError):
+    """A result could not be written; whatever stood there before is untouched."""
+
+
+class MissingExtraError(ShoalError):
+    """A feature needs an optional package that is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional package; install it with: pip install 'shoal[{extra}]'")
+
+
+class InfeasibleError(ShoalError):
+    """No release satisfies the policy. `attempt` holds the figures of the closest try."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, attempt: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.attempt = dict(attempt or {})
+
+
+class VerificationError(ShoalError):
+    """A release breaks the policy it was made for, and is not handed out."""
+
+    exit_code = 3
+
+
+def unknown_columns(unknown: Iterable[str], available: Iterable[str]) -> SchemaError:
+    names = ", ".join(repr(name) for name in unknown)
+    columns = ", ".join(repr(name) for name in available)
+    return SchemaError(f"no column named {names}; the table has {columns}")

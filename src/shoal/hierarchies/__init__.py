@@ -1,0 +1,1 @@
+"""Builders of generalization hierarchies, one a file."""

@@ -1,0 +1,256 @@
+"""The job file and every other piece of configuration text: the only parser of it.
+
+A job is everything that a run needs, in one TOML file: input, columns, policy, algorithm, output.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from shoal import registry
+from shoal.core.contracts import Algorithm, Builder, Metric, Model
+from shoal.core.policy import Policy
+from shoal.core.schema import Kind, Missing, Role
+from shoal.errors import InputError, ParameterError
+
+Spec = tuple[str, dict[str, Any]]
+
+
+def parse_spec(text: str) -> Spec:
+    """A plug-in's name and parameters from `name:key=value,key=value`; a list's entries are joined by `|`.
+
+    Example:
+        >>> parse_spec("t-closeness:t=0.2,distance=hierarchical")
+        ('t-closeness', {'t': '0.2', 'distance': 'hierarchical'})
+    """
+    name, _, rest = text.partition(":")
+    values: dict[str, Any] = {}
+    for pair in filter(None, rest.split(",")):
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise ParameterError(f"{name}: parameters are written key=value, separated by commas")
+        values[key.strip()] = value.strip().split("|") if "|" in value else value.strip()
+    return name.strip(), values
+
+
+def plugin(family: str, spec: str | Mapping[str, Any] | object) -> Any:
+    """A plug-in from its spelling, from a job file's table, or as it is."""
+    if isinstance(spec, registry.CONTRACTS[family]):
+        return spec
+    if isinstance(spec, str):
+        name, values = parse_spec(spec)
+    elif isinstance(spec, Mapping):
+        values = dict(spec)
+        name = str(values.pop("name", ""))
+    else:
+        raise ParameterError(f"{type(spec).__name__} is not one of the {family}")
+    found = registry.find(family, name)
+    lists = {key for key, hint in getattr(found, "__annotations__", {}).items() if "tuple[" in str(hint)}
+    values = {key: [value] if key in lists and isinstance(value, str) else value for key, value in values.items()}
+    return registry.make(family, name, values)
+
+
+def spelled(chosen: object) -> dict[str, Any]:
+    """A plug-in as a job file or a manifest holds it: its name and its parameters."""
+    parameters = chosen.parameters()  # type: ignore[attr-defined]
+    plain = {
+        key: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
+        for key, value in parameters.items()
+        if value is not None
+    }
+    return {"name": registry.name_of(chosen), **plain}
+
+
+def builder(spec: str | Path | Mapping[str, Any] | Builder) -> Builder:
+    """A hierarchy builder from a file's path, a builder's spelling or a job file's table."""
+    if isinstance(spec, Path) or (isinstance(spec, str) and parse_spec(spec)[0] not in registry.names("hierarchies")):
+        path = Path(spec)
+        return registry.make("hierarchies", "tree" if path.suffix in (".toml", ".json") else "table", {"path": path})
+    made: Builder = plugin("hierarchies", spec)
+    return made
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Input(_Strict):
+    path: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    missing: list[str] = []
+    hierarchies: str | None = None
+
+
+class _Column(_Strict):
+    role: Role = Role.PLAIN
+    kind: Kind | None = None
+    hierarchy: str | dict[str, Any] | None = None
+    missing: Missing = Missing.VALUE
+
+
+class _Policy(_Strict):
+    models: list[dict[str, Any] | str] = []
+    suppression: float = 0.0
+    objective: dict[str, Any] | str | None = None
+    seed: int = 0
+
+
+class _Output(_Strict):
+    path: str | None = None
+    pseudonyms: Literal["keyed", "random"] | None = None
+    key_file: str | None = None
+
+
+class _File(_Strict):
+    input: _Input = Field(default_factory=_Input)
+    columns: dict[str, _Column] = {}
+    policy: _Policy = Field(default_factory=_Policy)
+    algorithm: dict[str, Any] | str = "mondrian"
+    output: _Output = Field(default_factory=_Output)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnJob:
+    """What a job says of one column."""
+
+    role: Role = Role.PLAIN
+    kind: Kind | None = None
+    hierarchy: Builder | None = None
+    missing: Missing = Missing.VALUE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """Everything that a run needs."""
+
+    input: Path | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] = ()
+    hierarchies: Path | None = None
+    columns: Mapping[str, ColumnJob] = field(default_factory=dict)
+    models: tuple[Model, ...] = ()
+    suppression: float = 0.0
+    objective: Metric | None = None
+    seed: int = 0
+    algorithm: Algorithm | None = None
+    output: Path | None = None
+    pseudonyms: Literal["keyed", "random"] | None = None
+    key_file: Path | None = None
+
+    def named(self, role: Role) -> list[str]:
+        """The columns that have a role."""
+        return [name for name, column in self.columns.items() if column.role is role]
+
+    def policy(self) -> Policy:
+        return Policy(models=self.models, suppression=self.suppression, objective=self.objective, seed=self.seed)
+
+    def with_role(self, role: Role, names: list[str]) -> Job:
+        """The job with exactly these columns in a role; a column cannot be named twice."""
+        columns = {
+            name: replace(column, role=Role.PLAIN) if column.role is role else column
+            for name, column in self.columns.items()
+        }
+        for name in names:
+            before = columns.get(name, ColumnJob())
+            if before.role is not Role.PLAIN:
+                raise ParameterError(f"column {name!r} was given twice: as {before.role} and as {role}; choose one")
+            columns[name] = replace(before, role=role)
+        return replace(self, columns=columns)
+
+    def toml(self) -> str:
+        """The job as a file; reading it back gives the same job."""
+        import tomli_w
+
+        return tomli_w.dumps(_without_nothing(self._tables()))
+
+    def _tables(self) -> dict[str, Any]:
+        columns = {
+            name: {
+                "role": str(column.role),
+                "kind": str(column.kind) if column.kind else None,
+                "hierarchy": spelled(column.hierarchy) if column.hierarchy else None,
+                "missing": str(column.missing) if column.missing is not Missing.VALUE else None,
+            }
+            for name, column in self.columns.items()
+        }
+        return {
+            "input": {
+                "path": _text(self.input), "delimiter": self.delimiter, "encoding": self.encoding,
+                "missing": list(self.missing) or None, "hierarchies": _text(self.hierarchies),
+            },
+            "columns": columns,
+            "policy": {
+                "suppression": self.suppression, "seed": self.seed,
+                "objective": spelled(self.objective) if self.objective else None,
+                "models": [spelled(model) for model in self.models],
+            },
+            "algorithm": spelled(self.algorithm) if self.algorithm else None,
+            "output": {
+                "path": _text(self.output), "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file),
+            },
+        }  # fmt: skip
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _without_nothing(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nothing(entry) for key, entry in value.items() if entry is not None}
+    return value
+
+
+def load(path: Path) -> Job:
+    """A job from its file; paths in it are relative to the file."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise InputError(f"{path.name}: the job file cannot be read") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path.name}: this is not TOML: {error}") from None
+    return parse(raw, path.parent, path.name)
+
+
+def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
+    """A job from the tables of a job file."""
+    try:
+        file = _File.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{where}: {place}: {first['msg']}") from None
+
+    def resolved(text: str | None) -> Path | None:
+        return None if text is None else folder / text
+
+    columns = {}
+    for name, column in file.columns.items():
+        spec: Any = column.hierarchy
+        if isinstance(spec, dict) and "path" in spec:
+            spec = {**spec, "path": folder / spec["path"]}
+        elif isinstance(spec, str) and parse_spec(spec)[0] not in registry.names("hierarchies"):
+            spec = folder / spec
+        columns[name] = ColumnJob(
+            role=column.role,
+            kind=column.kind,
+            hierarchy=None if spec is None else builder(spec),
+            missing=column.missing,
+        )
+    return Job(
+        input=resolved(file.input.path), delimiter=file.input.delimiter, encoding=file.input.encoding,
+        missing=tuple(file.input.missing), hierarchies=resolved(file.input.hierarchies), columns=columns,
+        models=tuple(plugin("models", model) for model in file.policy.models),
+        suppression=file.policy.suppression, seed=file.policy.seed,
+        objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
+        algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
+        pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Compiled kernels: arrays in, arrays out. The only place that uses numba."""
