@@ -59,7 +59,7 @@ def read(
         >>> import shoal
         >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"], sensitive=["occupation"])
         >>> data.records, len(data.summary)
-        (30162, 483)
+        (30162, 528)
     """
     from shoal.engines import embedded
 

@@ -27,8 +27,8 @@ class Automatic(Builder):
 
     Example:
         >>> ages = Values.of("age", Kind.NUMERIC, [str(age) for age in range(17, 91)])
-        >>> [level.tolist() for level in Automatic().build(ages).labels[3:]]
-        [['[0-19]', '[20-39]', '[40-59]', '[60-79]', '[80-99]'], ['[0-39]', '[40-79]', '[80-119]'], ['[0-79]', '[80-159]'], ['*']]
+        >>> [level.tolist() for level in Automatic().build(ages).labels[4:]]
+        [['[0-39]', '[40-79]', '[80-119]'], ['[0-79]', '[80-159]'], ['*']]
     """
 
     finest: Annotated[int, Ge(2), Doc("about how many intervals the first level of a numeric column has")] = 16
