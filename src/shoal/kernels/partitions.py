@@ -1,0 +1,248 @@
+"""Partitions of weighted rows into classes, their refinement, and the level of each class.
+
+A partition is `order`, the rows arranged so that each class stands together, and `starts`, where each class begins
+(one more entry than there are classes, the last being the number of rows). Levels are such that higher is better:
+a distance is negated.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, T_EQUAL, T_ORDERED, T_TREE = range(8)
+
+
+class Measure(NamedTuple):
+    """What the level of a class is made of: the notion, c, and the whole table's sensitive distribution.
+
+    `parents[h, node]` is the node above a node of level `h`, and `tops[h]` the number of nodes of that level.
+    """
+
+    notion: int
+    c: float
+    population: np.ndarray
+    parents: np.ndarray
+    tops: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def refine(order, starts, classes, column, tally, touched, finer, finer_starts):
+    """Splits every class by one more column; returns the number of classes."""
+    at = 0
+    for old in range(classes):
+        begin, end = starts[old], starts[old + 1]
+        if end - begin == 1:
+            finer[begin] = order[begin]
+            finer_starts[at] = begin
+            at += 1
+            continue
+        used = 0
+        for place in range(begin, end):
+            code = column[order[place]]
+            if tally[code] == 0:
+                touched[used] = code
+                used += 1
+            tally[code] += 1
+        position = begin
+        for which in range(used):
+            code = touched[which]
+            size = tally[code]
+            finer_starts[at] = position
+            at += 1
+            tally[code] = position
+            position += size
+        for place in range(begin, end):
+            code = column[order[place]]
+            finer[tally[code]] = order[place]
+            tally[code] += 1
+        for which in range(used):
+            tally[touched[which]] = 0
+    finer_starts[at] = len(order)
+    return at
+
+
+@njit(cache=True, nogil=True)
+def sizes(order, starts, classes, weights):
+    """The weight of every class."""
+    found = np.empty(classes, np.int64)
+    for owner in range(classes):
+        total = 0
+        for place in range(starts[owner], starts[owner + 1]):
+            total += weights[order[place]]
+        found[owner] = total
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _tree_distance(total, tally, measure, surplus, deficit, extra):
+    """The hierarchical Earth Mover's Distance: what cannot be matched below a node is carried through it."""
+    height = len(measure.tops) - 1
+    for leaf in range(len(measure.population)):
+        extra[leaf] = tally[leaf] / total - measure.population[leaf]
+    distance = 0.0
+    for level in range(height):
+        nodes, above = measure.tops[level], measure.tops[level + 1]
+        surplus[:above] = 0.0
+        deficit[:above] = 0.0
+        for node in range(nodes):
+            parent = measure.parents[level, node]
+            if extra[node] > 0.0:
+                surplus[parent] += extra[node]
+            else:
+                deficit[parent] -= extra[node]
+        for node in range(above):
+            distance += (level + 1) / height * min(surplus[node], deficit[node])
+            extra[node] = surplus[node] - deficit[node]
+    return distance
+
+
+@njit(cache=True, nogil=True)
+def _level(total, tally, touched, used, measure, spare):
+    """The level of a class from its sensitive values `touched[:used]` and their counts in `tally`."""
+    notion = measure.notion
+    if notion == DISTINCT:
+        return float(used)
+    if notion == ENTROPY:
+        weighted = 0.0
+        for which in range(used):
+            weighted += tally[touched[which]] * np.log(tally[touched[which]])
+        return np.exp(np.log(total) - weighted / total)
+    if notion == FREQUENCY:
+        most = 0
+        for which in range(used):
+            most = max(most, tally[touched[which]])
+        return total / most
+    if notion == RECURSIVE:
+        counts = np.empty(used, np.int64)
+        for which in range(used):
+            counts[which] = tally[touched[which]]
+        counts.sort()
+        level, tail = used, 0
+        for place in range(used):
+            tail += counts[place]
+            if counts[used - 1] < measure.c * tail:
+                break
+            level -= 1
+        return float(level)
+    if notion == T_EQUAL:
+        distance = 0.0
+        for which in range(used):
+            distance += max(0.0, tally[touched[which]] / total - measure.population[touched[which]])
+        return -distance
+    if notion == T_ORDERED:
+        distance, carried = 0.0, 0.0
+        for leaf in range(len(measure.population)):
+            carried += tally[leaf] / total - measure.population[leaf]
+            distance += abs(carried)
+        return -distance / max(1, len(measure.population) - 1)
+    return -_tree_distance(total, tally, measure, spare[0], spare[1], spare[2])
+
+
+@njit(cache=True, nogil=True)
+def levels(order, starts, classes, weights, sensitive, measure):
+    """The weight and the level of every class."""
+    found = sizes(order, starts, classes, weights)
+    if measure.notion == K:
+        return found, found.astype(np.float64)
+    values = len(measure.population)
+    tally = np.zeros(values, np.int64)
+    touched = np.empty(values, np.int32)
+    spare = np.empty((3, values))
+    reached = np.empty(classes, np.float64)
+    for owner in range(classes):
+        used = 0
+        for place in range(starts[owner], starts[owner + 1]):
+            row = order[place]
+            if tally[sensitive[row]] == 0:
+                touched[used] = sensitive[row]
+                used += 1
+            tally[sensitive[row]] += weights[row]
+        reached[owner] = _level(found[owner], tally, touched, used, measure, spare)
+        for which in range(used):
+            tally[touched[which]] = 0
+    return found, reached
+
+
+@njit(cache=True, nogil=True)
+def agreement(columns, row):
+    """For every row, the set of columns (a bit each) in which it equals one row."""
+    masks = np.zeros(columns.shape[1], np.uint64)
+    for position in range(len(columns)):
+        bit = np.uint64(1) << np.uint64(position)
+        column = columns[position]
+        code = column[row]
+        for other in range(len(column)):
+            if column[other] == code:
+                masks[other] |= bit
+    return masks
+
+
+@njit(cache=True, nogil=True)
+def level_of(chosen, masks, weights, sensitive, measure):
+    """The level of the class that the rows form whose mask holds all of `chosen`."""
+    total = 0
+    if measure.notion == K:
+        for row in range(len(masks)):
+            if masks[row] & chosen == chosen:
+                total += weights[row]
+        return float(total)
+    values = len(measure.population)
+    tally = np.zeros(values, np.int64)
+    touched = np.empty(values, np.int32)
+    used = 0
+    for row in range(len(masks)):
+        if masks[row] & chosen == chosen:
+            if tally[sensitive[row]] == 0:
+                touched[used] = sensitive[row]
+                used += 1
+            tally[sensitive[row]] += weights[row]
+            total += weights[row]
+    return _level(total, tally, touched, used, measure, np.empty((3, values)))
+
+
+@njit(cache=True, nogil=True)
+def first_below(candidates, bound, masks, weights, sensitive, measure):
+    """The position of the first set for which the record's class is below the bound; -1 when there is none."""
+    for position in range(len(candidates)):
+        if level_of(candidates[position], masks, weights, sensitive, measure) < bound:
+            return position
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def level_after(weights, reached, budget):
+    """The level that is left when the worst classes are given up as long as they hold at most `budget` records.
+
+    Infinite when the budget covers every class.
+    """
+    lowest = np.inf
+    for owner in range(len(reached)):
+        lowest = min(lowest, reached[owner])
+    spent = 0
+    for owner in range(len(reached)):
+        if reached[owner] == lowest:
+            spent += weights[owner]
+    if spent > budget:
+        return lowest
+    order = np.argsort(reached)
+    spent = 0
+    for place in range(len(order)):
+        spent += weights[order[place]]
+        if spent > budget:
+            return reached[order[place]]
+    return np.inf
+
+
+@njit(cache=True, nogil=True)
+def tallied_level_after(weights, budget, tally):
+    """`level_after` where the level is the weight itself; `tally` is zero and longer than the greatest weight."""
+    for owner in range(len(weights)):
+        tally[weights[owner]] += weights[owner]
+    spent, level = 0, 0
+    while level < len(tally) and spent <= budget:
+        spent += tally[level]
+        level += 1
+    for owner in range(len(weights)):
+        tally[weights[owner]] = 0
+    return float(level - 1) if spent > budget else np.inf
