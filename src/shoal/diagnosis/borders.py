@@ -1,0 +1,359 @@
+"""The border search: the maximal sets of attributes that satisfy, and the minimal ones that do not.
+
+It works from both sides. The maximal sets that contain no set known to be bad are the *candidates*. A candidate that
+proves good is in the positive border: everything above it is known to be bad. From a candidate that proves bad
+come small bad sets, and the candidates are cut so that they avoid those. When every candidate has proved good, the
+minimal bad sets are the negative border, and the proof is complete.
+
+How bad sets are found:
+
+- Without a suppression budget one badly protected record is a *witness*. Every set in which the record's class is
+  below the bound is bad, and that takes one look at the record's neighbours (a *scan*), not a grouping for each set.
+  So a scan refutes many candidates at once.
+- With a budget no single record decides. Sets are then taken by size, and one is refuted without a call when the
+  records that its subsets lose exceed the budget together: a set loses whatever a subset of it loses.
+
+References: H. Mannila and H. Toivonen, Levelwise search and borders of theories in knowledge discovery, 1997;
+D. Gunopulos and others, Discovering all most specific sentences, 2003; D.-I. Lin and Z. Kedem, Pincer-Search, 1998.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.contracts import Progress, silent
+from shoal.diagnosis.tuples import HELD, Levels, Partition, Tuples, members
+
+Masks = NDArray[np.uint64]
+Stop = Callable[[], bool]
+RAREST = 2
+"""How many of its rarest values make a record a promising witness."""
+COUNTED = 200_000
+"""Steps after which the size of a theory is left unknown."""
+
+
+@dataclass(frozen=True)
+class Borders:
+    """What a search proved. `bad` are known bad sets that were not proved minimal, `open` sets nothing is known of."""
+
+    positive: tuple[int, ...]
+    negative: tuple[int, ...]
+    calls: int
+    scans: int
+    proven: bool
+    bad: tuple[int, ...] = ()
+    open: tuple[int, ...] = ()
+
+    @property
+    def levelwise(self) -> int | None:
+        """How many calls plain levelwise search needs: all good sets and the negative border; None when too many."""
+        if not self.proven:
+            return None
+        good = subsets(self.positive)
+        return None if good is None else good + len(self.negative)
+
+
+@dataclass(eq=False)
+class Memory:
+    """What evaluations of sets found, for searches with other bounds on the same rows and budget.
+
+    One evaluation gives the level of a set, which answers for every bound.
+    """
+
+    known: dict[int, float] = field(default_factory=dict)
+    by_value: list[Levels] = field(default_factory=list)
+    """For each attribute alone, the level of each of its values."""
+
+
+@dataclass(eq=False)
+class Search:
+    """A search for both borders of a monotone notion."""
+
+    tuples: Tuples
+    threshold: float
+    budget: int = 0
+    memory: Memory = field(default_factory=Memory)
+    stop: Stop = lambda: False
+    progress: Progress = silent
+
+    def __post_init__(self) -> None:
+        self.calls = 0
+        self.scans = 0
+        self.good: list[int] = []
+        self.fine: list[int] = []
+        self.bad: list[int] = []
+        self.candidates: Masks = np.array([self.tuples.full], np.uint64)
+        self.rows = self.tuples
+        self.kept = self.tuples.full
+        self.losses: dict[int, NDArray[np.bool_]] = {}
+
+    def run(self) -> Borders:
+        """The borders, or what is proven of them when the search is stopped or interrupted."""
+        try:
+            finished = self._singles() and (self._climb() if self.budget else self._descend())
+        except KeyboardInterrupt:
+            finished = False
+        return self._result(finished)
+
+    def _singles(self) -> bool:
+        """Every attribute alone; the level of each of its values tells where witnesses are likely."""
+        for position in range(len(self.tuples.names)):
+            if self.stop():
+                return False
+            mask = 1 << position
+            if mask not in self.memory.known or len(self.memory.by_value) <= position:
+                partition = self.tuples.refined(self.tuples.whole(), position)
+                sizes, levels = self.tuples.levels(partition)
+                self.calls += 1
+                self.memory.known[mask] = self.tuples.level(sizes, levels, self.budget)
+                by_value = np.full(self.tuples.radix, np.inf)
+                by_value[self.tuples.columns[position][partition.order[partition.starts[: partition.classes]]]] = levels
+                self.memory.by_value.append(by_value)
+            if self.memory.known[mask] < self.threshold:
+                self._exclude(mask)
+            else:
+                self.fine.append(mask)
+        return True
+
+    def _descend(self) -> bool:
+        """Without a budget: candidates from above, cut by what witnesses refute."""
+        while len(self.candidates):
+            if self.stop():
+                return False
+            chosen = max(self.candidates.tolist(), key=int.bit_count)
+            self._roll_up()
+            if self._is_good(chosen):
+                self._settle(chosen)
+            else:
+                self._refute(chosen)
+            self._report()
+        return True
+
+    def _settle(self, candidate: int) -> None:
+        self.good.append(candidate)
+        self.candidates = self.candidates[self.candidates != np.uint64(candidate)]
+
+    def _report(self) -> None:
+        done = len(self.good) / max(1, len(self.good) + len(self.candidates))
+        self.progress(done, f"{len(self.good)} maximal sets proven, {len(self.candidates)} to look at")
+
+    def _roll_up(self) -> None:
+        """Attributes in no candidate need not be told apart any more: fewer and heavier rows."""
+        needed = int(np.bitwise_or.reduce(self.candidates)) if len(self.candidates) else 0
+        if needed and needed != self.kept:
+            self.rows = self.tuples.projected(needed)
+            self.kept = needed
+
+    def _inner(self, mask: int) -> int:
+        """A mask over all attributes as one over the rows' attributes."""
+        if self.kept == self.tuples.full:
+            return mask
+        return sum(1 << place for place, position in enumerate(members(self.kept)) if mask >> position & 1)
+
+    def _is_good(self, mask: int) -> bool:
+        known = self.memory.known.get(mask)
+        if known is None:
+            if any(mask & ~good == 0 for good in (*self.good, *self.fine)):
+                return True
+            if any(bad & ~mask == 0 for bad in self.bad):
+                return False
+            if self.budget and self._surely_bad(mask):
+                return False
+            partition = self.rows.partition(self._inner(mask))
+            sizes, levels = self.rows.levels(partition)
+            self.calls += 1
+            if self.budget:
+                self._remember_losses(mask, partition, levels)
+            known = self.memory.known[mask] = self.rows.level(sizes, levels, self.budget)
+        if known >= self.threshold:
+            self.fine.append(mask)
+        return known >= self.threshold
+
+    def _surely_bad(self, mask: int) -> bool:
+        """Whether the records that are lost by subsets, and so by the set as well, exceed the budget together."""
+        parts = [self._lost(mask & ~(1 << position)) for position in members(mask)]
+        known = [part for part in parts if part is not None]
+        return len(known) > 1 and int(self.rows.weights[np.logical_or.reduce(known)].sum()) > self.budget
+
+    def _lost(self, mask: int) -> NDArray[np.bool_] | None:
+        if mask not in self.losses and mask.bit_count() == 1:
+            position = members(mask)[0]
+            column = self.rows.columns[members(self.kept).index(position)]
+            self.losses[mask] = self.memory.by_value[position][column] < self.threshold
+        return self.losses.get(mask)
+
+    def _remember_losses(self, mask: int, partition: Partition, levels: Levels) -> None:
+        if len(self.losses) * len(self.rows) < HELD:
+            lost = np.zeros(len(self.rows), np.bool_)
+            below = np.repeat(levels < self.threshold, np.diff(partition.starts[: partition.classes + 1]))
+            lost[partition.order] = below
+            self.losses[mask] = lost
+
+    def _exclude(self, bad: int) -> None:
+        from shoal.kernels import antichains as kernel
+
+        self.bad.append(bad)
+        settled = np.array(self.good, np.uint64)
+        self.candidates = kernel.without(self.candidates, settled, np.uint64(bad))
+
+    def _refute(self, chosen: int) -> None:
+        """Refutes the chosen bad set, and every other candidate that the same witness refutes."""
+        from shoal.kernels import partitions as kernel
+
+        rows, inner = self.rows, self._inner(chosen)
+        partition = rows.partition(inner)
+        _, levels = rows.levels(partition)
+        witness = self._witness(partition, levels, chosen)
+        masks = kernel.agreement(rows.columns, witness)
+        self.scans += 1
+        weights, values = rows.weights, rows.sensitive
+        if not rows.notion.needs_sensitive:
+            masks, weights = _condensed(masks, weights)
+            values = np.zeros(len(masks), np.int32)
+        kept = members(self.kept)
+        rare = {position: self._rarity(position, place, witness) for place, position in enumerate(kept)}
+        likeliest = sorted(kept, key=lambda position: (chosen >> position & 1, -rare[position]))
+        while len(self.candidates) and not self.stop():
+            inners = np.array([self._inner(mask) for mask in self.candidates.tolist()], np.uint64)
+            at = kernel.first_below(inners, self.threshold, masks, weights, values, rows.measure)
+            if at < 0:
+                break
+            bad = int(self.candidates[at])
+            for position in likeliest:
+                smaller = bad & ~(1 << position)
+                if smaller and smaller != bad:
+                    inside = np.uint64(self._inner(smaller))
+                    if kernel.level_of(inside, masks, weights, values, rows.measure) < self.threshold:
+                        bad = smaller
+            self._exclude(bad)
+
+    def _rarity(self, position: int, place: int, rows: Any) -> Any:
+        """How badly a record's value of one attribute is protected by itself; less is rarer."""
+        levels = self.memory.by_value[position][self.rows.columns[place][rows]]
+        return levels if self.rows.notion.name == "t" else np.log(np.maximum(levels, 0.5))
+
+    def _witness(self, partition: Partition, levels: Levels, chosen: int) -> int:
+        """A record of a class below the bound, the one whose rarest values are rarest."""
+        rows = partition.order[partition.starts[np.flatnonzero(levels < self.threshold)]]
+        scores = [
+            self._rarity(position, place, rows)
+            for place, position in enumerate(members(self.kept))
+            if chosen >> position & 1
+        ]
+        return int(rows[np.argmin(np.sort(scores, axis=0)[:RAREST].sum(axis=0))])
+
+    def _climb(self) -> bool:
+        """With a budget: bad sets from below, size by size, and whole candidates from above as soon as it may pay."""
+        self._roll_up()
+        size = 2
+        while len(self.candidates):
+            seen: set[int] = set()
+            # From above as long as it pays: one wasted call a size at most.
+            while len(self.candidates) and self._is_good(largest := max(self.candidates.tolist(), key=int.bit_count)):
+                self._settle(largest)
+            for candidate in self.candidates.tolist():
+                if candidate.bit_count() < size:
+                    self._settle(candidate)
+                    continue
+                for positions in combinations(members(candidate), size):
+                    part = _mask(positions)
+                    if part in seen:
+                        continue
+                    seen.add(part)
+                    if self.stop():
+                        return False
+                    if not self._is_good(part):
+                        self._exclude(part)
+                self._report()
+            size += 1
+        return True
+
+    def _result(self, finished: bool) -> Borders:
+        from shoal.kernels import antichains as kernel
+
+        least = [int(mask) for mask in kernel.minimal(np.array(sorted(set(self.bad)), np.uint64))]
+        certain, rest = [], []
+        for bad in least:
+            below = [bad & ~(1 << position) for position in members(bad)]
+            shown = finished or all(
+                not part or any(part & ~good == 0 for good in (*self.good, *self.fine)) for part in below
+            )
+            (certain if shown else rest).append(bad)
+        return Borders(
+            tuple(sorted(self.good, key=_by_size)), tuple(sorted(certain, key=_by_size)), self.calls, self.scans,
+            finished, tuple(sorted(rest, key=_by_size)), tuple(int(mask) for mask in self.candidates),
+        )  # fmt: skip
+
+
+def _by_size(mask: int) -> tuple[int, list[int]]:
+    return mask.bit_count(), members(mask)
+
+
+def _mask(positions: Iterable[int]) -> int:
+    return sum(1 << position for position in positions)
+
+
+def _condensed(masks: Masks, weights: Any) -> tuple[Masks, Any]:
+    """Equal masks as one, with their weights together."""
+    distinct, inverse = np.unique(masks, return_inverse=True)
+    return distinct, np.bincount(inverse, weights=weights).astype(np.int64)
+
+
+def subsets(family: tuple[int, ...]) -> int | None:
+    """How many non-empty sets lie inside one of a family's; None when counting takes too long.
+
+    Example:
+        >>> subsets((0b011, 0b110))
+        5
+    """
+    steps = 0
+    seen: dict[tuple[int, ...], int] = {}
+
+    def count(masks: tuple[int, ...]) -> int:
+        """How many sets, the empty one included."""
+        nonlocal steps
+        steps += 1
+        if steps > COUNTED:
+            raise OverflowError
+        masks = _maximal(masks)
+        if len(masks) <= 1:
+            return 1 << masks[0].bit_count() if masks else 0
+        if masks not in seen:
+            common = masks[0]
+            for mask in masks:
+                common &= mask
+            if common:
+                seen[masks] = count(tuple(mask & ~common for mask in masks)) << common.bit_count()
+            else:
+                bit = 1 << max(
+                    members(_union(masks)), key=lambda position: sum(mask >> position & 1 for mask in masks)
+                )
+                having = tuple(mask & ~bit for mask in masks if mask & bit)
+                seen[masks] = count(having) + count(tuple(mask & ~bit for mask in masks))
+        return seen[masks]
+
+    try:
+        return count(family) - 1 if family else 0
+    except (OverflowError, RecursionError):
+        return None
+
+
+def _union(masks: tuple[int, ...]) -> int:
+    union = 0
+    for mask in masks:
+        union |= mask
+    return union
+
+
+def _maximal(masks: tuple[int, ...]) -> tuple[int, ...]:
+    kept: list[int] = []
+    for mask in sorted(set(masks), key=int.bit_count, reverse=True):
+        if not any(mask & ~other == 0 for other in kept):
+            kept.append(mask)
+    return tuple(sorted(kept))
