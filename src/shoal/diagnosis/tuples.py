@@ -125,13 +125,14 @@ class Tuples:
             self.held.popitem(last=False)
         return made
 
-    def levels(self, partition: Partition) -> tuple[Counts, Levels]:
-        """The size and the inner level of every class."""
+    def levels(self, partition: Partition, measure: Any = None) -> tuple[Counts, Levels]:
+        """The size and the inner level of every class; of another measure, if one is given."""
         from shoal.kernels import partitions as kernel
 
         found: tuple[Counts, Levels] = kernel.levels(
-            partition.order, partition.starts, partition.classes, self.weights, self.sensitive, self.measure
-        )
+            partition.order, partition.starts, partition.classes, self.weights, self.sensitive,
+            self.measure if measure is None else measure,
+        )  # fmt: skip
         return found
 
     def level(self, sizes: Counts, levels: Levels, budget: int) -> float:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, T_EQUAL, T_ORDERED, T_TREE = range(8)
+K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, T_EQUAL, T_ORDERED, T_TREE, SUPPORT = range(9)
 
 
 class Measure(NamedTuple):
@@ -136,6 +136,11 @@ def _level(total, tally, touched, used, measure, spare):
             carried += tally[leaf] / total - measure.population[leaf]
             distance += abs(carried)
         return -distance / max(1, len(measure.population) - 1)
+    if notion == SUPPORT:
+        share = 0.0
+        for which in range(used):
+            share += measure.population[touched[which]]
+        return share
     return -_tree_distance(total, tally, measure, spare[0], spare[1], spare[2])
 
 
