@@ -77,7 +77,7 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None) -> Encoded:
     combined = encoded.unify_dictionaries().combine_chunks()
     if isinstance(combined, pa.ChunkedArray):
         combined = combined.chunk(0) if combined.num_chunks else pa.array([], pa.string()).dictionary_encode()
-    indices = combined.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    indices = combined.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     raw = combined.dictionary
     if pa.types.is_floating(raw.type):
         raw = pc.if_else(pc.is_nan(raw), None, raw)
