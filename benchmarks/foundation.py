@@ -24,7 +24,9 @@ def grouping(rows: int) -> None:
     mixed = {name: table[name].cast(pl.String).rank("dense").cast(pl.Int32).to_numpy() - 1 for name in QUASI}
     adult = shoal.samples.adult().select("age", "sex", "education", "race", "workclass", "occupation", "native-country")
     picked = np.random.default_rng(0).integers(0, len(adult), rows)
-    few = {name: adult[name].cast(pl.String).rank("dense").cast(pl.Int32).to_numpy()[picked] - 1 for name in adult.columns}
+    few = {
+        name: adult[name].cast(pl.String).rank("dense").cast(pl.Int32).to_numpy()[picked] - 1 for name in adult.columns
+    }
     for name, columns in (("census", mixed), ("Adult drawn with repetition", few)):
         arrays = [np.ascontiguousarray(column) for column in columns.values()]
         radices = [int(array.max()) + 1 for array in arrays]
@@ -61,9 +63,8 @@ def growth(small: int, large: int) -> None:
         data = shoal.read(shoal.samples.census(rows), quasi=QUASI, hierarchies=shoal.samples.hierarchies("census"))
         _ = data.summary
         seconds.append(fastest(lambda data=data: shoal.Mondrian().search(data, policy, silent), repeats=2))
-    print(
-        f"Mondrian {small:,} rows {seconds[0]:.2f} s, {large:,} rows {seconds[1]:.2f} s: {seconds[1] / seconds[0]:.1f}-fold"
-    )
+    few, many = seconds
+    print(f"Mondrian {small:,} rows {few:.2f} s, {large:,} rows {many:.2f} s: {many / few:.1f}-fold")
 
 
 if __name__ == "__main__":
