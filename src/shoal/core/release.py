@@ -18,7 +18,7 @@ from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Floats
 from shoal.core.policy import Policy
-from shoal.core.recoding import Recoding
+from shoal.core.recoding import ByLevel, Recoding
 from shoal.core.schema import Schema
 from shoal.errors import InputError
 
@@ -69,7 +69,8 @@ class Release:
             hierarchy = self.schema[name].hierarchy
             if hierarchy is None:
                 raise InputError(f"column {name!r} has no hierarchy, so its published values cannot be understood")
-            parsed = [hierarchy.parse(label) for label in self.published.labels(name)]
+            level = self.recoding.levels[position] if isinstance(self.recoding, ByLevel) else None
+            parsed = [hierarchy.parse(label, level) for label in self.published.labels(name)]
             unknown = sum(found is None for found in parsed)
             if unknown:
                 raise InputError(
@@ -138,9 +139,8 @@ class Release:
         """A sensitive attribute without its values: the leaf of each published label, the table's counts, the tree."""
         hierarchy = histogram.hierarchy
         assert hierarchy is not None
-        leaves = [hierarchy.parse(label) for label in self.published.labels(histogram.column)]
         return {
-            "leaves": [leaf[0] for leaf in leaves if leaf is not None],
+            "leaves": [hierarchy.leaf_of[label] for label in self.published.labels(histogram.column)],
             "population": histogram.population.tolist(),
             "levels": hierarchy.codes[1:-1].tolist(),
         }
