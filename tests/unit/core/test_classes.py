@@ -17,7 +17,7 @@ def people(draw):
     return pl.DataFrame(
         {
             "age": generator.integers(20, 40, rows),
-            "zip": generator.choice(["53711", "53712", "53703", None], rows),
+            "zip": generator.choice(["53711", "53712", "53703", None], rows).tolist(),
             "disease": generator.choice(["flu", "cold", "none"], rows),
             "pay": generator.integers(1, 4, rows),
         }

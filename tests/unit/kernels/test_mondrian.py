@@ -33,7 +33,7 @@ def cut(points, weights, k, trees, spans, intervals):
             return None
         codes = points[:, attribute]
         if intervals[attribute]:
-            options = [code for code in sorted(set(codes.tolist()))[:-1]]
+            options = sorted(set(codes.tolist()))[:-1]
             sizes = {code: (weights[codes <= code].sum(), weights[codes > code].sum()) for code in options}
             allowed = [code for code in options if min(sizes[code]) >= k]
             if trees[attribute].missing and 0 in allowed:
@@ -78,7 +78,7 @@ def test_same_classes_as_the_twin(seed, k, numeric):
     rows = int(generator.integers(k, 40))
     table = pl.DataFrame(
         {
-            "age": generator.choice([20, 21, 25, 30, 31, 47, None], rows),
+            "age": generator.choice([20, 21, 25, 30, 31, 47, None], rows).tolist(),
             "city": generator.choice(["a1", "a2", "b1", "b2", "b3", "c1"], rows),
             "pay": generator.integers(0, 10**6, rows),
         }
