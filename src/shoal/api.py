@@ -24,6 +24,7 @@ from shoal.diagnosis.exposure import exposure
 from shoal.diagnosis.notions import Notion
 from shoal.diagnosis.questions import Answer, which
 from shoal.diagnosis.questions import ask as answered
+from shoal.diagnosis.sql import sql
 from shoal.errors import HierarchyError, InputError, ParameterError, VerificationError, unknown_columns
 
 HierarchySpec = str | Path | Mapping[str, Any] | Builder | Hierarchy

@@ -12,6 +12,7 @@ How bad sets are found:
   So a scan refutes many candidates at once.
 - With a budget no single record decides. Sets are then taken by size, and one is refuted without a call when the
   records that its subsets lose exceed the budget together: a set loses whatever a subset of it loses.
+  Very many attributes are searched by size as well.
 
 References: H. Mannila and H. Toivonen, Levelwise search and borders of theories in knowledge discovery, 1997;
 D. Gunopulos and others, Discovering all most specific sentences, 2003; D.-I. Lin and Z. Kedem, Pincer-Search, 1998.
@@ -34,6 +35,10 @@ Masks = NDArray[np.uint64]
 Stop = Callable[[], bool]
 RAREST = 2
 """How many of its rarest values make a record a promising witness."""
+REFUTED = 64
+"""How many sets one witness refutes before the next candidate is looked at."""
+WIDE = 16
+"""Attributes beyond which bad sets are taken by size, because the candidates from above would be too many to hold."""
 COUNTED = 200_000
 """Steps after which the size of a theory is left unknown."""
 
@@ -86,7 +91,7 @@ class Search:
         self.calls = 0
         self.scans = 0
         self.good: list[int] = []
-        self.fine: list[int] = []
+        self.fine: set[int] = set()
         self.bad: list[int] = []
         self.candidates: Masks = np.array([self.tuples.full], np.uint64)
         self.rows = self.tuples
@@ -96,7 +101,7 @@ class Search:
     def run(self) -> Borders:
         """The borders, or what is proven of them when the search is stopped or interrupted."""
         try:
-            finished = self._singles() and (self._climb() if self.budget else self._descend())
+            finished = self._singles() and (self._climb() if self.budget or self._wide() else self._descend())
         except KeyboardInterrupt:
             finished = False
         return self._result(finished)
@@ -118,15 +123,19 @@ class Search:
             if self.memory.known[mask] < self.threshold:
                 self._exclude(mask)
             else:
-                self.fine.append(mask)
+                self.fine.add(mask)
         return True
 
+    def _wide(self) -> bool:
+        """Whether so many attributes are left that the candidates from above would be too many to hold."""
+        return len(self.candidates) > 0 and int(self.candidates[0]).bit_count() > WIDE
+
     def _descend(self) -> bool:
-        """Without a budget: candidates from above, cut by what witnesses refute."""
+        """Candidates from above, cut by what witnesses refute."""
         while len(self.candidates):
             if self.stop():
                 return False
-            chosen = max(self.candidates.tolist(), key=int.bit_count)
+            chosen = min(self.candidates.tolist(), key=int.bit_count)
             self._roll_up()
             if self._is_good(chosen):
                 self._settle(chosen)
@@ -159,10 +168,8 @@ class Search:
     def _is_good(self, mask: int) -> bool:
         known = self.memory.known.get(mask)
         if known is None:
-            if any(mask & ~good == 0 for good in (*self.good, *self.fine)):
+            if self._inside_good(mask):
                 return True
-            if any(bad & ~mask == 0 for bad in self.bad):
-                return False
             if self.budget and self._surely_bad(mask):
                 return False
             partition = self.rows.partition(self._inner(mask))
@@ -172,8 +179,11 @@ class Search:
                 self._remember_losses(mask, partition, levels)
             known = self.memory.known[mask] = self.rows.level(sizes, levels, self.budget)
         if known >= self.threshold:
-            self.fine.append(mask)
+            self.fine.add(mask)
         return known >= self.threshold
+
+    def _inside_good(self, mask: int) -> bool:
+        return any(mask & ~good == 0 for good in self.good)
 
     def _surely_bad(self, mask: int) -> bool:
         """Whether the records that are lost by subsets, and so by the set as well, exceed the budget together."""
@@ -219,12 +229,8 @@ class Search:
         kept = members(self.kept)
         rare = {position: self._rarity(position, place, witness) for place, position in enumerate(kept)}
         likeliest = sorted(kept, key=lambda position: (chosen >> position & 1, -rare[position]))
-        while len(self.candidates) and not self.stop():
-            inners = np.array([self._inner(mask) for mask in self.candidates.tolist()], np.uint64)
-            at = kernel.first_below(inners, self.threshold, masks, weights, values, rows.measure)
-            if at < 0:
-                break
-            bad = int(self.candidates[at])
+        bad, at = chosen, 0
+        for _ in range(REFUTED):
             for position in likeliest:
                 smaller = bad & ~(1 << position)
                 if smaller and smaller != bad:
@@ -232,6 +238,12 @@ class Search:
                     if kernel.level_of(inside, masks, weights, values, rows.measure) < self.threshold:
                         bad = smaller
             self._exclude(bad)
+            inners = np.array([self._inner(mask) for mask in self.candidates[at:].tolist()], np.uint64)
+            further = kernel.first_below(inners, self.threshold, masks, weights, values, rows.measure)
+            if further < 0 or self.stop():
+                break
+            at += further
+            bad = int(self.candidates[at])
 
     def _rarity(self, position: int, place: int, rows: Any) -> Any:
         """How badly a record's value of one attribute is protected by itself; less is rarer."""
@@ -249,7 +261,7 @@ class Search:
         return int(rows[np.argmin(np.sort(scores, axis=0)[:RAREST].sum(axis=0))])
 
     def _climb(self) -> bool:
-        """With a budget: bad sets from below, size by size, and whole candidates from above as soon as it may pay."""
+        """Bad sets from below, size by size, and whole candidates from above as long as that pays."""
         self._roll_up()
         size = 2
         while len(self.candidates):
@@ -281,9 +293,7 @@ class Search:
         certain, rest = [], []
         for bad in least:
             below = [bad & ~(1 << position) for position in members(bad)]
-            shown = finished or all(
-                not part or any(part & ~good == 0 for good in (*self.good, *self.fine)) for part in below
-            )
+            shown = finished or all(not part or part in self.fine or self._inside_good(part) for part in below)
             (certain if shown else rest).append(bad)
         return Borders(
             tuple(sorted(self.good, key=_by_size)), tuple(sorted(certain, key=_by_size)), self.calls, self.scans,

@@ -38,8 +38,8 @@ class Partition:
 class Tuples:
     """Weighted rows: distinct combinations of attributes (and of a sensitive value, where the notion has one).
 
-    A set of attributes is a mask, bit `j` for `names[j]`. Evaluating one refines the partition of the largest
-    subset that is still held, one column at a time; `projected` rolls the rows up to fewer attributes.
+    A set of attributes is a mask, bit `j` for `names[j]`. Evaluating one refines the partition of the set
+    without its last attribute, which is held for a while; `projected` rolls the rows up to fewer attributes.
     """
 
     names: tuple[str, ...]
@@ -111,15 +111,14 @@ class Tuples:
         return Partition(order, starts[: classes + 1].copy() if 2 * classes < len(order) else starts, classes)
 
     def partition(self, mask: int) -> Partition:
-        """The partition of a set, from that of the largest subset that is held."""
+        """The partition of a set, from that of its attributes but the last, which is held for the next one."""
         found = self.held.get(mask)
         if found is not None:
             self.held.move_to_end(mask)
             return found
-        base = max((held for held in self.held if held & ~mask == 0), key=int.bit_count, default=0)
-        made = self.held[base] if base else self.whole()
-        for position in members(mask & ~base):
-            made = self.refined(made, position)
+        last = mask.bit_length() - 1
+        rest = mask & ~(1 << last)
+        made = self.refined(self.partition(rest) if rest else self.whole(), last)
         self.held[mask] = made
         while len(self.held) > 2 and len(self.held) * 8 * len(self) > HELD:
             self.held.popitem(last=False)
