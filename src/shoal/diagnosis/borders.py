@@ -341,9 +341,7 @@ def subsets(family: tuple[int, ...]) -> int | None:
             if common:
                 seen[masks] = count(tuple(mask & ~common for mask in masks)) << common.bit_count()
             else:
-                bit = 1 << max(
-                    members(_union(masks)), key=lambda position: sum(mask >> position & 1 for mask in masks)
-                )
+                bit = 1 << max(members(_union(masks)), key=lambda position: sum(mask >> position & 1 for mask in masks))
                 having = tuple(mask & ~bit for mask in masks if mask & bit)
                 seen[masks] = count(having) + count(tuple(mask & ~bit for mask in masks))
         return seen[masks]

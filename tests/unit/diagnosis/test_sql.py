@@ -24,7 +24,9 @@ QUASI = [ODD["age"], ODD["sex"], ODD["race"]]
 @pytest.fixture(scope="module")
 def people():
     frame = shoal.samples.adult(complete=False).head(3000).select("age", "sex", "race", "occupation").rename(ODD)
-    return frame.with_columns(pl.when(pl.int_range(pl.len()) % 97 == 0).then(None).otherwise(pl.col(QUASI[2])).alias(QUASI[2]))
+    return frame.with_columns(
+        pl.when(pl.int_range(pl.len()) % 97 == 0).then(None).otherwise(pl.col(QUASI[2])).alias(QUASI[2])
+    )
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +76,9 @@ def test_both_borders_are_proved(notion, data, people):
     assert rows.keys() - good == {", ".join(names) for names in found.negative_border}
     found = shoal.ask(data, delta=0.1, **notion)
     rows = run(shoal.sql(found, "my people"), people)
-    assert {name for name, lost, budget in rows if lost <= budget} == {", ".join(names) for names in found.positive_border}
+    assert {name for name, lost, budget in rows if lost <= budget} == {
+        ", ".join(names) for names in found.positive_border
+    }
 
 
 @pytest.mark.parametrize("given", [{}, {"delta": 0.1}, {"k": 3, "delta": "ask"}])
@@ -86,7 +90,10 @@ def test_every_set(given, data, people):
         assert rows[", ".join(names)] == pytest.approx(value)
 
 
-@pytest.mark.parametrize(("dialect", "quoted"), [("mysql", "`select`"), ("postgres", '"select"'), ("spark", "`select`"), ("tsql", "[select]")])
+@pytest.mark.parametrize(
+    ("dialect", "quoted"),
+    [("mysql", "`select`"), ("postgres", '"select"'), ("spark", "`select`"), ("tsql", "[select]")],
+)
 def test_dialects_quote_odd_names(dialect, quoted, data):
     assert quoted in shoal.sql(shoal.ask(data, k=3), "my people", dialect=dialect)
 
