@@ -1,4 +1,4 @@
-"""The verbs: read, diagnose, ask, anonymize, evaluate, verify."""
+"""The verbs: read, detect, diagnose, ask, anonymize, evaluate, verify."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.release import FORMAT, Release, manifest_path
 from shoal.core.schema import Column, Kind, Missing, Role, Schema, roles
 from shoal.core.values import Values
+from shoal.diagnosis.detection import Detection
+from shoal.diagnosis.detection import detect as detected
 from shoal.diagnosis.exposure import exposure
 from shoal.diagnosis.notions import Notion
-from shoal.diagnosis.questions import Answer, which
+from shoal.diagnosis.questions import Answer, limit, which
 from shoal.diagnosis.questions import ask as answered
-from shoal.diagnosis.sql import sql
+from shoal.diagnosis.sql import sql as sql
 from shoal.errors import HierarchyError, InputError, ParameterError, VerificationError, unknown_columns
 
 HierarchySpec = str | Path | Mapping[str, Any] | Builder | Hierarchy
@@ -194,9 +196,7 @@ def ask(
     if len(bounds) > 1:
         raise ParameterError(f"give one of {', '.join(bounds)}, not both")
     letter, bound = next(iter(bounds.items()), (None, None))
-    chosen = Notion(
-        name=notion or {"k": "k", "l": "distinct-l", "t": "t", None: "k"}[letter], c=c, distance=distance
-    )
+    chosen = Notion(name=notion or {"k": "k", "l": "distinct-l", "t": "t", None: "k"}[letter], c=c, distance=distance)
     if letter is not None and chosen.letter != letter:
         raise ParameterError(f"the notion {chosen.name} is bounded by {chosen.letter}, and {letter} is given")
     number = which(attributes=attributes is not None, bound=bound is not None, delta=delta, forced=question)
@@ -208,6 +208,44 @@ def ask(
         data.summary, chosen, names, question=number, bound=bound, delta=delta, sensitive=sensitive,
         time_limit=time_limit, progress=progress,
     )  # fmt: skip
+
+
+def detect(
+    source: Any,
+    *,
+    share: float = 0.05,
+    seed: int = 0,
+    time_limit: float | None = 30.0,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Detection:
+    """Suggests a role for every column, with reasons; the person decides. No value is shown.
+
+    Args:
+        source: a path, a frame, or a dataset whose source is looked at anew. Columns need no role.
+        share: sets that make more than this share of the people unique are listed, the smallest ones.
+        seed: of the contributions, where they are sampled.
+        time_limit: seconds for the sets; what is not proven then is said to be.
+        missing: spellings of a missing value besides the empty one.
+        delimiter: of a CSV file; found out by default.
+        encoding: of a CSV file; found out by default.
+
+    Example:
+        >>> import shoal
+        >>> found = shoal.detect(shoal.samples.adult().select("age", "sex", "fnlwgt", "occupation"))
+        >>> found["age"].role, found["sex"].distinct, found.singling_out[0]
+        (<Role.QUASI: 'quasi'>, 2, ('fnlwgt',))
+    """
+    from shoal.engines import embedded
+
+    if not 0 <= share < 1:
+        raise ParameterError("share is a share of the records: from 0 to less than 1")
+    opened = getattr(source.table, "source", None) if isinstance(source, Dataset) else None
+    if opened is None:
+        opened = embedded.open_source(source, delimiter=delimiter, encoding=encoding, missing=missing)
+    looks, records = embedded.look(opened)
+    return detected(looks, records, share=share, seed=seed, stop=limit(time_limit))
 
 
 def anonymize(

@@ -54,10 +54,10 @@ def test_levels_agree_with_the_models(read):
         assert shoal.ask(data, attributes=chosen, notion=notion).answer == pytest.approx(model.measure(classes).value)
     ordered = shoal.TCloseness(t=0.2, distance="ordered").measure(classes).value
     assert shoal.ask(data, attributes=chosen, notion="t", distance="ordered").answer == pytest.approx(ordered)
-    for l in (1, 2, 3, 5):
-        holds = shoal.RecursiveLDiversity(c=3, l=l).holds(classes)
+    for rank in (1, 2, 3, 5):
+        holds = shoal.RecursiveLDiversity(c=3, l=rank).holds(classes)
         lost = int(classes.sizes[~holds].sum()) / 30162
-        assert shoal.ask(data, attributes=chosen, l=l, c=3, notion="recursive-l", delta="ask").answer == lost
+        assert shoal.ask(data, attributes=chosen, l=rank, c=3, notion="recursive-l", delta="ask").answer == lost
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,7 @@ def level(name, c, distance, values, everyone):
     if name == "frequency-l":
         return size / counts[0]
     if name == "recursive-l":
-        return max((l for l in range(1, len(counts) + 1) if counts[0] < c * sum(counts[l - 1 :])), default=0)
+        return max((r for r in range(1, len(counts) + 1) if counts[0] < c * sum(counts[r - 1 :])), default=0)
     shares = [values.count(v) / size for v in range(4)]
     priors = [everyone.count(v) / len(everyone) for v in range(4)]
     return -flow(shares, priors, distance)

@@ -167,14 +167,12 @@ def ask(
         bound = None
     elif bound is not None:
         bound = notion.checked(bound)
-    if time_limit is not None and not time_limit >= 0:
-        raise ParameterError("the time limit is a number of seconds from 0 up")
     if not attributes:
         raise ParameterError("name at least one attribute")
     tuples = Tuples.of(classes, notion, attributes, sensitive)
     delta = {"given": delta, "ask": "ask", None: None}[TABLE[question][2]]
     budget = int(delta * tuples.records + 1e-9) if isinstance(delta, (int, float)) else 0
-    asked = _Asked(tuples, notion, bound, budget, _limit(time_limit), progress)
+    asked = _Asked(tuples, notion, bound, budget, limit(time_limit), progress)
     monotone = notion.monotone(budget) and (delta != "ask" or notion.monotone(1))
     facts: dict[str, Any] = {
         "question": question, "notion": notion.name, "attributes": tuples.names, "records": tuples.records,
@@ -193,10 +191,12 @@ def ask(
     )  # fmt: skip
 
 
-def _limit(seconds: float | None) -> Callable[[], bool]:
+def limit(seconds: float | None) -> Callable[[], bool]:
     """A function that says whether the time is up."""
     if seconds is None:
         return lambda: False
+    if not seconds >= 0:
+        raise ParameterError("the time limit is a number of seconds from 0 up")
     end = time.monotonic() + seconds
     return lambda: time.monotonic() >= end
 

@@ -57,7 +57,7 @@ def sql(answer: Answer, table: str = "data", *, dialect: str = "duckdb") -> str:
     sets: Sequence[Sequence[str]] = [answer.attributes] if single else _sets(answer)
     if len(sets) > MOST_SETS:
         raise ParameterError(
-            f"the query would have {len(sets):,} groupings; ask about fewer attributes so that there are at most {MOST_SETS}"
+            f"the query would have {len(sets):,} groupings and {MOST_SETS} are the most; ask about fewer attributes"
         )
     if not sets:
         raise ParameterError("the answer names no set, so there is nothing to query")
@@ -107,8 +107,8 @@ def _cells(answer: Answer, keys: str, table: str, cells: str, suffix: str) -> li
     ]
     if answer.notion == "recursive-l":
         parts.append(
-            f"ranked{suffix} AS (SELECT {keys}, size, MAX(n) OVER (PARTITION BY {keys}) AS most, {answer.c} * SUM(n) OVER "
-            f"(PARTITION BY {keys} ORDER BY place DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS c_tail "
+            f"ranked{suffix} AS (SELECT {keys}, size, MAX(n) OVER (PARTITION BY {keys}) AS most, {answer.c} * SUM(n) "
+            f"OVER (PARTITION BY {keys} ORDER BY place DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS c_tail "
             f"FROM {cells})"
         )
     return parts

@@ -96,7 +96,7 @@ class Walk:
                 rows = self.tuples.projected(sum(1 << position for position in self.order[place:]))
                 self._visit(rows, rows.whole(), 0, place)
                 self.progress(2.0**-place, f"{len(self.values):,} sets")
-        except (KeyboardInterrupt, _Stopped):
+        except (KeyboardInterrupt, _TimeIsUpError):
             proven = False
         ordered = sorted(self.values, key=lambda mask: (mask.bit_count(), members(mask)))
         return Walked({mask: self.values[mask] for mask in ordered}, self.calls, proven)
@@ -104,7 +104,7 @@ class Walk:
     def _visit(self, rows: Tuples, coarser: Partition, mask: int, place: int) -> None:
         """One more attribute, and then the attributes after it, the last one first."""
         if self.stop():
-            raise _Stopped
+            raise _TimeIsUpError
         position = self.order[place]
         grown = mask | 1 << position
         partition = coarser
@@ -135,7 +135,7 @@ class Walk:
         return None
 
 
-class _Stopped(Exception):
+class _TimeIsUpError(Exception):
     """The walk ran out of time."""
 
 

@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def _inside(chosen, masks, used):
-    for position in range(used):
+    for position in range(used):  # noqa: SIM110, generators do not compile
         if chosen & ~masks[position] == 0:
             return True
     return False
@@ -56,10 +56,10 @@ def without(candidates, settled, bad):
     for position in range(making):
         inside = False
         for other in range(making):
-            if other != position and fresh[position] & ~fresh[other] == 0:
-                if fresh[position] != fresh[other] or other < position:
-                    inside = True
-                    break
+            equal = fresh[position] == fresh[other]
+            if fresh[position] & ~fresh[other] == 0 and (not equal or other < position):
+                inside = True
+                break
         if not inside:
             result[at] = fresh[position]
             at += 1
@@ -74,10 +74,10 @@ def minimal(masks):
     for position in range(len(masks)):
         holds = False
         for other in range(len(masks)):
-            if other != position and masks[other] & ~masks[position] == 0:
-                if masks[other] != masks[position] or other < position:
-                    holds = True
-                    break
+            equal = masks[position] == masks[other]
+            if masks[other] & ~masks[position] == 0 and (not equal or other < position):
+                holds = True
+                break
         if not holds:
             result[at] = masks[position]
             at += 1

@@ -73,6 +73,8 @@ def _numbers(values: pa.Array, texts: list[str]) -> NDArray[np.float64] | None:
 
 def encode(name: str, column: pa.ChunkedArray, kind: Kind | None) -> Encoded:
     """A column as codes. The kind is found out unless it is given; a given one must fit."""
+    if pa.types.is_nested(column.type):
+        raise SchemaError(f"column {name!r} holds {column.type}, which cannot have a privacy role; leave it plain")
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     combined = encoded.unify_dictionaries().combine_chunks()
     if isinstance(combined, pa.ChunkedArray):
