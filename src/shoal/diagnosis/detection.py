@@ -185,7 +185,7 @@ def _singling_out(
 
 
 def _contributions(classes: Classes, seed: int, stop: Callable[[], bool]) -> tuple[dict[str, float], str]:
-    """Shapley values of the share of unique records: a column's mean increase, over orders in which they are learned."""
+    """Shapley values of the share of unique records: a column's mean increase, over the orders of learning them."""
     tuples = Tuples.of(classes, Notion(name="k"), classes.attributes)
     count = len(tuples.names)
     worth: dict[int, float] = {0: 0.0}

@@ -6,25 +6,26 @@ import re
 
 from shoal.core.schema import Role
 
-WORDS: dict[Role, frozenset[str]] = {
-    Role.IDENTIFIER: frozenset(
-        "name names surname firstname lastname forename fullname givenname familyname maidenname nom vorname nachname "
-        "nombre apellido cognome email mail phone telephone telefon tel mobile fax ssn nino bsn aadhaar passport iban "
-        "account card licence license plate address street strasse rue username login userid nickname url website uuid "
-        "guid mrn imei vin fingerprint signature photo".split()
-    ),
-    Role.QUASI: frozenset(
-        "age alter sex gender race ethnicity ethnic zip zipcode postcode postal plz city town village county district "
-        "state region province country nationality citizenship birth birthdate birthday dob birthplace born marital "
-        "education school degree occupation job profession workclass employer company department language relationship "
-        "household children siblings height weight latitude longitude location date year admission discharge".split()
-    ),
-    Role.SENSITIVE: frozenset(
-        "disease diagnosis icd condition illness hiv symptom drug medication medicine treatment therapy disability salary "
-        "income wage earnings pay religion faith politics political party union sexuality orientation genetic crime "
-        "conviction offence credit debt loan balance grade score result".split()
-    ),
+_SPELLED = {
+    Role.IDENTIFIER: """
+        name names surname firstname lastname forename fullname givenname familyname maidenname nom vorname nachname
+        nombre apellido cognome email mail phone telephone telefon tel mobile fax ssn nino bsn aadhaar passport iban
+        account card licence license plate address street strasse rue username login userid nickname url website uuid
+        guid mrn imei vin fingerprint signature photo
+    """,
+    Role.QUASI: """
+        age alter sex gender race ethnicity ethnic zip zipcode postcode postal plz city town village county district
+        state region province country nationality citizenship birth birthdate birthday dob birthplace born marital
+        education school degree occupation job profession workclass employer company department language relationship
+        household children siblings height weight latitude longitude location date year admission discharge
+    """,
+    Role.SENSITIVE: """
+        disease diagnosis icd condition illness hiv symptom drug medication medicine treatment therapy disability
+        salary income wage earnings pay religion faith politics political party union sexuality orientation genetic
+        crime conviction offence credit debt loan balance grade score result
+    """,
 }
+WORDS = {role: frozenset(text.split()) for role, text in _SPELLED.items()}
 KEYS = frozenset(("id", "ids", "identifier", "number", "no", "nr", "code", "key"))
 """Words of a key: they name a person only where the values are almost unique."""
 

@@ -108,8 +108,8 @@ def _cells(answer: Answer, keys: str, table: str, cells: str, suffix: str) -> li
     if answer.notion == "recursive-l":
         parts.append(
             f"ranked{suffix} AS (SELECT {keys}, size, MAX(n) OVER (PARTITION BY {keys}) AS most, {answer.c} * SUM(n) "
-            f"OVER (PARTITION BY {keys} ORDER BY place DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS c_tail "
-            f"FROM {cells})"
+            f"OVER (PARTITION BY {keys} ORDER BY place DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) "
+            f"AS c_tail FROM {cells})"
         )
     return parts
 
