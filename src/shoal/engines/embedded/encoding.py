@@ -16,7 +16,8 @@ from shoal.core.schema import Kind
 from shoal.core.values import Values
 from shoal.errors import HierarchyError, InputError, SchemaError
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?")
+_DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?")
+_IDLE_FRACTION = re.compile(r"(?<=:\d\d)\.0+(?!\d)")
 _PADDED = re.compile(r"[-+]?0\d+")
 MISSING = -1
 
@@ -40,13 +41,22 @@ def _texts(name: str, values: pa.Array) -> list[str]:
         return [spelled(value) for value in values.to_pylist()]
     if pa.types.is_boolean(kind):
         return ["true" if value else "false" for value in values.to_pylist()]
-    if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
-        return [
-            value.isoformat(" ") if pa.types.is_timestamp(kind) else value.isoformat() for value in values.to_pylist()
-        ]
-    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+    if pa.types.is_duration(kind):
+        return [str(value) for value in values.cast(pa.int64()).to_pylist()]
+    if pa.types.is_temporal(kind):
+        return [_moment(text) for text in values.cast(pa.string()).to_pylist()]
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_numeric(kind) or pa.types.is_null(kind)):
         raise SchemaError(f"column {name!r} holds {kind}, which cannot have a privacy role; leave it plain or drop it")
-    return [str(value).strip() for value in values.to_pylist()]
+    return [_moment(str(value).strip()) for value in values.to_pylist()]
+
+
+def _moment(text: str) -> str:
+    """A time without a fraction of nothing, which files of one kind hold and files of another do not."""
+    return _IDLE_FRACTION.sub("", text) if ".0" in text and ":" in text else text
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _kind(values: pa.Array, texts: list[str], numbers: NDArray[np.float64] | None) -> Kind:
@@ -60,15 +70,20 @@ def _kind(values: pa.Array, texts: list[str], numbers: NDArray[np.float64] | Non
 
 
 def _numbers(values: pa.Array, texts: list[str]) -> NDArray[np.float64] | None:
-    """The values as numbers, when every one is a number; codes with leading zeros are not."""
-    if not texts or pa.types.is_boolean(values.type) or pa.types.is_temporal(values.type):
+    """The values as numbers, when every one is a number of its own.
+
+    Codes with leading zeros are none, nor are codes such as 250.0 and 250.00, nor whole numbers so large that two
+    of them are the same floating-point number: as numbers, different values would become one.
+    """
+    if not texts or pa.types.is_boolean(values.type):
         return None
-    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
-        return np.array([float(value) for value in values.to_pylist()], dtype=np.float64)
-    if any(_PADDED.fullmatch(text) for text in texts):
+    if pa.types.is_temporal(values.type) and not pa.types.is_duration(values.type):
+        return None
+    if not _is_numeric(values.type) and any(_PADDED.fullmatch(text) for text in texts):
         return None
     numbers = np.array([number(text) for text in texts], dtype=np.float64)
-    return numbers if bool(np.all(np.isfinite(numbers))) else None
+    alone = bool(np.all(np.isfinite(numbers))) and len(np.unique(numbers)) == len(set(texts))
+    return numbers if alone else None
 
 
 def encode(name: str, column: pa.ChunkedArray, kind: Kind | None) -> Encoded:
@@ -98,6 +113,13 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None) -> Encoded:
         if unfit:
             raise SchemaError(
                 f"column {name!r} is said to be numeric and {unfit} of its {len(texts)} distinct values are not numbers"
+            )
+    if kind is Kind.DATE and not pa.types.is_temporal(values.type):
+        unfit = sum(_DATE.fullmatch(text) is None for text in texts)
+        if unfit:
+            raise SchemaError(
+                f"column {name!r} is said to hold dates and {unfit} of its {len(texts)} distinct values are not dates "
+                "like 1984-05-17"
             )
     keys: NDArray[Any] = np.array(texts, dtype=object) if found is not Kind.NUMERIC or numbers is None else numbers
     distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
