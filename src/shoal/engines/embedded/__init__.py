@@ -30,7 +30,7 @@ def open_source(
     """A path or a frame, opened and not yet read."""
     if isinstance(source, (str, PathLike)):
         return open_file(Path(source), delimiter=delimiter, encoding=encoding, missing=missing)
-    return open_frame(source)
+    return open_frame(source, missing=missing)
 
 
 def read(
@@ -49,10 +49,10 @@ def read(
     if source.dialect is not None:
         loaded = source.load(named)
         for name in named:
-            encoded[name] = encode(name, loaded.pop(name), kinds.get(name))
+            encoded[name] = encode(name, loaded.pop(name), kinds.get(name), source.missing)
     else:
         for name in named:
-            encoded[name] = encode(name, source.load([name])[name], kinds.get(name))
+            encoded[name] = encode(name, source.load([name])[name], kinds.get(name), source.missing)
     records = len(encoded[named[0]].codes)
     if records == 0:
         raise InputError("the table has no record")

@@ -50,24 +50,18 @@ def _sampled(path: Path) -> bytes:
         raise InputError(f"{path.name}: cannot be read or decompressed") from None
 
 
-def _encoding(sample: bytes, whole: bool) -> str:
-    for mark, name in _MARKS.items():
-        if sample.startswith(mark):
-            return name
+def _encoding(path: Path, sample: bytes, whole: bool) -> str:
     try:
         sample.decode("utf-8")
         return "utf-8"
     except UnicodeDecodeError as error:
         if not whole and error.start > len(sample) - 4:
             return "utf-8"
-    # Between Latin letters an accented one stands alone; guessing from a few of them goes wrong more often than right.
+    # Between Latin letters an accented one stands alone. Any other guess would turn names into other names in silence.
     runs = re.findall(rb"[\x80-\xff]+", sample)
     if 2 * sum(len(run) == 1 for run in runs) >= len(runs):
         return "cp1252" if not re.search(rb"[\x81\x8d\x8f\x90\x9d]", sample) else "latin-1"
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(sample[: 1 << 16]).best()
-    return best.encoding if best is not None else "latin-1"
+    raise InputError(f"{path.name}: the text is neither utf-8 nor of a western encoding; name its encoding")
 
 
 def _records(text: str, delimiter: str, limit: int = 200) -> list[list[str]]:
@@ -109,9 +103,10 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
     whole = len(sample) < SAMPLE
     if not sample.strip():
         raise InputError(f"{path.name}: the file is empty")
-    encoding = encoding or _encoding(sample, whole)
-    if b"\0" in sample and not encoding.startswith(("utf-16", "utf-32")):
+    encoding = encoding or next((name for mark, name in _MARKS.items() if sample.startswith(mark)), None)
+    if b"\0" in sample and not (encoding or "").startswith(("utf-16", "utf-32")):
         raise InputError(f"{path.name}: this is not a text file; CSV, Parquet and Arrow IPC can be read")
+    encoding = encoding or _encoding(path, sample, whole)
     try:
         text = sample.decode(encoding, errors="strict" if whole else "ignore")
     except (UnicodeDecodeError, LookupError):

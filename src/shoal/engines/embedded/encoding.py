@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,8 +87,11 @@ def _numbers(values: pa.Array, texts: list[str]) -> NDArray[np.float64] | None:
     return numbers if alone else None
 
 
-def encode(name: str, column: pa.ChunkedArray, kind: Kind | None) -> Encoded:
-    """A column as codes. The kind is found out unless it is given; a given one must fit."""
+def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Collection[str] = ()) -> Encoded:
+    """A column as codes. The kind is found out unless it is given; a given one must fit.
+
+    Blanks around a value do not count; one of nothing else, or one that is among `missing`, is missing.
+    """
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     combined = encoded.unify_dictionaries().combine_chunks()
     if isinstance(combined, pa.ChunkedArray):
@@ -101,9 +105,9 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None) -> Encoded:
             raise InputError(f"column {name!r} holds infinite numbers; replace them or make them missing")
     present = raw.is_valid().to_numpy(zero_copy_only=False)
     texts = _texts(name, raw.drop_null())
-    filled = np.array([bool(text) for text in texts], dtype=np.bool_)
+    filled = np.array([text != "" and text not in missing for text in texts], dtype=np.bool_)
     kept = np.flatnonzero(present)[filled]
-    texts = [text for text in texts if text]
+    texts = [text for text, holds in zip(texts, filled, strict=True) if holds]
     values = raw.take(pa.array(kept))
     numbers = _numbers(values, texts)
     found = kind or _kind(values, texts, numbers)

@@ -108,11 +108,14 @@ class EmbeddedPublished:
     def _write_csv(self, path: Path) -> None:
         delimiter = "\t" if ".tsv" in path.suffixes else self.dialect.delimiter if self.dialect else ","
         compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
+        table = self.decoded()
+        if table.num_columns == 1:  # a line with nothing in it would be read as no record at all
+            table = pa.table({name: table[name].cast(pa.string()).fill_null("") for name in table.column_names})
         with pa.output_stream(str(path), compression=compression) as stream:
             header = _quoted(self.table.column_names, delimiter)
             stream.write((header + "\n").encode())
             pa.csv.write_csv(
-                self.decoded(), stream,
+                table, stream,
                 pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed"),
             )  # fmt: skip
 

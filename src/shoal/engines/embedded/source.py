@@ -76,10 +76,10 @@ def open_file(
             return Source(dialect.names, path, dialect, tuple(missing), stamp=stamp)
     except (pa.ArrowException, OSError):
         raise InputError(f"{path.name}: this is not a readable {path.suffix[1:]} file") from None
-    return Source(_unique(names, path.name), path, stamp=stamp)
+    return Source(_unique(names, path.name), path, missing=tuple(missing), stamp=stamp)
 
 
-def open_frame(frame: Any) -> Source:
+def open_frame(frame: Any, *, missing: Sequence[str] = ()) -> Source:
     """A frame of pandas, polars or pyarrow, or of whatever narwhals knows."""
     import narwhals as nw
 
@@ -102,7 +102,7 @@ def open_frame(frame: Any) -> Source:
             raise InputError(
                 f"column {name!r} mixes types that no table can hold; make it all text or all numbers"
             ) from None
-    return Source(tuple(columns), frame=pa.table(columns), native=wrapped.implementation.value)
+    return Source(tuple(columns), missing=tuple(missing), frame=pa.table(columns), native=wrapped.implementation.value)
 
 
 def _unique(names: tuple[str, ...], where: str) -> tuple[str, ...]:
