@@ -13,7 +13,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from canary_table import BODY, CANARY, HEADER, NUMERIC_CANARY  # noqa: E402
+from canary_table import BODY, CANARY, HEADER, NUMERIC_CANARY
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -70,4 +71,3 @@ def table(tmp_path: Path) -> Path:
     path = tmp_path / "people.csv"
     path.write_text(HEADER + BODY, encoding="utf-8")
     return path
-

@@ -64,7 +64,7 @@ def test_no_table_at_all(tmp_path: Path, shoal) -> None:
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_line_of_200_megabytes(place: str, packed: bool, tmp_path: Path, shoal) -> None:
     source = tmp_path / ("people.csv.gz" if packed else "people.csv")
-    with (gzip.open(source, "wb", compresslevel=1) if packed else source.open("wb")) as file:
+    with gzip.open(source, "wb", compresslevel=1) if packed else source.open("wb") as file:
         if place == "later":
             file.write((HEADER + BODY).encode())
         for _ in range(200):

@@ -13,7 +13,18 @@ import pytest
 
 import shoal as library
 
-ODD = ["plain", "with, comma", "semi;colon", 'a "quoted" word', "two\nlines", "ümlaut — 漢字", "*", "NA", "[1-2]", "{a|b}"]
+ODD = [
+    "plain",
+    "with, comma",
+    "semi;colon",
+    'a "quoted" word',
+    "two\nlines",
+    "ümlaut — 漢字",
+    "*",
+    "NA",
+    "[1-2]",
+    "{a|b}",
+]
 
 
 def written(delimiter: str = ",", line_end: str = "\n", cells: list[str] | None = None) -> str:
@@ -117,7 +128,19 @@ def test_blanks_after_delimiters(tmp_path: Path) -> None:
     assert data.schema["age"].kind == "numeric"
 
 
-NAMES = ["two words", 'a "quoted" name', "*", "naïve 漢", "with, comma", "semi;colon", "a.b", "a", "index", "level", "0"]
+NAMES = [
+    "two words",
+    'a "quoted" name',
+    "*",
+    "naïve 漢",
+    "with, comma",
+    "semi;colon",
+    "a.b",
+    "a",
+    "index",
+    "level",
+    "0",
+]
 
 
 def test_odd_names(tmp_path: Path, shoal) -> None:

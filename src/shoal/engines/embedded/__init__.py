@@ -46,16 +46,13 @@ def read(
     if not named:
         raise SchemaError("no column has a role; name quasi-identifiers, and sensitive attributes where there are any")
     encoded: dict[str, Encoded] = {}
-    if source.dialect is not None:
-        loaded = source.load(named)
-        for name in named:
-            encoded[name] = encode(name, loaded.pop(name), kinds.get(name), source.missing)
-    else:
-        for name in named:
-            encoded[name] = encode(name, source.load([name])[name], kinds.get(name), source.missing)
-    records = len(encoded[named[0]].codes)
+    loaded = source.load(named if source.dialect is not None else named[:1])
+    records = len(loaded[named[0]])
     if records == 0:
         raise InputError("the table has no record")
+    for name in named:
+        column = loaded.pop(name) if name in loaded else source.load([name])[name]
+        encoded[name] = encode(name, column, kinds.get(name), source.missing)
     kept = _kept(encoded, missing_rules, records)
     columns, held = [], {}
     for name in source.names:

@@ -36,18 +36,16 @@ class Encoded:
         return bool((self.codes == MISSING).any())
 
 
-def _texts(name: str, values: pa.Array) -> list[str]:
+def _texts(values: pa.Array) -> list[str]:
     kind = values.type
-    if pa.types.is_floating(kind):
-        return [spelled(value) for value in values.to_pylist()]
+    if pa.types.is_floating(kind):  # through its shortest spelling, which for a narrow float is not that of its double
+        return [spelled(float(str(value))) for value in values.to_numpy(zero_copy_only=False)]
     if pa.types.is_boolean(kind):
         return ["true" if value else "false" for value in values.to_pylist()]
     if pa.types.is_duration(kind):
         return [str(value) for value in values.cast(pa.int64()).to_pylist()]
     if pa.types.is_temporal(kind):
         return [_moment(text) for text in values.cast(pa.string()).to_pylist()]
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_numeric(kind) or pa.types.is_null(kind)):
-        raise SchemaError(f"column {name!r} holds {kind}, which cannot have a privacy role; leave it plain or drop it")
     return [_moment(str(value).strip()) for value in values.to_pylist()]
 
 
@@ -87,16 +85,24 @@ def _numbers(values: pa.Array, texts: list[str]) -> NDArray[np.float64] | None:
     return numbers if alone else None
 
 
+def dictionary(name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """A column as one array of indices and one of distinct values; nested and binary ones are refused."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    texts = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)
+    if not (texts or _is_numeric(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)):
+        raise SchemaError(f"column {name!r} holds {kind}, which cannot have a privacy role; leave it plain or drop it")
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    combined = encoded.unify_dictionaries().combine_chunks()
+    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+
+
 def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Collection[str] = ()) -> Encoded:
     """A column as codes. The kind is found out unless it is given; a given one must fit.
 
     Blanks around a value do not count; one of nothing else, or one that is among `missing`, is missing.
     """
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    combined = encoded.unify_dictionaries().combine_chunks()
-    if isinstance(combined, pa.ChunkedArray):
-        combined = combined.chunk(0) if combined.num_chunks else pa.array([], pa.string()).dictionary_encode()
-    indices = combined.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    combined = dictionary(name, column)
+    indices = combined.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     raw = combined.dictionary
     if pa.types.is_floating(raw.type):
         raw = pc.if_else(pc.is_nan(raw), None, raw)
@@ -104,7 +110,7 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
         if infinite:
             raise InputError(f"column {name!r} holds infinite numbers; replace them or make them missing")
     present = raw.is_valid().to_numpy(zero_copy_only=False)
-    texts = _texts(name, raw.drop_null())
+    texts = _texts(raw.drop_null())
     filled = np.array([text != "" and text not in missing for text in texts], dtype=np.bool_)
     kept = np.flatnonzero(present)[filled]
     texts = [text for text, holds in zip(texts, filled, strict=True) if holds]
