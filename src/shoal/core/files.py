@@ -15,13 +15,17 @@ from shoal.errors import OutputError
 
 def check_target(path: Path) -> None:
     """Refuses, before any work is done, a place where nothing can be written."""
+    try:
+        there = path.exists()
+    except OSError as error:
+        raise OutputError(f"{path.name}: this cannot be the name of a file ({error.strerror})") from None
     if path.is_dir():
         raise OutputError(f"{path.name}: this is a folder; name a file")
-    if path.exists() and not path.is_file():
+    if there and not path.is_file():
         raise OutputError(f"{path.name}: this is a device or a pipe; name a file")
     if not path.parent.is_dir():
         raise OutputError(f"{path.name}: its folder does not exist")
-    if not os.access(path.parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+    if not os.access(path.parent, os.W_OK) or (there and not os.access(path, os.W_OK)):
         raise OutputError(f"{path.name}: no permission to write there")
 
 

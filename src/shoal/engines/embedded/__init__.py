@@ -14,12 +14,12 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Column, Kind, Missing, Role, Schema
 from shoal.core.values import Values
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
-from shoal.engines.embedded.published import EmbeddedPublished, open_published
+from shoal.engines.embedded.published import EmbeddedPublished, format_of, open_published
 from shoal.engines.embedded.source import Source, open_file, open_frame
 from shoal.engines.embedded.table import EmbeddedTable, EncodedColumn
 from shoal.errors import InputError, SchemaError
 
-__all__ = ["EmbeddedPublished", "EmbeddedTable", "open_published", "open_source", "read"]
+__all__ = ["EmbeddedPublished", "EmbeddedTable", "format_of", "open_published", "open_source", "read"]
 
 HierarchyFor = Callable[[Values, Role], Hierarchy]
 

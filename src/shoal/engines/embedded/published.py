@@ -110,19 +110,16 @@ class EmbeddedPublished:
         return pa.table(columns)
 
     def write(self, path: Path) -> None:
-        name = path.name
-        suffixes = Path(name.lower().removesuffix(".gz").removesuffix(".zst")).suffix
+        form = format_of(path)
         try:
-            if suffixes in source.PARQUET:
+            if form == "parquet":
                 pa.parquet.write_table(self.decoded(), path, compression="zstd")
-            elif suffixes in source.ARROW:
+            elif form == "arrow":
                 pa.feather.write_feather(self.decoded(), path, compression="zstd")
-            elif suffixes in (".csv", ".tsv", ".txt"):
-                self._write_csv(path)
             else:
-                raise OutputError(f"{name}: the format is not known by this ending; use .csv, .parquet or .arrow")
+                self._write_csv(path)
         except pa.ArrowException as error:
-            raise OutputError(f"{name}: could not be written ({type(error).__name__})") from None
+            raise OutputError(f"{path.name}: could not be written ({type(error).__name__})") from None
 
     def _write_csv(self, path: Path) -> None:
         delimiter = "\t" if ".tsv" in path.suffixes else self.dialect.delimiter if self.dialect else ","
@@ -140,6 +137,15 @@ class EmbeddedPublished:
                 table, stream,
                 pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed"),
             )  # fmt: skip
+
+
+def format_of(path: Path) -> str:
+    """The format in which a release is written to a path; an ending that names none is refused."""
+    ending = Path(path.name.lower().removesuffix(".gz").removesuffix(".zst")).suffix
+    for form, endings in (("parquet", source.PARQUET), ("arrow", source.ARROW), ("csv", (".csv", ".tsv", ".txt"))):
+        if ending in endings:
+            return form
+    raise OutputError(f"{path.name}: the format is not known by this ending; use .csv, .parquet or .arrow")
 
 
 def _quoted(names: Sequence[str], delimiter: str) -> str:
