@@ -153,7 +153,7 @@ def test_a_manifest_that_is_wrong(case: str, release: Path, table: Path, shoal) 
     for command in (("verify", release), ("verify", release, "--json")):
         ran = shoal(*command)
         assert ran.code == 2, ran
-        assert "manifest" in ran.err and "Input should" not in ran.err.split(":")[0]
+        assert "manifest" in ran.err
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"7", b'"x"', b"\xff\xfe\x00", b"[" * 100_000])
