@@ -235,6 +235,8 @@ def load(path: Path) -> Job:
         raise InputError(f"{path.name}: the job file cannot be read") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path.name}: this is not TOML: {error}") from None
+    except RecursionError:
+        raise InputError(f"{path.name}: this is nested too deeply to be a job") from None
     return parse(raw, path.parent, path.name)
 
 
@@ -253,7 +255,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     columns = {}
     for name, column in file.columns.items():
         spec: Any = column.hierarchy
-        if isinstance(spec, dict) and "path" in spec:
+        if isinstance(spec, dict) and isinstance(spec.get("path"), str):
             spec = {**spec, "path": folder / spec["path"]}
         elif isinstance(spec, str) and parse_spec(spec)[0] not in registry.names("hierarchies"):
             spec = folder / spec
