@@ -63,7 +63,7 @@ def test_the_shuffle_cannot_be_repeated_on_another_table(tmp_path: Path) -> None
 
 
 def measured(source: Path, shoal, *options: object) -> dict:
-    exposure = shoal("diagnose", source, *ROLES, "--json", *options)
+    exposure = shoal("diagnose", source, *ROLES, "--json")
     target = source.with_name("measured.csv")
     release = shoal("anonymize", source, "-o", target, *ROLES, "--k", 4, "--json", *options)
     assert release.code == 0
