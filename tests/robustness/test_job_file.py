@@ -166,7 +166,8 @@ def test_a_saved_job_repeats_the_run(table: Path, tmp_path: Path, shoal, monkeyp
     options = (
         "--hierarchies", "trees", "--hierarchy", "age=intervals:width=10", "--hierarchy", "zip=masking",
         "--kind", "zip=text", "--missing", "?,-", "--missing-rule", "age=refuse", "--seed", 5, "--suppression", 0.1,
-        "--algorithm", "mondrian:numeric=interval", "--objective", "gcp", "--pseudonyms", "keyed", "--key-file", key.name,
+        "--algorithm", "mondrian:numeric=interval", "--objective", "gcp", "--pseudonyms", "keyed",
+        "--key-file", key.name,
         "--delimiter", ",", "--encoding", "utf-8",
     )  # fmt: skip
     first = shoal("anonymize", table.name, "-o", "one.csv", *ROLES, "--k", 3, *options, "--save-job", "jobs/run.toml")

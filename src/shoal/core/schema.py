@@ -51,8 +51,8 @@ class Column:
 class Schema:
     """The columns of a table, in the table's order.
 
-    `order` is the order in which whoever gave the roles named the columns. Attributes are looked at in that order,
-    so that a table with its columns in another order gives the same result.
+    `order` is the order in which roles were given. Attributes are always taken in that order, so that the order
+    of the table's columns changes nothing.
     """
 
     columns: tuple[Column, ...]
@@ -74,9 +74,8 @@ class Schema:
         raise unknown_columns([name], self.names)
 
     def named(self, role: Role) -> tuple[str, ...]:
-        """The names of the columns that have a role, in the order in which they were named."""
-        held = {column.name for column in self.columns if column.role is role}
-        return tuple(name for name in self.order or self.names if name in held)
+        """The names of the columns that have a role."""
+        return tuple(name for name in self.order or self.names if self[name].role is role)
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -99,12 +98,10 @@ class Schema:
 def roles(
     names: Iterable[str], *, quasi: Iterable[str], sensitive: Iterable[str], identifiers: Iterable[str]
 ) -> dict[str, Role]:
-    """The role of every column of a table, those that were named first and in the order in which they were named.
-
-    An unknown name or a second role is an error.
-    """
+    """The role of every column of a table, those that were given one first; an unknown name or a second role is an
+    error."""
     assigned = dict.fromkeys(names, Role.PLAIN)
-    named: dict[str, Role] = {}
+    given: dict[str, Role] = {}
     for role, chosen in ((Role.QUASI, quasi), (Role.SENSITIVE, sensitive), (Role.IDENTIFIER, identifiers)):
         chosen = list(chosen)
         unknown = [name for name in chosen if name not in assigned]
@@ -113,5 +110,5 @@ def roles(
         for name in chosen:
             if assigned[name] is not Role.PLAIN:
                 raise SchemaError(f"column {name!r} was given twice: as {assigned[name]} and as {role}; choose one")
-            assigned[name] = named[name] = role
-    return {**named, **assigned}
+            assigned[name] = given[name] = role
+    return {**given, **assigned}

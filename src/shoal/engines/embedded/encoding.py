@@ -148,8 +148,7 @@ def bind(encoded: Encoded, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], Hie
         hierarchy = replace(hierarchy, values=None, bounds=None)
     if encoded.has_missing:
         hierarchy = hierarchy.with_missing()
-    leaves = {text: leaf for leaf, text in enumerate(hierarchy.labels[0])}
-    found = np.array([leaves.get(text, MISSING) for text in values.texts], dtype=np.int32)
+    found = np.array([hierarchy.leaf_of.get(text, MISSING) for text in values.texts], dtype=np.int32)
     if values.numbers is not None and hierarchy.values is not None and (found == MISSING).any():
         by_number = {value: leaf for leaf, value in enumerate(hierarchy.values)}
         found = np.array(
