@@ -60,7 +60,7 @@ class VerificationError(ShoalError):
 def unknown_columns(unknown: Iterable[str], available: Iterable[str]) -> SchemaError:
     names = ", ".join(repr(name) for name in unknown)
     available = list(available)
-    if any(_is_number(name) for name in available):
+    if any(_is_number(name) or "\n" in name for name in available):
         return SchemaError(
             f"no column named {names}; the first line of the table looks like a record, so its {len(available)} "
             "fields are not shown; add a header"

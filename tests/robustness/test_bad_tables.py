@@ -112,6 +112,9 @@ def test_a_table_without_a_header_is_not_recited(tmp_path: Path, shoal) -> None:
     source.write_text(f"{CANARY},39,State-gov\n{CANARY},{NUMERIC_CANARY},Private\n")
     ran = shoal("diagnose", source, "--quasi", "age")
     assert ran.code == 2 and "'age'" in ran.err and "header" in ran.err
+    source.write_text(f'name,"sex\n{CANARY},F\n{CANARY},M\n')
+    ran = shoal("diagnose", source, "--quasi", "age")
+    assert ran.code == 2 and "'age'" in ran.err and "header" in ran.err
 
 
 def test_k_beyond_the_number_of_records(table: Path, tmp_path: Path, shoal) -> None:
