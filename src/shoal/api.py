@@ -83,9 +83,9 @@ def read(
         spec = chosen.get(values.column)
         if isinstance(spec, Hierarchy):
             return spec
-        if spec is not None:
+        if spec is not None and len(values.texts):
             return spec.build(values)
-        if role is Role.SENSITIVE:
+        if role is Role.SENSITIVE or not len(values.texts):
             return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
         made: Hierarchy = registry.make("hierarchies", "automatic", {}).build(values)
         return made

@@ -261,3 +261,34 @@ def test_dots_in_names_of_parquet_columns(tmp_path: Path) -> None:
     data = library.read(source, quasi=["a.b", "a"])
     release = library.anonymize(data, library.KAnonymity(k=2))
     assert release.frame.columns == ["a", "a.b", "c.d"]
+
+
+@pytest.mark.parametrize(
+    "numbers", [[0.0, -0.0, 0.5], [5.0, 2.0**53, 2.0**53 + 2], [1e300, 0.1, 2.0], [1e16, 1e22, 3.0]]
+)
+def test_numbers_that_files_spell_in_another_way(numbers: list[float], tmp_path: Path) -> None:
+    table = pa.table({"q": numbers * 3, "s": numbers * 3})
+    data = library.read(table, quasi=["q"], sensitive=["s"])
+    release = library.anonymize(data, library.KAnonymity(k=3))
+    for ending in ("csv", "parquet"):
+        target = tmp_path / f"out.{ending}"
+        release.write(target)
+        assert library.verify(target).holds
+        assert library.evaluate(data, target).as_dict() == library.evaluate(data, release).as_dict()
+
+
+def test_a_hierarchy_that_spells_numbers_in_another_way(tmp_path: Path) -> None:
+    tree, target = tmp_path / "x.csv", tmp_path / "out.csv"
+    tree.write_text("30.0;[30-31];*\n31.0;[30-31];*\n4e1;[40-41];*\n")
+    table = pa.table({"q": [30, 31, 40] * 3, "s": [30, 31, 40] * 3})
+    data = library.read(table, quasi=["q"], sensitive=["s"], hierarchies={"q": tree, "s": tree})
+    library.anonymize(data, library.KAnonymity(k=3)).write(target)
+    assert library.verify(target).holds
+    assert library.evaluate(data, target, "gcp")["gcp"].value == 0
+
+
+@pytest.mark.parametrize("builder", ["masking", "ordering", "dates", "intervals:width=5", "automatic"])
+def test_a_column_without_any_value_suits_every_builder(builder: str) -> None:
+    data = library.read(pa.table({"q": pa.nulls(4, pa.string())}), quasi=["q"], hierarchies={"q": builder})
+    release = library.anonymize(data, library.KAnonymity(k=4))
+    assert release.frame["q"].null_count == 4

@@ -141,7 +141,7 @@ class Release:
         hierarchy = histogram.hierarchy
         assert hierarchy is not None
         return {
-            "leaves": [hierarchy.leaf_of[label] for label in self.published.labels(histogram.column)],
+            "leaves": [hierarchy.leaf(label) for label in self.published.labels(histogram.column)],
             "population": histogram.population.tolist(),
             "levels": hierarchy.codes[1:-1].tolist(),
         }

@@ -148,16 +148,8 @@ def bind(encoded: Encoded, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], Hie
         hierarchy = replace(hierarchy, values=None, bounds=None)
     if encoded.has_missing:
         hierarchy = hierarchy.with_missing()
-    found = np.array([hierarchy.leaf_of.get(text, MISSING) for text in values.texts], dtype=np.int32)
-    if values.numbers is not None and hierarchy.values is not None and (found == MISSING).any():
-        by_number = {value: leaf for leaf, value in enumerate(hierarchy.values)}
-        found = np.array(
-            [
-                leaf if leaf != MISSING else by_number.get(value, MISSING)
-                for leaf, value in zip(found, values.numbers, strict=True)
-            ],
-            dtype=np.int32,
-        )
+    leaves = [hierarchy.leaf(text) for text in values.texts]
+    found = np.array([MISSING if leaf is None else leaf for leaf in leaves], dtype=np.int32)
     lacking = int(np.sum(found == MISSING))
     if lacking:
         translated = np.append(found, 0)[encoded.codes]

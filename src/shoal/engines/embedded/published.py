@@ -69,8 +69,8 @@ class EmbeddedPublished:
             codes, labels = self._column(name)
             size = len(labels)
             if hierarchy is not None:
-                leaves = [hierarchy.leaf_of.get(label, MISSING) for label in labels]
-                if MISSING in leaves:
+                leaves = [hierarchy.leaf(label) for label in labels]
+                if None in leaves:
                     raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
                 codes, size = np.array(leaves, dtype=np.int32)[codes], hierarchy.size
             columns.append((name, codes, size, hierarchy))
