@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import typer
 
@@ -37,20 +41,36 @@ def _options(version: bool = typer.Option(False, "--version", callback=_version,
     """Privacy diagnosis and preservation in data publishing."""
 
 
+@contextmanager
+def _termination_interrupts() -> Iterator[None]:
+    """Lets a request to end the process clean up as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command; ends with 0 fine, 1 the answer is no, 2 wrong input, 3 no release satisfies the policy."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        app(arguments)
+        with _termination_interrupts():
+            app(arguments)
     except ShoalError as error:
         typer.echo(f"error: {error}", err=True)
         if "--json" in arguments:
             typer.echo(json.dumps({"error": str(error), "attempt": getattr(error, "attempt", {})}))
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        typer.echo("interrupted; nothing was changed", err=True)
+    except (KeyboardInterrupt, SystemExit) as end:
+        if isinstance(end, SystemExit) and end.code != INTERRUPTED:
+            raise
+        typer.echo("interrupted; no file is half-written", err=True)
         sys.exit(INTERRUPTED)
-    except Exception as error:
+    except BaseException as error:  # also what compiled libraries raise beside Exception when they panic
         if os.environ.get("SHOAL_DEBUG"):
             raise
         typer.echo(

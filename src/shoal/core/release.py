@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts import Published
-from shoal.core.files import replacing, sha256
+from shoal.core.files import replacing_all, sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Floats
@@ -109,11 +109,12 @@ class Release:
     def write(self, path: str | Path) -> Path:
         """Writes the release, and beside it the manifest, whose path it returns.
 
-        Both are written beside their places first; when anything goes wrong the old files stay as they were.
+        Both are written beside their places first and take them together; when anything goes wrong the old files stay
+        as they were.
         """
         path = Path(path)
         manifest = manifest_path(path)
-        with replacing(path) as release_file, replacing(manifest) as manifest_file:
+        with replacing_all(path, manifest) as (release_file, manifest_file):
             self.published.write(release_file)
             text = json.dumps({**self.manifest(), "sha256": sha256(release_file)}, indent=2, ensure_ascii=False)
             manifest_file.write_text(text + "\n", encoding="utf-8")
@@ -140,7 +141,7 @@ class Release:
         hierarchy = histogram.hierarchy
         assert hierarchy is not None
         return {
-            "leaves": [hierarchy.leaf_of[label] for label in self.published.labels(histogram.column)],
+            "leaves": [hierarchy.leaf(label) for label in self.published.labels(histogram.column)],
             "population": histogram.population.tolist(),
             "levels": hierarchy.codes[1:-1].tolist(),
         }
