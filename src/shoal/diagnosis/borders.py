@@ -296,12 +296,13 @@ class Search:
             shown = finished or all(not part or part in self.fine or self._inside_good(part) for part in below)
             (certain if shown else rest).append(bad)
         return Borders(
-            tuple(sorted(self.good, key=_by_size)), tuple(sorted(certain, key=_by_size)), self.calls, self.scans,
-            finished, tuple(sorted(rest, key=_by_size)), tuple(int(mask) for mask in self.candidates),
+            tuple(sorted(self.good, key=by_size)), tuple(sorted(certain, key=by_size)), self.calls, self.scans,
+            finished, tuple(sorted(rest, key=by_size)), tuple(int(mask) for mask in self.candidates),
         )  # fmt: skip
 
 
-def _by_size(mask: int) -> tuple[int, list[int]]:
+def by_size(mask: int) -> tuple[int, list[int]]:
+    """The order in which sets are listed: small ones first, then as their attributes come."""
     return mask.bit_count(), members(mask)
 
 

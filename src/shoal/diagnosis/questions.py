@@ -20,7 +20,7 @@ from shoal.core.classes import Classes
 from shoal.core.contracts import Progress, silent
 from shoal.core.grouping import Counts
 from shoal.core.sensitive import SLACK
-from shoal.diagnosis.borders import Borders, Search
+from shoal.diagnosis.borders import Borders, Search, by_size
 from shoal.diagnosis.notions import Notion
 from shoal.diagnosis.subsets import Hopeless, PerSet, Walk, Walked, extremes
 from shoal.diagnosis.tuples import Levels, Partition, Tuples
@@ -93,7 +93,8 @@ class Answer:
     def words(self) -> str:
         """The question in words."""
         chosen = f"{{{', '.join(self.attributes)}}}"
-        return WORDS[self.question].format(set=chosen, letter=self.notion[-1], bound=self.bound, delta=self.delta)
+        bound = f"{self.bound:g}" if isinstance(self.bound, float) else self.bound
+        return WORDS[self.question].format(set=chosen, letter=self.notion[-1], bound=bound, delta=self.delta)
 
     def as_dict(self) -> dict[str, Any]:
         """The answer as JSON holds it; a number that JSON lacks (infinity) is written as text."""
@@ -250,8 +251,8 @@ class _Asked:
         positive, negative = extremes(walked.values, len(self.tuples.names)) if walked.proven else ([], [])
         bad = [] if walked.proven else [mask for mask, good in walked.values.items() if not good]
         found = Borders(
-            tuple(positive), tuple(negative), walked.calls, 0, walked.proven, tuple(bad),
-            () if walked.proven else (self.tuples.full,),
+            tuple(sorted(positive, key=by_size)), tuple(sorted(negative, key=by_size)), walked.calls, 0,
+            walked.proven, tuple(bad), () if walked.proven else (self.tuples.full,),
         )  # fmt: skip
         return {**self._described(found), "calls_levelwise": self.tuples.full}
 

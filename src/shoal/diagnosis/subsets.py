@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.core.contracts import Progress
 from shoal.core.grouping import Counts
+from shoal.diagnosis.borders import by_size
 from shoal.diagnosis.tuples import Levels, Partition, Tuples, members
 from shoal.errors import ParameterError, SchemaError
 
@@ -98,7 +99,7 @@ class Walk:
                 self.progress(2.0**-place, f"{len(self.values):,} sets")
         except (KeyboardInterrupt, _TimeIsUpError):
             proven = False
-        ordered = sorted(self.values, key=lambda mask: (mask.bit_count(), members(mask)))
+        ordered = sorted(self.values, key=by_size)
         return Walked({mask: self.values[mask] for mask in ordered}, self.calls, proven)
 
     def _visit(self, rows: Tuples, coarser: Partition, mask: int, place: int) -> None:
