@@ -74,6 +74,8 @@ class Memory:
     known: dict[int, float] = field(default_factory=dict)
     by_value: list[Levels] = field(default_factory=list)
     """For each attribute alone, the level of each of its values."""
+    rolled: dict[int, Tuples] = field(default_factory=dict)
+    """The rows over the attributes that the last search needed."""
 
 
 @dataclass(eq=False)
@@ -96,6 +98,7 @@ class Search:
         self.candidates: Masks = np.array([self.tuples.full], np.uint64)
         self.rows = self.tuples
         self.kept = self.tuples.full
+        self.places = {position: position for position in range(len(self.tuples.names))}
         self.losses: dict[int, NDArray[np.bool_]] = {}
 
     def run(self) -> Borders:
@@ -118,7 +121,7 @@ class Search:
                 self.calls += 1
                 self.memory.known[mask] = self.tuples.level(sizes, levels, self.budget)
                 by_value = np.full(self.tuples.radix, np.inf)
-                by_value[self.tuples.columns[position][partition.order[partition.starts[: partition.classes]]]] = levels
+                by_value[self.tuples.columns[position][partition.first]] = levels
                 self.memory.by_value.append(by_value)
             if self.memory.known[mask] < self.threshold:
                 self._exclude(mask)
@@ -156,14 +159,17 @@ class Search:
         """Attributes in no candidate need not be told apart any more: fewer and heavier rows."""
         needed = int(np.bitwise_or.reduce(self.candidates)) if len(self.candidates) else 0
         if needed and needed != self.kept:
-            self.rows = self.tuples.projected(needed)
+            if needed not in self.memory.rolled:
+                self.memory.rolled = {needed: self.tuples.projected(needed)}
+            self.rows = self.memory.rolled[needed]
             self.kept = needed
+            self.places = {position: place for place, position in enumerate(members(needed))}
 
     def _inner(self, mask: int) -> int:
         """A mask over all attributes as one over the rows' attributes."""
         if self.kept == self.tuples.full:
             return mask
-        return sum(1 << place for place, position in enumerate(members(self.kept)) if mask >> position & 1)
+        return sum(1 << self.places[position] for position in members(mask))
 
     def _is_good(self, mask: int) -> bool:
         known = self.memory.known.get(mask)
@@ -194,16 +200,13 @@ class Search:
     def _lost(self, mask: int) -> NDArray[np.bool_] | None:
         if mask not in self.losses and mask.bit_count() == 1:
             position = members(mask)[0]
-            column = self.rows.columns[members(self.kept).index(position)]
+            column = self.rows.columns[self.places[position]]
             self.losses[mask] = self.memory.by_value[position][column] < self.threshold
         return self.losses.get(mask)
 
     def _remember_losses(self, mask: int, partition: Partition, levels: Levels) -> None:
         if len(self.losses) * len(self.rows) < HELD:
-            lost = np.zeros(len(self.rows), np.bool_)
-            below = np.repeat(levels < self.threshold, np.diff(partition.starts[: partition.classes + 1]))
-            lost[partition.order] = below
-            self.losses[mask] = lost
+            self.losses[mask] = partition.spread(levels < self.threshold, len(self.rows))
 
     def _exclude(self, bad: int) -> None:
         from shoal.kernels import antichains as kernel
@@ -226,9 +229,8 @@ class Search:
         if not rows.notion.needs_sensitive:
             masks, weights = _condensed(masks, weights)
             values = np.zeros(len(masks), np.int32)
-        kept = members(self.kept)
-        rare = {position: self._rarity(position, place, witness) for place, position in enumerate(kept)}
-        likeliest = sorted(kept, key=lambda position: (chosen >> position & 1, -rare[position]))
+        rare = {position: self._rarity(position, witness) for position in self.places}
+        likeliest = sorted(rare, key=lambda position: (chosen >> position & 1, -rare[position]))
         bad, at = chosen, 0
         for _ in range(REFUTED):
             for position in likeliest:
@@ -245,19 +247,15 @@ class Search:
             at += further
             bad = int(self.candidates[at])
 
-    def _rarity(self, position: int, place: int, rows: Any) -> Any:
+    def _rarity(self, position: int, rows: Any) -> Any:
         """How badly a record's value of one attribute is protected by itself; less is rarer."""
-        levels = self.memory.by_value[position][self.rows.columns[place][rows]]
+        levels = self.memory.by_value[position][self.rows.columns[self.places[position]][rows]]
         return levels if self.rows.notion.name == "t" else np.log(np.maximum(levels, 0.5))
 
     def _witness(self, partition: Partition, levels: Levels, chosen: int) -> int:
         """A record of a class below the bound, the one whose rarest values are rarest."""
-        rows = partition.order[partition.starts[np.flatnonzero(levels < self.threshold)]]
-        scores = [
-            self._rarity(position, place, rows)
-            for place, position in enumerate(members(self.kept))
-            if chosen >> position & 1
-        ]
+        rows = partition.first[levels < self.threshold]
+        scores = [self._rarity(position, rows) for position in members(chosen)]
         return int(rows[np.argmin(np.sort(scores, axis=0)[:RAREST].sum(axis=0))])
 
     def _climb(self) -> bool:
@@ -312,8 +310,12 @@ def _mask(positions: Iterable[int]) -> int:
 
 def _condensed(masks: Masks, weights: Any) -> tuple[Masks, Any]:
     """Equal masks as one, with their weights together."""
-    distinct, inverse = np.unique(masks, return_inverse=True)
-    return distinct, np.bincount(inverse, weights=weights).astype(np.int64)
+    if int(masks.max()) < 4 * len(masks):
+        summed = np.bincount(masks.astype(np.int64), weights=weights)
+        distinct = np.flatnonzero(summed)
+        return distinct.astype(np.uint64), summed[distinct].astype(np.int64)
+    found, inverse = np.unique(masks, return_inverse=True)
+    return found, np.bincount(inverse, weights=weights).astype(np.int64)
 
 
 def subsets(family: tuple[int, ...]) -> int | None:

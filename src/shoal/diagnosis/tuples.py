@@ -27,11 +27,28 @@ Curve = tuple[tuple[float | int, float], ...]
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Rows arranged by class; class `c` is `order[starts[c]:starts[c + 1]]`."""
+    """Rows by class: class `c` is `order[starts[c]:starts[c + 1]]`, and each of the `lone` rows is one of its own."""
 
     order: Codes
     starts: Codes
-    classes: int
+    lone: Codes
+
+    @property
+    def classes(self) -> int:
+        return len(self.starts) - 1 + len(self.lone)
+
+    @property
+    def first(self) -> Codes:
+        """A row of every class, in the order of `Tuples.levels`."""
+        return np.concatenate([self.order[self.starts[:-1]], self.lone])
+
+    def spread(self, chosen: NDArray[np.bool_], rows: int) -> NDArray[np.bool_]:
+        """What is true of classes, as true of their rows."""
+        found = np.zeros(rows, np.bool_)
+        several = len(self.starts) - 1
+        found[self.order] = np.repeat(chosen[:several], np.diff(self.starts))
+        found[self.lone] = chosen[several:]
+        return found
 
 
 @dataclass(eq=False)
@@ -92,23 +109,32 @@ class Tuples:
         self.radix = int(self.columns.max(initial=0)) + 1
         self._tally = np.zeros(self.radix, np.int32)
         self._touched = np.empty(self.radix, np.int32)
+        self._alone: dict[int, Levels] = {}
+        self._sizes = np.empty(0, np.int64)
 
     def whole(self) -> Partition:
         """All rows in one class: the partition of the empty set."""
-        rows = len(self)
-        return Partition(np.arange(rows, dtype=np.int32), np.array([0, rows], np.int32), 1)
+        rows, none = np.arange(len(self), dtype=np.int32), np.empty(0, np.int32)
+        return Partition(rows, np.array([0, len(rows)], np.int32), none) if len(rows) > 1 else self._single()
+
+    def _single(self) -> Partition:
+        """Every row alone."""
+        return Partition(np.empty(0, np.int32), np.zeros(1, np.int32), np.arange(len(self), dtype=np.int32))
 
     def refined(self, coarser: Partition, position: int) -> Partition:
         """The partition when one more attribute is known."""
         from shoal.kernels import partitions as kernel
 
-        order = np.empty_like(coarser.order)
-        starts = np.empty(len(order) + 1, np.int32)
-        classes = kernel.refine(
-            coarser.order, coarser.starts, coarser.classes, self.columns[position], self._tally, self._touched, order,
-            starts,
+        rows = len(coarser.order)
+        order, starts, lone = np.empty(rows, np.int32), np.empty(rows // 2 + 1, np.int32), np.empty(rows, np.int32)
+        classes, several, alone = kernel.refine(
+            coarser.order, coarser.starts, self.columns[position], self._tally, self._touched, order, starts, lone
+        )
+        # Copies, so that what is held is not larger than what it holds.
+        return Partition(
+            order[:several].copy(), starts[: classes + 1].copy(),
+            np.concatenate([coarser.lone, lone[:alone]]) if alone else coarser.lone,
         )  # fmt: skip
-        return Partition(order, starts[: classes + 1].copy() if 2 * classes < len(order) else starts, classes)
 
     def partition(self, mask: int) -> Partition:
         """The partition of a set, from that of its attributes but the last, which is held for the next one."""
@@ -128,11 +154,15 @@ class Tuples:
         """The size and the inner level of every class; of another measure, if one is given."""
         from shoal.kernels import partitions as kernel
 
-        found: tuple[Counts, Levels] = kernel.levels(
-            partition.order, partition.starts, partition.classes, self.weights, self.sensitive,
-            self.measure if measure is None else measure,
-        )  # fmt: skip
-        return found
+        chosen = self.measure if measure is None else measure
+        sizes, levels = kernel.levels(partition.order, partition.starts, self.weights, self.sensitive, chosen)
+        if chosen.notion not in self._alone:
+            rows = np.arange(len(self) + 1, dtype=np.int32)
+            self._alone[chosen.notion] = kernel.levels(rows[:-1], rows, self.weights, self.sensitive, chosen)[1]
+        return (
+            np.concatenate([sizes, self.weights[partition.lone]]),
+            np.concatenate([levels, self._alone[chosen.notion][partition.lone]]),
+        )
 
     def level(self, sizes: Counts, levels: Levels, budget: int) -> float:
         """The base function: the level of a partition when `budget` records may be left out."""
@@ -141,14 +171,16 @@ class Tuples:
         if budget == 0:
             return float(levels.min())
         if self.notion.name == "k":
-            if not hasattr(self, "_sizes"):
+            if len(self._sizes) == 0:
                 self._sizes = np.zeros(self.records + 1, np.int64)
             return float(kernel.tallied_level_after(sizes, budget, self._sizes))
         return float(kernel.level_after(sizes, levels, budget))
 
     def below(self, sizes: Counts, levels: Levels, threshold: float) -> int:
         """The other base function: how many records must be left out for a level."""
-        return int(sizes[levels < threshold].sum())
+        from shoal.kernels import partitions as kernel
+
+        return int(kernel.below(sizes, levels, threshold))
 
     def curve(self, sizes: Counts, levels: Levels) -> Curve:
         """Every level that leaving out the worst classes can reach, with the share of records that it costs."""

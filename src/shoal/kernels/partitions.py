@@ -1,8 +1,8 @@
 """Partitions of weighted rows into classes, their refinement, and the level of each class.
 
-A partition is `order`, the rows arranged so that each class stands together, and `starts`, where each class begins
-(one more entry than there are classes, the last being the number of rows). Levels are such that higher is better:
-a distance is negated.
+A partition is `order`, rows arranged so that each class stands together, and `starts`, where each class begins (one
+more entry than there are classes, the last being the number of rows). Rows that are alone in their class cannot be
+parted any more and stand aside. Levels are such that higher is better: a distance is negated.
 """
 
 from typing import NamedTuple
@@ -27,16 +27,15 @@ class Measure(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def refine(order, starts, classes, column, tally, touched, finer, finer_starts):
-    """Splits every class by one more column; returns the number of classes."""
-    at = 0
-    for old in range(classes):
+def refine(order, starts, column, tally, touched, finer, finer_starts, lone):
+    """Splits every class by one more column.
+
+    Classes of several rows go to `finer` and `finer_starts`, rows that are left alone to `lone`. Returns how many
+    classes, how many rows in them, and how many lone rows there are.
+    """
+    at = position = alone = 0
+    for old in range(len(starts) - 1):
         begin, end = starts[old], starts[old + 1]
-        if end - begin == 1:
-            finer[begin] = order[begin]
-            finer_starts[at] = begin
-            at += 1
-            continue
         used = 0
         for place in range(begin, end):
             code = column[order[place]]
@@ -44,29 +43,36 @@ def refine(order, starts, classes, column, tally, touched, finer, finer_starts):
                 touched[used] = code
                 used += 1
             tally[code] += 1
-        position = begin
         for which in range(used):
             code = touched[which]
             size = tally[code]
-            finer_starts[at] = position
-            at += 1
-            tally[code] = position
-            position += size
+            if size == 1:
+                tally[code] = -1
+            else:
+                finer_starts[at] = position
+                at += 1
+                tally[code] = position
+                position += size
         for place in range(begin, end):
-            code = column[order[place]]
-            finer[tally[code]] = order[place]
-            tally[code] += 1
+            row = order[place]
+            code = column[row]
+            if tally[code] < 0:
+                lone[alone] = row
+                alone += 1
+            else:
+                finer[tally[code]] = row
+                tally[code] += 1
         for which in range(used):
             tally[touched[which]] = 0
-    finer_starts[at] = len(order)
-    return at
+    finer_starts[at] = position
+    return at, position, alone
 
 
 @njit(cache=True, nogil=True)
-def sizes(order, starts, classes, weights):
+def sizes(order, starts, weights):
     """The weight of every class."""
-    found = np.empty(classes, np.int64)
-    for owner in range(classes):
+    found = np.empty(len(starts) - 1, np.int64)
+    for owner in range(len(found)):
         total = 0
         for place in range(starts[owner], starts[owner + 1]):
             total += weights[order[place]]
@@ -145,17 +151,17 @@ def _level(total, tally, touched, used, measure, spare):
 
 
 @njit(cache=True, nogil=True)
-def levels(order, starts, classes, weights, sensitive, measure):
+def levels(order, starts, weights, sensitive, measure):
     """The weight and the level of every class."""
-    found = sizes(order, starts, classes, weights)
+    found = sizes(order, starts, weights)
     if measure.notion == K:
         return found, found.astype(np.float64)
     values = len(measure.population)
     tally = np.zeros(values, np.int64)
     touched = np.empty(values, np.int32)
     spare = np.empty((3, values))
-    reached = np.empty(classes, np.float64)
-    for owner in range(classes):
+    reached = np.empty(len(found), np.float64)
+    for owner in range(len(found)):
         used = 0
         for place in range(starts[owner], starts[owner + 1]):
             row = order[place]
@@ -213,6 +219,16 @@ def first_below(candidates, bound, masks, weights, sensitive, measure):
         if level_of(candidates[position], masks, weights, sensitive, measure) < bound:
             return position
     return -1
+
+
+@njit(cache=True, nogil=True)
+def below(weights, reached, bound):
+    """The weight of the classes below a bound."""
+    total = 0
+    for owner in range(len(reached)):
+        if reached[owner] < bound:
+            total += weights[owner]
+    return total
 
 
 @njit(cache=True, nogil=True)

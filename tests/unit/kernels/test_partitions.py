@@ -10,19 +10,21 @@ from shoal.kernels import partitions as kernel
 
 def test_refining_gives_the_classes_of_both_columns():
     rng = np.random.default_rng(2)
-    first, second = (rng.integers(0, 5, 200).astype(np.int32) for _ in range(2))
-    order, starts, classes = np.arange(200, dtype=np.int32), np.array([0, 200], np.int32), 1
+    first, second = (rng.integers(0, 25, 200).astype(np.int32) for _ in range(2))
+    order, starts, lone = np.arange(200, dtype=np.int32), np.array([0, 200], np.int32), []
     for column in (first, second):
-        finer, finer_starts = np.empty(200, np.int32), np.empty(201, np.int32)
-        tally, touched = np.zeros(5, np.int32), np.empty(5, np.int32)
-        classes = kernel.refine(order, starts, classes, column, tally, touched, finer, finer_starts)
-        order, starts = finer, finer_starts
+        finer, finer_starts, left = np.empty(200, np.int32), np.empty(101, np.int32), np.empty(200, np.int32)
+        tally, touched = np.zeros(25, np.int32), np.empty(25, np.int32)
+        classes, several, alone = kernel.refine(order, starts, column, tally, touched, finer, finer_starts, left)
+        order, starts = finer[:several], finer_starts[: classes + 1]
+        lone += left[:alone].tolist()
         assert not tally.any()
-    found = [set(order[starts[at] : starts[at + 1]].tolist()) for at in range(classes)]
+    found = [order[starts[at] : starts[at + 1]].tolist() for at in range(len(starts) - 1)] + [[row] for row in lone]
     expected = {}
     for row in range(200):
-        expected.setdefault((first[row], second[row]), set()).add(row)
-    assert sorted(map(sorted, found)) == sorted(map(sorted, expected.values()))
+        expected.setdefault((first[row], second[row]), []).append(row)
+    assert sorted(map(sorted, found)) == sorted(expected.values())
+    assert lone and all(len(rows) > 1 for rows in found[: len(starts) - 1])
 
 
 def test_the_level_that_is_left_after_a_budget():
