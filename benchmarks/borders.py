@@ -1,38 +1,23 @@
 """The diagnosis of sets: calls and time against levelwise search and against grouping each set with polars.
 
-    python benchmarks/borders.py [--wide SECONDS]
-
-Everything that is compared runs in one process, after a warm-up; times are the least of several runs. `--wide` adds
-a table of 100,000 records and 40 columns, with a time limit.
+Everything that is compared runs in one process, after a warm-up.
 """
 
 from __future__ import annotations
 
-import argparse
-import resource
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 import shoal
+from benchmarks.measuring import fastest, peak_of
 from shoal.diagnosis.borders import Memory, Search
 from shoal.diagnosis.notions import Notion
 from shoal.diagnosis.tuples import Tuples, members
 
 KS = range(2, 51)
-
-
-def least(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
-    """The least time of several runs, and the result."""
-    best, result = float("inf"), None
-    for _ in range(times):
-        began = time.perf_counter()
-        result = work()
-        best = min(best, time.perf_counter() - began)
-    return best, result
 
 
 def adult() -> tuple[pl.DataFrame, list[str]]:
@@ -101,62 +86,52 @@ def times() -> None:
     tuples = Tuples.of(data.summary, Notion(name="k"), names)
     value = polars_k(frame, names)
     swept(tuples, kept="all"), shoal.ask(data), shoal.ask(data, delta=0.1), value(3)  # warm-up
-
-    def by_shoal() -> None:
-        for k in (2, 10, 50):
-            Search(tuples, k).run()
-
-    print(f"{'time in seconds, least of several runs':48}{'shoal':>8}{'polars':>9}{'ratio':>8}")
-    ours, _ = least(by_shoal)
-    began = time.perf_counter()
-    for k in (2, 10, 50):
-        levelwise(value, len(names), k)
-    theirs = time.perf_counter() - began
-    print(f"{'borders for k = 2, 10, 50; polars: levelwise':48}{ours:8.3f}{theirs:9.3f}{theirs / ours:8.1f}")
     some = np.random.default_rng(1).choice(np.arange(1, 1 << len(names)), 150, replace=False).tolist()
-    grouped, _ = least(lambda: [value(mask) for mask in some], 2)
-    full = grouped / len(some) * (2 ** len(names) - 1)
-    for label, given in (("k of all sets (question 4)", {}), ("after δ = 0.1 (question 8)", {"delta": 0.1}),
-                         ("δ of all sets for k = 5 (question 10)", {"k": 5, "delta": "ask"})):  # fmt: skip
-        ours, _ = least(lambda given=given: shoal.ask(data, **given), 2)
-        print(f"{label + ', polars from 150 sets':48}{ours:8.3f}{full:9.1f}{full / ours:8.1f}")
-    ours, _ = least(lambda: swept(tuples, kept="all"), 2)
-    print(f"{'question 3 for k = 2 to 50':48}{ours:8.3f}\n")
+    every = fastest(lambda: [value(mask) for mask in some], 2) / len(some) * (2 ** len(names) - 1)
+    plain = fastest(lambda: [levelwise(value, len(names), k) for k in KS], 1)
+    print(f"Adult, {len(names)} attributes, against grouping each of the {2 ** len(names) - 1:,} sets with polars")
+    print(f"({every:.1f} s, from 150 sets drawn at random)")
+    for label, given in (
+        ("k of all sets (question 4)", {}),
+        ("k of all sets after δ = 0.1 (question 8)", {"delta": 0.1}),
+        ("δ of all sets for k = 5 (question 10)", {"k": 5, "delta": "ask"}),
+    ):
+        ours = fastest(lambda given=given: shoal.ask(data, **given), 2)
+        print(f"{label:44}{ours:8.3f} s{every / ours:8.1f} times faster")
+    ours = fastest(lambda: swept(tuples, kept="all"), 2)
+    print(f"{'borders for k = 2 to 50 (question 3)':44}{ours:8.3f} s{every / ours:8.1f} times faster,")
+    print(f"{'':44}{'':10}{plain / ours:8.1f} times faster than levelwise search with polars ({plain:.2f} s)\n")
 
 
-def wide(seconds: float) -> None:
-    generator = np.random.default_rng(1)
-    frame = shoal.samples.census(100_000)
-    columns: dict[str, Any] = {name: frame[name] for name in frame.columns}
-    for name in frame.columns:
-        codes = frame[name].cast(pl.String).cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
-        columns[f"{name}-half"], columns[f"{name}-tenth"] = codes // 2, codes // 10
-        columns[f"{name}-noise"] = np.where(
-            generator.random(len(codes)) < 0.05, generator.integers(0, 4, len(codes)), codes % 4
-        )
-    for number in range(40 - len(columns)):
-        columns[f"rare-{number}"] = (generator.random(len(frame)) < 0.01 * (number + 1)).astype(int)
-    data = shoal.read(pl.DataFrame(columns), quasi=list(columns))
+WIDE = """
+import numpy as np, polars as pl, shoal
+generator = np.random.default_rng(1)
+frame = shoal.samples.census(100_000)
+columns = {name: frame[name] for name in frame.columns}
+for name in frame.columns:
+    codes = frame[name].cast(pl.String).cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+    columns[f"{name}-half"], columns[f"{name}-tenth"] = codes // 2, codes // 10
+    noise = generator.random(len(codes)) < 0.05
+    columns[f"{name}-noise"] = np.where(noise, generator.integers(0, 4, len(codes)), codes % 4)
+for number in range(40 - len(columns)):
+    columns[f"rare-{number}"] = (generator.random(len(frame)) < 0.01 * (number + 1)).astype(int)
+data = shoal.read(pl.DataFrame(columns), quasi=list(columns))
+found = shoal.ask(data, k=5, time_limit=SECONDS)
+print(
+    f"{found.calls:,} calls, {'proven' if found.proven else 'partial'}: {len(found.positive_border):,} maximal and "
+    f"{len(found.negative_border):,} minimal sets, {len(found.undecided):,} undecided"
+)
+"""
+
+
+def wide(seconds: int) -> None:
+    """Forty columns: the borders, or what is proven of them when the time is up."""
     began = time.perf_counter()
-    found = shoal.ask(data, k=5, time_limit=seconds)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(
-        f"100,000 × 40, k = 5: {time.perf_counter() - began:.0f} s, {found.calls:,} calls, peak {peak:.2f} GB, "
-        f"{'proven' if found.proven else 'partial'}: {len(found.positive_border or ()):,} maximal and "
-        f"{len(found.negative_border or ()):,} minimal sets, {len(found.known_bad):,} more bad, "
-        f"{len(found.undecided):,} undecided"
-    )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--wide", type=float, metavar="SECONDS", help="the time limit of the wide table")
-    chosen = parser.parse_args()
-    calls()
-    times()
-    if chosen.wide is not None:
-        wide(chosen.wide)
+    peak, printed = peak_of(WIDE.replace("SECONDS", str(seconds)))
+    print(f"100,000 × 40, k = 5, limit {seconds} s: {time.perf_counter() - began:.0f} s, peak {peak:.2f} GB, {printed}")
 
 
 if __name__ == "__main__":
-    main()
+    calls()
+    times()
+    wide(30)
