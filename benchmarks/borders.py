@@ -134,4 +134,4 @@ def wide(seconds: int) -> None:
 if __name__ == "__main__":
     calls()
     times()
-    wide(30)
+    wide(180)
