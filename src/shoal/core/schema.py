@@ -49,9 +49,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a table, in the table's order."""
+    """The columns of a table, in the table's order.
+
+    When it is `strict`, each sensitive attribute is protected also against whoever knows the other ones.
+    """
 
     columns: tuple[Column, ...]
+    strict: bool = False
 
     def __post_init__(self) -> None:
         names = [column.name for column in self.columns]

@@ -29,7 +29,8 @@ Levels = NDArray[Any]
 class SensitiveModel(Model):
     """A model that gives every class a level, by the counts of its sensitive values, and bounds it.
 
-    Every sensitive attribute is judged on its own unless one is named; all of them must keep the bound. The
+    Every sensitive attribute is judged on its own unless one is named; all of them must keep the bound. Under a
+    strict schema each is judged among the people of a class who agree on the other ones. The
     population is that of the whole original table, also of the records that a release leaves out, so that leaving
     records out never changes what is true of the other classes.
     """
@@ -72,13 +73,13 @@ class SensitiveModel(Model):
     def holds(self, classes: Classes) -> NDArray[np.bool_]:
         verdict: NDArray[np.bool_] = classes.sizes >= self.least
         for histogram in self.histograms(classes):
-            verdict &= self.keeps(self.levels(histogram))
+            verdict &= histogram.whole(self.keeps(self.levels(histogram.parts)))
         return verdict
 
     def measure(self, classes: Classes) -> Finding:
         worst = {}
         for histogram in self.histograms(classes):
-            levels = self.levels(histogram)
+            levels = self.levels(histogram.parts)
             extreme = levels.min if self.more_is_safer else levels.max
             worst[histogram.column] = extreme().item() if len(levels) else 0
         value = min(worst.values()) if self.more_is_safer else max(worst.values())
