@@ -285,7 +285,7 @@ def test_inference_bounds_the_attacker(pairs: list[tuple[int, int]], l: int) -> 
     sensitive value believes in no value by more than 1/l, in a class that satisfies the model."""
     from itertools import permutations
 
-    function = {value: dependent for value, dependent in pairs}
+    function = dict(pairs)
     values = [value for value, _ in pairs]
     dependents = [function[value] for value in values]
     if not shoal.InferenceL(l=l).holds(classes_of([(0, value) for value in values])).all():
