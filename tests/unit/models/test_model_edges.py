@@ -134,3 +134,12 @@ def test_places_beyond_the_values() -> None:
 
 def test_k_map_without_members_is_not_bounded() -> None:
     assert shoal.KMap(k=9, leaves=(1,)).measure(classes_of([[1, 0]])).value == float("inf")
+
+
+def test_rho_bounds_the_absence_of_a_frequent_value() -> None:
+    """Eight of ten have the first value; in the second class it is absent, though no rare value is likely there."""
+    classes = classes_of([[8, 0, 0, 0, 0], [0, 1, 1, 0, 0]])
+    model = shoal.RhoPrivacy(rho1=0.2, rho2=0.6)
+    assert model.holds(classes).tolist() == [True, False]
+    assert model.measure(classes).value == 1
+    assert shoal.RhoPrivacy(rho1=0.19, rho2=0.6).measure(classes).value == 0.5

@@ -113,6 +113,18 @@ def test_several_sensitive_attributes(table: polars.DataFrame, tmp_path: Path, s
     assert (known["disease"].min() >= 2) == strict
 
 
+def test_verification_is_as_strict_as_the_schema(table: polars.DataFrame, tmp_path: Path) -> None:
+    """A release that protects each attribute on its own breaks the strict promise, and the manifest alone shows it."""
+    path = tmp_path / "release.csv"
+    shoal.anonymize(opened(table, "disease", "income"), shoal.DistinctLDiversity(l=2)).write(path)
+    assert shoal.verify(path)["distinct-l"].holds
+    manifest = tmp_path / "release.csv.manifest.json"
+    assert '"strict": false' in manifest.read_text()
+    manifest.write_text(manifest.read_text().replace('"strict": false', '"strict": true', 1))
+    found = shoal.verify(path)["distinct-l"]
+    assert found.value == 1 and not found.holds
+
+
 @pytest.mark.parametrize("strict", [True, False])
 def test_relaxed_mondrian_with_several_sensitive_attributes(table: polars.DataFrame, strict: bool) -> None:
     """Relaxed cuts part equal records, so that the sides are grouped from rows and not from the summary."""
