@@ -132,13 +132,13 @@ class ChosenValuesModel(SensitiveModel):
         return mask
 
     def _places(self, column: str, hierarchy: Hierarchy | None) -> tuple[int, ...]:
-        ranges = [hierarchy.parse(value) if hierarchy else None for value in self.values]
-        unknown = sum(found is None or found[0] != found[1] for found in ranges)
+        known = hierarchy.leaf_of if hierarchy else {}
+        unknown = sum(value not in known for value in self.values)
         if unknown:
             raise ParameterError(
-                f"{type(self).__name__}: {unknown} of {len(ranges)} chosen values are not values of column {column!r}"
+                f"{type(self).__name__}: {unknown} of {len(self.values)} chosen values are not in column {column!r}"
             )
-        return tuple(sorted({*self.leaves, *(found[0] for found in ranges if found)}))
+        return tuple(sorted({*self.leaves, *(known[value] for value in self.values)}))
 
 
 def _ambiguous(columns: Any) -> SchemaError:

@@ -41,7 +41,8 @@ class Lm(Metric):
         for position, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.summary.keys, strict=True)):
             first, last = low[position], high[position]
             if hierarchy.ordered:
-                costs = penalty(hierarchy, first, last, int(keys.min()), int(keys.max()))
+                lengths = release.lengths(hierarchy.column)
+                costs = penalty(hierarchy, first, last, int(keys.min()), int(keys.max()), lengths)
             else:
                 costs = (last - first) / max(hierarchy.size - 1, 1)
             means[hierarchy.column] = float(np.dot(costs, sizes) + release.suppressed) / dataset.records
