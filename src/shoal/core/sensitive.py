@@ -19,8 +19,8 @@ from shoal.core.schema import Schema
 from shoal.errors import ParameterError, SchemaError
 
 SLACK = 1e-12
-"""How far, as a share of the bound, rounding may carry a level past it. Counts of records that differ do not come
-that close to each other below 10¹² records, so that it only decides what are ties by the definition."""
+"""How far rounding may carry a level past its bound, as a share of a bound above 1. What is a tie by the definition
+keeps the bound; whatever else this lets through differs from a tie by less than anyone can use."""
 
 Levels = NDArray[Any]
 
@@ -58,7 +58,7 @@ class SensitiveModel(Model):
 
     def keeps(self, levels: Levels) -> NDArray[np.bool_]:
         """Which levels keep the bound."""
-        slack = SLACK * abs(self.bound)
+        slack = SLACK * max(abs(self.bound), 1.0)
         kept: NDArray[np.bool_] = levels >= self.bound - slack if self.more_is_safer else levels <= self.bound + slack
         return kept
 
