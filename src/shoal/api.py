@@ -347,4 +347,4 @@ def _schema(stated: Mapping[str, Any], published: Any) -> tuple[Schema, dict[str
         columns.append(
             Column(name=entry["name"], role=Role(entry["role"]), kind=Kind(entry["kind"]), hierarchy=hierarchy)
         )
-    return Schema(tuple(columns), strict=bool(manifest.get("strict", False))), populations
+    return Schema(tuple(columns), strict=stated.get("strict", False)), populations
