@@ -49,6 +49,7 @@ def read(
     kinds: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     missing_rules: Mapping[str, str] | None = None,
+    strict: bool = False,
     delimiter: str | None = None,
     encoding: str | None = None,
 ) -> Dataset:
@@ -66,6 +67,8 @@ def read(
         kinds: `numeric`, `categorical`, `date` or `text`, where what is found out does not fit.
         missing: spellings of a missing value besides the empty one.
         missing_rules: for each column `value` (the default: missing is a value of its own), `refuse` or `drop`.
+        strict: with several sensitive attributes, whether each is protected also against whoever knows the others,
+            by models that look at sensitive attributes; otherwise each is protected on its own.
         delimiter: of a CSV file; found out by default.
         encoding: of a CSV file; found out by default.
 
@@ -104,6 +107,7 @@ def read(
         missing_rules={
             name: job.member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()
         },
+        strict=strict,
     )
 
 
@@ -296,7 +300,7 @@ def anonymize(
         policy=policy,
         recoding=recoding,
         populations={histogram.column: histogram.population for histogram in data.summary.sensitive},
-        provenance=_provenance(policy, method, pseudonyms),
+        provenance=_provenance(policy, method, pseudonyms, data.schema),
     )
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
     if broken:
@@ -306,14 +310,14 @@ def anonymize(
     return release
 
 
-def _provenance(policy: Policy, method: Algorithm, pseudonyms: Pseudonyms | None) -> dict[str, Any]:
+def _provenance(policy: Policy, method: Algorithm, pseudonyms: Pseudonyms | None, schema: Schema) -> dict[str, Any]:
     from shoal import __version__
 
     return {
         "shoal": __version__,
         "seed": policy.seed,
         "policy": {
-            "models": [job.spelled(model) for model in policy.models],
+            "models": [job.spelled(model.concealed(schema)) for model in policy.models],
             "suppression": policy.suppression,
             "objective": None if policy.objective is None else job.spelled(policy.objective),
         },
@@ -446,4 +450,4 @@ def _schema(stated: Mapping[str, Any], published: Any) -> tuple[Schema, dict[str
         columns.append(
             Column(name=entry["name"], role=Role(entry["role"]), kind=Kind(entry["kind"]), hierarchy=hierarchy)
         )
-    return Schema(tuple(columns)), populations
+    return Schema(tuple(columns), strict=stated.get("strict", False)), populations

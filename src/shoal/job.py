@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
@@ -53,7 +53,7 @@ def plugin(family: str, spec: str | Mapping[str, Any] | object) -> Any:
     else:
         raise ParameterError(f"{type(spec).__name__} is not one of the {family}")
     found = registry.find(family, name)
-    lists = {key for key, hint in getattr(found, "__annotations__", {}).items() if "tuple[" in str(hint)}
+    lists = {entry.name for entry in fields(found) if "tuple[" in str(entry.type)}
     values = {key: [value] if key in lists and isinstance(value, str) else value for key, value in values.items()}
     return registry.make(family, name, values)
 
@@ -110,6 +110,7 @@ class _Policy(_Strict):
     suppression: float = 0.0
     objective: dict[str, Any] | str | None = None
     seed: int = 0
+    strict: bool = False
 
 
 class _Output(_Strict):
@@ -150,6 +151,7 @@ class Job:
     suppression: float = 0.0
     objective: Metric | None = None
     seed: int = 0
+    strict: bool = False
     algorithm: Algorithm | None = None
     output: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
@@ -210,7 +212,7 @@ class Job:
             },
             "columns": columns,
             "policy": {
-                "suppression": self.suppression, "seed": self.seed,
+                "suppression": self.suppression, "seed": self.seed, "strict": self.strict or None,
                 "objective": spelled(self.objective) if self.objective else None,
                 "models": [spelled(model) for model in self.models],
             },
@@ -269,7 +271,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         input=resolved(file.input.path), delimiter=file.input.delimiter, encoding=file.input.encoding,
         missing=tuple(file.input.missing), hierarchies=resolved(file.input.hierarchies), columns=columns,
         models=tuple(plugin("models", model) for model in file.policy.models),
-        suppression=file.policy.suppression, seed=file.policy.seed,
+        suppression=file.policy.suppression, seed=file.policy.seed, strict=file.policy.strict,
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),

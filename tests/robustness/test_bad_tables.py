@@ -70,6 +70,7 @@ def test_a_line_of_200_megabytes(place: str, packed: bool, tmp_path: Path, shoal
         for _ in range(200):
             file.write(b"x" * (1 << 20))
     ran = shoal("diagnose", source, *ROLES)
+    source.unlink()
     assert ran.code == 2 and "longer than" in ran.err
 
 
