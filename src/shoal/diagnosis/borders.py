@@ -213,7 +213,8 @@ class Search:
 
         self.bad.append(bad)
         settled = np.array(self.good, np.uint64)
-        self.candidates = kernel.without(self.candidates, settled, np.uint64(bad))
+        made, count = kernel.without(self.candidates, settled, np.uint64(bad))
+        self.candidates = made[:count].copy()
 
     def _refute(self, chosen: int) -> None:
         """Refutes the chosen bad set, and every other candidate that the same witness refutes."""
@@ -225,27 +226,39 @@ class Search:
         witness = self._witness(partition, levels, chosen)
         masks = kernel.agreement(rows.columns, witness)
         self.scans += 1
-        weights, values = rows.weights, rows.sensitive
-        if not rows.notion.needs_sensitive:
-            masks, weights = _condensed(masks, weights)
-            values = np.zeros(len(masks), np.int32)
+        reached = self._reached(masks)
         rare = {position: self._rarity(position, witness) for position in self.places}
         likeliest = sorted(rare, key=lambda position: (chosen >> position & 1, -rare[position]))
         bad, at = chosen, 0
         for _ in range(REFUTED):
             for position in likeliest:
                 smaller = bad & ~(1 << position)
-                if smaller and smaller != bad:
-                    inside = np.uint64(self._inner(smaller))
-                    if kernel.level_of(inside, masks, weights, values, rows.measure) < self.threshold:
-                        bad = smaller
+                if smaller and smaller != bad and reached(smaller) < self.threshold:
+                    bad = smaller
             self._exclude(bad)
-            inners = np.array([self._inner(mask) for mask in self.candidates[at:].tolist()], np.uint64)
-            further = kernel.first_below(inners, self.threshold, masks, weights, values, rows.measure)
-            if further < 0 or self.stop():
+            # Those before have been looked at and keep their order.
+            while at < len(self.candidates) and reached(int(self.candidates[at])) >= self.threshold:
+                at += 1
+            if at >= len(self.candidates) or self.stop():
                 break
-            at += further
             bad = int(self.candidates[at])
+
+    def _reached(self, masks: Masks) -> Callable[[int], float]:
+        """The level of a record's class by any set, from the columns in which every row equals the record."""
+        from shoal.kernels import partitions as kernel
+
+        rows = self.rows
+        if rows.notion.needs_sensitive:
+            return lambda chosen: kernel.level_of(
+                np.uint64(self._inner(chosen)), masks, rows.weights, rows.sensitive, rows.measure
+            )
+        distinct, weights = _condensed(masks, rows.weights)
+
+        def reached(chosen: int) -> float:
+            inner = np.uint64(self._inner(chosen))
+            return float(weights[distinct & inner == inner].sum())
+
+        return reached
 
     def _rarity(self, position: int, rows: Any) -> Any:
         """How badly a record's value of one attribute is protected by itself; less is rarer."""
@@ -287,12 +300,13 @@ class Search:
     def _result(self, finished: bool) -> Borders:
         from shoal.kernels import antichains as kernel
 
-        least = [int(mask) for mask in kernel.minimal(np.array(sorted(set(self.bad)), np.uint64))]
+        bad = np.array(sorted(set(self.bad)), np.uint64)
+        least = bad[kernel.minimal(bad)].tolist()
         certain, rest = [], []
-        for bad in least:
-            below = [bad & ~(1 << position) for position in members(bad)]
+        for mask in least:
+            below = [mask & ~(1 << position) for position in members(mask)]
             shown = finished or all(not part or part in self.fine or self._inside_good(part) for part in below)
-            (certain if shown else rest).append(bad)
+            (certain if shown else rest).append(mask)
         return Borders(
             tuple(sorted(self.good, key=by_size)), tuple(sorted(certain, key=by_size)), self.calls, self.scans,
             finished, tuple(sorted(rest, key=by_size)), tuple(int(mask) for mask in self.candidates),

@@ -155,6 +155,10 @@ class Tuples:
         from shoal.kernels import partitions as kernel
 
         chosen = self.measure if measure is None else measure
+        if chosen.notion == kernel.K:
+            sizes = kernel.sizes(partition.order, partition.starts, self.weights)
+            sizes = np.concatenate([sizes, self.weights[partition.lone]])
+            return sizes, sizes.astype(np.float64)
         sizes, levels = kernel.levels(partition.order, partition.starts, self.weights, self.sensitive, chosen)
         if chosen.notion not in self._alone:
             rows = np.arange(len(self) + 1, dtype=np.int32)

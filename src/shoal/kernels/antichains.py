@@ -13,72 +13,59 @@ def _inside(chosen, masks, used):
 
 
 @njit(cache=True, nogil=True)
-def _count(mask):
-    found = 0
-    while mask:
-        mask &= mask - np.uint64(1)
-        found += 1
-    return found
-
-
-@njit(cache=True, nogil=True)
 def without(candidates, settled, bad):
     """The maximal sets that contain neither what the candidates already avoid nor `bad`.
 
-    Sets inside a settled one are left out, and so is the empty set.
+    Sets inside a settled one are left out, and so is the empty set. Candidates that stay keep their order and come
+    first. Returns an array and how many of its entries count.
     """
-    kept = np.empty(len(candidates), np.uint64)
-    broken = np.empty(len(candidates), np.uint64)
-    keeping = breaking = 0
+    width = 0
+    left = bad
+    while left:
+        left &= left - np.uint64(1)
+        width += 1
+    breaking = 0
     for position in range(len(candidates)):
         if candidates[position] & bad == bad:
-            broken[breaking] = candidates[position]
             breaking += 1
-        else:
-            kept[keeping] = candidates[position]
-            keeping += 1
-    width = _count(bad)
-    fresh = np.empty(breaking * width, np.uint64)
-    making = 0
-    for position in range(breaking):
-        left = bad
+    result = np.empty(len(candidates) + breaking * width, np.uint64)
+    kept = 0
+    for position in range(len(candidates)):
+        if candidates[position] & bad != bad:
+            result[kept] = candidates[position]
+            kept += 1
+    made = kept
+    for position in range(len(candidates)):
+        left = bad if candidates[position] & bad == bad else np.uint64(0)
         while left:
             bit = left & (~left + np.uint64(1))
             left ^= bit
-            made = broken[position] & ~bit
-            if made and not _inside(made, kept, keeping) and not _inside(made, settled, len(settled)):
-                fresh[making] = made
-                making += 1
-    # Two broken candidates can leave the same set, or one inside the other.
-    result = np.empty(keeping + making, np.uint64)
-    result[:keeping] = kept[:keeping]
-    at = keeping
-    for position in range(making):
-        inside = False
-        for other in range(making):
-            equal = fresh[position] == fresh[other]
-            if fresh[position] & ~fresh[other] == 0 and (not equal or other < position):
-                inside = True
+            smaller = candidates[position] & ~bit
+            if smaller and not _inside(smaller, result, kept) and not _inside(smaller, settled, len(settled)):
+                result[made] = smaller
+                made += 1
+    # Two broken candidates can leave the same set, or one inside the other; a zero marks what goes.
+    at = kept
+    for position in range(kept, made):
+        for other in range(kept, made):
+            equal = result[position] == result[other]
+            if other != position and result[position] & ~result[other] == 0 and (not equal or other > position):
+                result[position] = 0
                 break
-        if not inside:
-            result[at] = fresh[position]
+    for position in range(kept, made):
+        if result[position]:
+            result[at] = result[position]
             at += 1
-    return result[:at].copy()
+    return result, at
 
 
 @njit(cache=True, nogil=True)
 def minimal(masks):
-    """The masks that contain no other one."""
-    result = np.empty(len(masks), np.uint64)
-    at = 0
+    """Which of the masks, all different, contain no other one."""
+    found = np.ones(len(masks), np.bool_)
     for position in range(len(masks)):
-        holds = False
         for other in range(len(masks)):
-            equal = masks[position] == masks[other]
-            if masks[other] & ~masks[position] == 0 and (not equal or other < position):
-                holds = True
+            if other != position and masks[other] & ~masks[position] == 0:
+                found[position] = False
                 break
-        if not holds:
-            result[at] = masks[position]
-            at += 1
-    return result[:at].copy()
+    return found

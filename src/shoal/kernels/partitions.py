@@ -152,10 +152,8 @@ def _level(total, tally, touched, used, measure, spare):
 
 @njit(cache=True, nogil=True)
 def levels(order, starts, weights, sensitive, measure):
-    """The weight and the level of every class."""
+    """The weight of every class and its level by the sensitive values."""
     found = sizes(order, starts, weights)
-    if measure.notion == K:
-        return found, found.astype(np.float64)
     values = len(measure.population)
     tally = np.zeros(values, np.int64)
     touched = np.empty(values, np.int32)
@@ -191,17 +189,11 @@ def agreement(columns, row):
 
 @njit(cache=True, nogil=True)
 def level_of(chosen, masks, weights, sensitive, measure):
-    """The level of the class that the rows form whose mask holds all of `chosen`."""
-    total = 0
-    if measure.notion == K:
-        for row in range(len(masks)):
-            if masks[row] & chosen == chosen:
-                total += weights[row]
-        return float(total)
+    """The level, by the sensitive values, of the class that the rows form whose mask holds all of `chosen`."""
     values = len(measure.population)
     tally = np.zeros(values, np.int64)
     touched = np.empty(values, np.int32)
-    used = 0
+    used = total = 0
     for row in range(len(masks)):
         if masks[row] & chosen == chosen:
             if tally[sensitive[row]] == 0:
@@ -210,15 +202,6 @@ def level_of(chosen, masks, weights, sensitive, measure):
             tally[sensitive[row]] += weights[row]
             total += weights[row]
     return _level(total, tally, touched, used, measure, np.empty((3, values)))
-
-
-@njit(cache=True, nogil=True)
-def first_below(candidates, bound, masks, weights, sensitive, measure):
-    """The position of the first set for which the record's class is below the bound; -1 when there is none."""
-    for position in range(len(candidates)):
-        if level_of(candidates[position], masks, weights, sensitive, measure) < bound:
-            return position
-    return -1
 
 
 @njit(cache=True, nogil=True)
