@@ -92,3 +92,11 @@ def test_a_third_of_the_calls_of_levelwise_search(fourteen):
         members += len(found.positive) + len(found.negative)
     assert (levelwise, members) == (1389, 1133)
     assert calls <= levelwise / 3
+
+
+def test_questions_about_the_same_data_share_what_they_learned(fourteen):
+    answers = [shoal.ask(fourteen, k=k) for k in range(2, 51)]
+    assert sum(answer.calls for answer in answers) <= sum(answer.calls_levelwise for answer in answers) / 10
+    again = shoal.ask(fourteen, k=7)
+    assert again.calls == 0
+    assert again.negative_border == answers[5].negative_border

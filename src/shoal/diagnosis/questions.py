@@ -15,12 +15,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 from shoal.core.classes import Classes
 from shoal.core.contracts import Progress, silent
 from shoal.core.grouping import Counts
 from shoal.core.sensitive import SLACK
-from shoal.diagnosis.borders import Borders, Search, by_size
+from shoal.diagnosis.borders import Borders, Memory, Search, by_size
 from shoal.diagnosis.notions import Notion
 from shoal.diagnosis.subsets import Hopeless, PerSet, Walk, Walked, extremes
 from shoal.diagnosis.tuples import Levels, Partition, Tuples
@@ -59,7 +60,8 @@ class Answer:
     `answer` is a yes or no (questions 1, 5), a level (2, 6), a share δ (9), steps of a curve, `(level, δ)` (11), the
     maximal sets that satisfy (3, 7), or a mapping from each set to its level (4, 8), δ (10) or curve (12).
 
-    `calls` counts evaluations of the base function on a set and `scans` looks at one record's neighbours;
+    `calls` counts evaluations of the base function on a set (levels that an earlier question about the same data
+    left behind need none) and `scans` looks at one record's neighbours;
     `calls_levelwise` and `calls_brute` are what plain levelwise search and trying every set would take. When the
     answer is not `proven`, time ran out: what stands in the borders is certain, `known_bad` sets are certainly bad
     and not proven minimal, and of the sets inside the `undecided` ones nothing else is known.
@@ -163,33 +165,52 @@ def ask(
     progress: Progress = silent,
 ) -> Answer:
     """The answer to a question about a table's summary. Questions about sets range over those of `attributes`."""
-    of_sets = not TABLE[question][0]
     if not TABLE[question][1]:
         bound = None
     elif bound is not None:
         bound = notion.checked(bound)
     if not attributes:
         raise ParameterError("name at least one attribute")
-    tuples = Tuples.of(classes, notion, attributes, sensitive)
+    tuples, memories = _remembered(classes, notion, tuple(attributes), sensitive)
     delta = {"given": delta, "ask": "ask", None: None}[TABLE[question][2]]
     budget = int(delta * tuples.records + 1e-9) if isinstance(delta, (int, float)) else 0
-    asked = _Asked(tuples, notion, bound, budget, limit(time_limit), progress)
+    memory = memories.setdefault(budget, Memory())
+    asked = _Asked(tuples, notion, bound, budget, limit(time_limit), progress, memory)
     monotone = notion.monotone(budget) and (delta != "ask" or notion.monotone(1))
     facts: dict[str, Any] = {
         "question": question, "notion": notion.name, "attributes": tuples.names, "records": tuples.records,
         "bound": bound, "delta": delta, "c": notion.c, "distance": notion.distance, "monotone": monotone,
         "sensitive": classes.histogram(sensitive).column if notion.needs_sensitive else None,
     }  # fmt: skip
-    if not of_sets:
-        return Answer(**facts, answer=asked.one(question))
-    facts["calls_brute"] = tuples.full
-    if question in (3, 7):
-        return Answer(**facts, **asked.borders(monotone))
-    walked = asked.every(question, monotone)
-    return Answer(
-        **facts, answer=PerSet(tuples.names, walked.values), calls=walked.calls, proven=walked.proven,
-        calls_levelwise=tuples.full, undecided=() if walked.proven else (tuples.names,),
-    )  # fmt: skip
+    if TABLE[question][0]:
+        facts["answer"] = asked.one(question)
+    elif question in (3, 7):
+        facts |= {"calls_brute": tuples.full, **asked.borders(monotone)}
+    else:
+        walked = asked.every(question, monotone)
+        facts |= {
+            "answer": PerSet(tuples.names, walked.values), "calls": walked.calls, "proven": walked.proven,
+            "calls_brute": tuples.full, "calls_levelwise": tuples.full,
+            "undecided": () if walked.proven else (tuples.names,),
+        }  # fmt: skip
+    # Levels are worth keeping for the next question; partitions and rolled-up rows are too large.
+    tuples.held.clear()
+    memory.rolled.clear()
+    return Answer(**facts)
+
+
+_MEMORIES: WeakKeyDictionary[Classes, tuple[Any, Tuples, dict[int, Memory]]] = WeakKeyDictionary()
+
+
+def _remembered(
+    classes: Classes, notion: Notion, attributes: tuple[str, ...], sensitive: str | None
+) -> tuple[Tuples, dict[int, Memory]]:
+    """The rows of a question and, by budget, what earlier questions about the same sets found; the last ones only."""
+    key = (notion, attributes, sensitive)
+    held = _MEMORIES.get(classes)
+    if held is None or held[0] != key:
+        held = _MEMORIES[classes] = (key, Tuples.of(classes, notion, attributes, sensitive), {})
+    return held[1], held[2]
 
 
 def limit(seconds: float | None) -> Callable[[], bool]:
@@ -212,6 +233,7 @@ class _Asked:
     budget: int
     stop: Any
     progress: Progress
+    memory: Memory
 
     def level(self, rows: Tuples, sizes: Counts, levels: Levels) -> float | int:
         return self.notion.outer(rows.level(sizes, levels, self.budget))
@@ -244,7 +266,7 @@ class _Asked:
         assert self.bound is not None
         if monotone:
             search = Search(
-                self.tuples, self.notion.threshold(self.bound), self.budget, stop=self.stop, progress=self.progress
+                self.tuples, self.notion.threshold(self.bound), self.budget, self.memory, self.stop, self.progress
             )
             return self._described(search.run())
         walked = Walk(self.tuples, self.holds, False, self.stop, self.progress, self._hopeless()).run()
