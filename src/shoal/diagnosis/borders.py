@@ -20,7 +20,7 @@ D. Gunopulos and others, Discovering all most specific sentences, 2003; D.-I. Li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.contracts import Progress, silent
-from shoal.diagnosis.tuples import HELD, Levels, Partition, Tuples, members
+from shoal.diagnosis.families import by_size, mask_of, members, subsets
+from shoal.diagnosis.tuples import HELD, Levels, Partition, Tuples
 
 Masks = NDArray[np.uint64]
 Stop = Callable[[], bool]
@@ -39,8 +40,6 @@ REFUTED = 64
 """How many sets one witness refutes before the next candidate is looked at."""
 WIDE = 16
 """Attributes beyond which bad sets are taken by size, because the candidates from above would be too many to hold."""
-COUNTED = 200_000
-"""Steps after which the size of a theory is left unknown."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +63,15 @@ class Borders:
         return None if good is None else good + len(self.negative)
 
 
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """A record, by the level that its class has for any set inside `kept`; its least rare attributes come first."""
+
+    kept: int
+    likeliest: tuple[int, ...]
+    reached: Callable[[int], float]
+
+
 @dataclass(eq=False)
 class Memory:
     """What evaluations of sets found, for searches with other bounds on the same rows and budget.
@@ -74,6 +82,8 @@ class Memory:
     known: dict[int, float] = field(default_factory=dict)
     by_value: list[Levels] = field(default_factory=list)
     """For each attribute alone, the level of each of its values."""
+    witnesses: list[Witness] = field(default_factory=list)
+    """Records that refuted sets before and may do so again."""
     rolled: dict[int, Tuples] = field(default_factory=dict)
     """The rows over the attributes that the last search needed."""
 
@@ -100,6 +110,7 @@ class Search:
         self.kept = self.tuples.full
         self.places = {position: position for position in range(len(self.tuples.names))}
         self.losses: dict[int, NDArray[np.bool_]] = {}
+        self.grouped: set[int] = set()
 
     def run(self) -> Borders:
         """The borders, or what is proven of them when the search is stopped or interrupted."""
@@ -135,6 +146,8 @@ class Search:
 
     def _descend(self) -> bool:
         """Candidates from above, cut by what witnesses refute."""
+        for witness in self.memory.witnesses:
+            self._cut(witness)
         while len(self.candidates):
             if self.stop():
                 return False
@@ -181,6 +194,7 @@ class Search:
             partition = self.rows.partition(self._inner(mask))
             sizes, levels = self.rows.levels(partition)
             self.calls += 1
+            self.grouped.add(mask)
             if self.budget:
                 self._remember_losses(mask, partition, levels)
             known = self.memory.known[mask] = self.rows.level(sizes, levels, self.budget)
@@ -217,48 +231,42 @@ class Search:
         self.candidates = made[:count].copy()
 
     def _refute(self, chosen: int) -> None:
-        """Refutes the chosen bad set, and every other candidate that the same witness refutes."""
-        from shoal.kernels import partitions as kernel
-
-        rows, inner = self.rows, self._inner(chosen)
-        partition = rows.partition(inner)
-        _, levels = rows.levels(partition)
-        witness = self._witness(partition, levels, chosen)
-        masks = kernel.agreement(rows.columns, witness)
-        self.scans += 1
-        reached = self._reached(masks)
-        rare = {position: self._rarity(position, witness) for position in self.places}
-        likeliest = sorted(rare, key=lambda position: (chosen >> position & 1, -rare[position]))
-        bad, at = chosen, 0
-        for _ in range(REFUTED):
-            for position in likeliest:
-                smaller = bad & ~(1 << position)
-                if smaller and smaller != bad and reached(smaller) < self.threshold:
-                    bad = smaller
-            self._exclude(bad)
-            # Those before have been looked at and keep their order.
-            while at < len(self.candidates) and reached(int(self.candidates[at])) >= self.threshold:
-                at += 1
-            if at >= len(self.candidates) or self.stop():
-                break
-            bad = int(self.candidates[at])
-
-    def _reached(self, masks: Masks) -> Callable[[int], float]:
-        """The level of a record's class by any set, from the columns in which every row equals the record."""
+        """Refutes the chosen bad set by a witness, and every other candidate that the same witness refutes."""
         from shoal.kernels import partitions as kernel
 
         rows = self.rows
-        if rows.notion.needs_sensitive:
-            return lambda chosen: kernel.level_of(
-                np.uint64(self._inner(chosen)), masks, rows.weights, rows.sensitive, rows.measure
-            )
-        distinct, weights = _condensed(masks, rows.weights)
+        partition = rows.partition(self._inner(chosen))
+        _, levels = rows.levels(partition)
+        # The level may come from an earlier search, and then the set is grouped here.
+        self.calls += chosen not in self.grouped
+        row = self._witness(partition, levels, chosen)
+        masks = kernel.agreement(rows.columns, row)
+        self.scans += 1
+        rare = {position: float(self._rarity(position, row)) for position in self.places}
+        likeliest = tuple(sorted(rare, key=lambda position: -rare[position]))
+        witness = Witness(self.kept, likeliest, _reaching(rows, masks, self.places))
+        if not rows.notion.needs_sensitive:
+            self.memory.witnesses.append(witness)
+        self._cut(witness)
 
-        def reached(chosen: int) -> float:
-            inner = np.uint64(self._inner(chosen))
-            return float(weights[distinct & inner == inner].sum())
+    def _cut(self, witness: Witness) -> None:
+        """Excludes small sets that are bad for the witness, from the candidates that are."""
+        at = 0
+        for _ in range(REFUTED):
+            # Those before have been looked at and keep their order.
+            while at < len(self.candidates) and not self._fails(witness, int(self.candidates[at])):
+                at += 1
+            if at == len(self.candidates) or self.stop():
+                break
+            bad = int(self.candidates[at])
+            for position in witness.likeliest:
+                smaller = bad & ~(1 << position)
+                if smaller and smaller != bad and self._fails(witness, smaller):
+                    bad = smaller
+            self._exclude(bad)
 
-        return reached
+    def _fails(self, witness: Witness, mask: int) -> bool:
+        return mask & ~witness.kept == 0 and witness.reached(mask) < self.threshold
 
     def _rarity(self, position: int, rows: Any) -> Any:
         """How badly a record's value of one attribute is protected by itself; less is rarer."""
@@ -285,7 +293,7 @@ class Search:
                     self._settle(candidate)
                     continue
                 for positions in combinations(members(candidate), size):
-                    part = _mask(positions)
+                    part = mask_of(positions)
                     if part in seen:
                         continue
                     seen.add(part)
@@ -313,13 +321,22 @@ class Search:
         )  # fmt: skip
 
 
-def by_size(mask: int) -> tuple[int, list[int]]:
-    """The order in which sets are listed: small ones first, then as their attributes come."""
-    return mask.bit_count(), members(mask)
+def _reaching(rows: Tuples, masks: Masks, places: dict[int, int]) -> Callable[[int], float]:
+    """The level of a record's class by any set, from the columns in which every row equals the record."""
+    from shoal.kernels import partitions as kernel
 
+    def inner(chosen: int) -> np.uint64:
+        return np.uint64(sum(1 << places[position] for position in members(chosen)))
 
-def _mask(positions: Iterable[int]) -> int:
-    return sum(1 << position for position in positions)
+    if rows.notion.needs_sensitive:
+        return lambda chosen: kernel.level_of(inner(chosen), masks, rows.weights, rows.sensitive, rows.measure)
+    distinct, weights = _condensed(masks, rows.weights)
+
+    def reached(chosen: int) -> float:
+        wanted = inner(chosen)
+        return float(weights[distinct & wanted == wanted].sum())
+
+    return reached
 
 
 def _condensed(masks: Masks, weights: Any) -> tuple[Masks, Any]:
@@ -330,55 +347,3 @@ def _condensed(masks: Masks, weights: Any) -> tuple[Masks, Any]:
         return distinct.astype(np.uint64), summed[distinct].astype(np.int64)
     found, inverse = np.unique(masks, return_inverse=True)
     return found, np.bincount(inverse, weights=weights).astype(np.int64)
-
-
-def subsets(family: tuple[int, ...]) -> int | None:
-    """How many non-empty sets lie inside one of a family's; None when counting takes too long.
-
-    Example:
-        >>> subsets((0b011, 0b110))
-        5
-    """
-    steps = 0
-    seen: dict[tuple[int, ...], int] = {}
-
-    def count(masks: tuple[int, ...]) -> int:
-        """How many sets, the empty one included."""
-        nonlocal steps
-        steps += 1
-        if steps > COUNTED:
-            raise OverflowError
-        masks = _maximal(masks)
-        if len(masks) <= 1:
-            return 1 << masks[0].bit_count() if masks else 0
-        if masks not in seen:
-            common = masks[0]
-            for mask in masks:
-                common &= mask
-            if common:
-                seen[masks] = count(tuple(mask & ~common for mask in masks)) << common.bit_count()
-            else:
-                bit = 1 << max(members(_union(masks)), key=lambda position: sum(mask >> position & 1 for mask in masks))
-                having = tuple(mask & ~bit for mask in masks if mask & bit)
-                seen[masks] = count(having) + count(tuple(mask & ~bit for mask in masks))
-        return seen[masks]
-
-    try:
-        return count(family) - 1 if family else 0
-    except (OverflowError, RecursionError):
-        return None
-
-
-def _union(masks: tuple[int, ...]) -> int:
-    union = 0
-    for mask in masks:
-        union |= mask
-    return union
-
-
-def _maximal(masks: tuple[int, ...]) -> tuple[int, ...]:
-    kept: list[int] = []
-    for mask in sorted(set(masks), key=int.bit_count, reverse=True):
-        if not any(mask & ~other == 0 for other in kept):
-            kept.append(mask)
-    return tuple(sorted(kept))

@@ -21,7 +21,8 @@ from shoal.core.classes import Classes
 from shoal.core.contracts import Progress, silent
 from shoal.core.grouping import Counts
 from shoal.core.sensitive import SLACK
-from shoal.diagnosis.borders import Borders, Memory, Search, by_size
+from shoal.diagnosis.borders import Borders, Memory, Search
+from shoal.diagnosis.families import by_size
 from shoal.diagnosis.notions import Notion
 from shoal.diagnosis.subsets import Hopeless, PerSet, Walk, Walked, extremes
 from shoal.diagnosis.tuples import Levels, Partition, Tuples

@@ -10,8 +10,8 @@ import numpy as np
 
 from shoal.core.contracts import Progress
 from shoal.core.grouping import Counts
-from shoal.diagnosis.borders import by_size
-from shoal.diagnosis.tuples import Levels, Partition, Tuples, members
+from shoal.diagnosis.families import by_size, members
+from shoal.diagnosis.tuples import Levels, Partition, Tuples
 from shoal.errors import ParameterError, SchemaError
 
 MOST_LISTED = 20

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shoal.core.classes import Classes
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.sensitive import SLACK
+from shoal.diagnosis.families import members
 from shoal.diagnosis.notions import Notion
 from shoal.errors import ParameterError
 
@@ -207,18 +208,3 @@ class Tuples:
     def named(self, mask: int) -> tuple[str, ...]:
         """The names of a set's attributes."""
         return tuple(self.names[position] for position in members(mask))
-
-
-def members(mask: int) -> list[int]:
-    """The positions of a mask's bits.
-
-    Example:
-        >>> members(0b1011)
-        [0, 1, 3]
-    """
-    found = []
-    while mask:
-        lowest = mask & -mask
-        found.append(lowest.bit_length() - 1)
-        mask ^= lowest
-    return found

@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.core.classes import summarize
-from shoal.diagnosis import borders, questions
+from shoal.diagnosis import borders, families, questions
 from shoal.diagnosis.notions import Notion
 from shoal.diagnosis.subsets import Walk
 from shoal.diagnosis.tuples import Tuples
@@ -186,10 +186,10 @@ def test_an_interrupted_search_and_walk_keep_what_they_have(patients):
 
 
 def test_the_size_of_a_theory():
-    assert borders.subsets(()) == 0
-    assert borders.subsets((0b111,)) == 7
-    assert borders.subsets((0b0111, 0b1110)) == 7 + 7 - 3
-    assert borders.subsets(tuple(1 << position for position in range(40))) == 40
+    assert families.subsets(()) == 0
+    assert families.subsets((0b111,)) == 7
+    assert families.subsets((0b0111, 0b1110)) == 7 + 7 - 3
+    assert families.subsets(tuple(1 << position for position in range(40))) == 40
 
 
 def test_walk_visits_every_set_once():
