@@ -31,13 +31,15 @@ from numpy.typing import NDArray
 from shoal.core.contracts import Progress, silent
 from shoal.diagnosis.families import by_size, mask_of, members, subsets
 from shoal.diagnosis.tuples import HELD, Levels, Partition, Tuples
+from shoal.diagnosis.witnesses import Masks, Witness
 
-Masks = NDArray[np.uint64]
 Stop = Callable[[], bool]
 RAREST = 2
 """How many of its rarest values make a record a promising witness."""
 REFUTED = 64
 """How many sets one witness refutes before the next candidate is looked at."""
+REMEMBERED = 256
+"""Witnesses that are kept for searches with other bounds."""
 WIDE = 16
 """Attributes beyond which bad sets are taken by size, because the candidates from above would be too many to hold."""
 
@@ -61,15 +63,6 @@ class Borders:
             return None
         good = subsets(self.positive)
         return None if good is None else good + len(self.negative)
-
-
-@dataclass(frozen=True, eq=False)
-class Witness:
-    """A record, by the level that its class has for any set inside `kept`; its least rare attributes come first."""
-
-    kept: int
-    likeliest: tuple[int, ...]
-    reached: Callable[[int], float]
 
 
 @dataclass(eq=False)
@@ -232,20 +225,17 @@ class Search:
 
     def _refute(self, chosen: int) -> None:
         """Refutes the chosen bad set by a witness, and every other candidate that the same witness refutes."""
-        from shoal.kernels import partitions as kernel
-
         rows = self.rows
         partition = rows.partition(self._inner(chosen))
         _, levels = rows.levels(partition)
         # The level may come from an earlier search, and then the set is grouped here.
         self.calls += chosen not in self.grouped
         row = self._witness(partition, levels, chosen)
-        masks = kernel.agreement(rows.columns, row)
-        self.scans += 1
         rare = {position: float(self._rarity(position, row)) for position in self.places}
-        likeliest = tuple(sorted(rare, key=lambda position: -rare[position]))
-        witness = Witness(self.kept, likeliest, _reaching(rows, masks, self.places))
-        if not rows.notion.needs_sensitive:
+        witness = Witness.of(rows, row, self.places, sorted(rare, key=lambda position: -rare[position]))
+        self.scans += 1
+        # What a witness of diversity holds is as large as the rows.
+        if not rows.notion.needs_sensitive and len(self.memory.witnesses) < REMEMBERED:
             self.memory.witnesses.append(witness)
         self._cut(witness)
 
@@ -254,19 +244,16 @@ class Search:
         at = 0
         for _ in range(REFUTED):
             # Those before have been looked at and keep their order.
-            while at < len(self.candidates) and not self._fails(witness, int(self.candidates[at])):
+            while at < len(self.candidates) and not witness.refutes(int(self.candidates[at]), self.threshold):
                 at += 1
             if at == len(self.candidates) or self.stop():
                 break
             bad = int(self.candidates[at])
             for position in witness.likeliest:
                 smaller = bad & ~(1 << position)
-                if smaller and smaller != bad and self._fails(witness, smaller):
+                if smaller and smaller != bad and witness.refutes(smaller, self.threshold):
                     bad = smaller
             self._exclude(bad)
-
-    def _fails(self, witness: Witness, mask: int) -> bool:
-        return mask & ~witness.kept == 0 and witness.reached(mask) < self.threshold
 
     def _rarity(self, position: int, rows: Any) -> Any:
         """How badly a record's value of one attribute is protected by itself; less is rarer."""
@@ -319,31 +306,3 @@ class Search:
             tuple(sorted(self.good, key=by_size)), tuple(sorted(certain, key=by_size)), self.calls, self.scans,
             finished, tuple(sorted(rest, key=by_size)), tuple(int(mask) for mask in self.candidates),
         )  # fmt: skip
-
-
-def _reaching(rows: Tuples, masks: Masks, places: dict[int, int]) -> Callable[[int], float]:
-    """The level of a record's class by any set, from the columns in which every row equals the record."""
-    from shoal.kernels import partitions as kernel
-
-    def inner(chosen: int) -> np.uint64:
-        return np.uint64(sum(1 << places[position] for position in members(chosen)))
-
-    if rows.notion.needs_sensitive:
-        return lambda chosen: kernel.level_of(inner(chosen), masks, rows.weights, rows.sensitive, rows.measure)
-    distinct, weights = _condensed(masks, rows.weights)
-
-    def reached(chosen: int) -> float:
-        wanted = inner(chosen)
-        return float(weights[distinct & wanted == wanted].sum())
-
-    return reached
-
-
-def _condensed(masks: Masks, weights: Any) -> tuple[Masks, Any]:
-    """Equal masks as one, with their weights together."""
-    if int(masks.max()) < 4 * len(masks):
-        summed = np.bincount(masks.astype(np.int64), weights=weights)
-        distinct = np.flatnonzero(summed)
-        return distinct.astype(np.uint64), summed[distinct].astype(np.int64)
-    found, inverse = np.unique(masks, return_inverse=True)
-    return found, np.bincount(inverse, weights=weights).astype(np.int64)
