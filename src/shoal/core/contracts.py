@@ -42,6 +42,10 @@ class Model(Parametrized, ABC):
     suppression_monotone: ClassVar[bool]
     """Whether a class that satisfied it still does when records of other classes are left out."""
 
+    growth_monotone: ClassVar[bool] = False
+    """Whether a class that satisfies it still does when any records join it; then no part of a class that breaks it
+    satisfies it, and searches prune far more."""
+
     by_size: ClassVar[bool] = False
     """Whether a class satisfies it as soon as it has `least` records."""
 

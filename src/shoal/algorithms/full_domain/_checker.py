@@ -1,0 +1,236 @@
+"""Checking nodes of the lattice: which classes have to go, what that costs, and what it says about other nodes."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.algorithms.full_domain._tuples import Tuples
+from shoal.core.dataset import Dataset
+from shoal.core.lattice import Node
+from shoal.core.objective import CellObjective, CellTerms, ClassObjective, loss_terms
+from shoal.core.policy import Policy
+from shoal.errors import ParameterError, unknown_columns
+
+CHARGES = {"nothing": 0, "one": 1, "entropy": 2}
+ROUNDING = 1e-12
+REMEMBERED = 1 << 23
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What a node of the lattice is worth.
+
+    `suppressed` records break the policy; every specialization of the node leaves out `lost` records or more.
+    `base` and `extra` are an objective's that looks at classes.
+    """
+
+    node: Node
+    classes: int
+    suppressed: int
+    lost: int
+    feasible: bool
+    score: float
+    base: float = 0.0
+    extra: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """The least that a box of nodes can score, the attribute to split it by, and the bound of the upper part."""
+
+    least: float
+    attribute: int
+    upper: float
+
+
+class Checker:
+    """Checks each node once, on the distinct tuples."""
+
+    def __init__(self, dataset: Dataset, policy: Policy, weights: Mapping[str, float] | None = None) -> None:
+        self.dataset, self.policy = dataset, policy
+        self.records = dataset.records
+        self.budget = policy.budget(dataset.records)
+        self.tuples = Tuples(dataset.summary)
+        self.judges = tuple(model for model in policy.models if not model.by_size)
+        self.sure_judges = tuple(model for model in self.judges if model.growth_monotone)
+        self.merging = all(model.merge_monotone or model.growth_monotone for model in policy.models)
+        self.settled = all(model.suppression_monotone for model in policy.models)
+        self.verdicts: dict[Node, Verdict] = {}
+        self.closest: Verdict | None = None
+        self._left_out: OrderedDict[Node, Any] = OrderedDict()
+        self.objective = policy.objective
+        self.terms = self._terms(policy.objective, weights or {})
+
+    @property
+    def monotone(self) -> bool:
+        """Whether every generalization of a node that satisfies the policy satisfies it too.
+
+        With records left out that takes models that a class cannot lose by growing.
+        """
+        growing = all(model.by_size or model.growth_monotone for model in self.policy.models)
+        return growing or (self.merging and self.settled and self.budget == 0)
+
+    def _terms(self, objective: Any, weights: Mapping[str, float]) -> CellTerms | None:
+        names = self.dataset.summary.attributes
+        unknown = [name for name in weights if name not in names]
+        if unknown:
+            raise unknown_columns(unknown, names)
+        given = np.array([weights.get(name, 1.0) for name in names], dtype=np.float64)
+        if (given < 0).any() or not np.isfinite(given).all() or given.sum() == 0:
+            raise ParameterError("weights are numbers from 0 up, and one of them at least is above 0")
+        if isinstance(objective, ClassObjective):
+            if weights:
+                raise ParameterError(
+                    f"{type(objective).__name__} looks at class sizes, so weights of columns mean nothing to it; "
+                    "leave them out or choose another objective, such as loss"
+                )
+            return None
+        shares = given / given.sum()
+        if objective is None:
+            terms = loss_terms(self.dataset.summary, shares)
+        elif isinstance(objective, CellObjective):
+            terms = objective.terms(self.dataset.summary, shares)
+        else:
+            raise ParameterError(
+                f"{type(objective).__name__} cannot be minimized over the lattice; choose an objective such as loss, "
+                "loss-arithmetic, gcp, dm, dm-all, aecs, entropy, precision or height"
+            )
+        self._flatten(terms)
+        return terms
+
+    def _flatten(self, terms: CellTerms) -> None:
+        """Costs as flat arrays, and as floors: the least that a cell costs at a level or above it."""
+        held = self.tuples
+        self.whole = held.counted(np.zeros(len(held.weights), np.int32), np.ones(1, np.bool_))
+        floors = [np.minimum.accumulate(costs[::-1], axis=0)[::-1] for costs in terms.costs]
+        if terms.left_out == "one":
+            floors = [np.minimum(floor, 1.0) for floor in floors]
+        self.costs, self.totals = self._flat(terms.costs)
+        self.floors, self.floor_totals = self._flat(floors)
+
+    def _flat(self, costs: Any) -> tuple[Any, Any]:
+        totals = np.zeros(self.tuples.widths.shape)
+        for position, (start, count) in enumerate(zip(self.tuples.leaf_starts, self.tuples.leaf_counts, strict=True)):
+            totals[position, : len(costs[position])] = costs[position] @ self.whole[start : start + count]
+        return np.concatenate([part.ravel() for part in costs]), totals
+
+    def _bounded(self, low: Node, high: Node, left_out: Any, *, exact: bool) -> Bound:
+        from shoal.kernels import lattice as kernel
+
+        held, terms = self.tuples, self.terms
+        assert terms is not None
+        totals, costs = (self.totals, self.costs) if exact else (self.floor_totals, self.floors)
+        return Bound(*kernel.bound(
+            np.array(low, dtype=np.int64), np.array(high, dtype=np.int64), left_out, totals, costs, held.leaf_counts,
+            held.leaf_starts, held.codes, held.code_starts, held.widths, terms.offsets, terms.scales, terms.weights,
+            terms.geometric, CHARGES[terms.left_out],
+        ))  # fmt: skip
+
+    def broken(self, owners: Any, sizes: Any) -> tuple[Any, Any]:
+        """The classes that cannot be published, and those of them no part of which can be published either."""
+        sure = sizes < self.policy.least
+        if not self.judges:
+            return sure, sure
+        classes = self.tuples.classes(owners, sizes)
+        for model in self.sure_judges:
+            sure = sure | ~model.holds(classes)
+        broken = sure
+        for model in self.judges:
+            if model not in self.sure_judges:
+                broken = broken | ~model.holds(classes)
+        return (broken if self.settled else self._settle(classes, broken)), sure
+
+    def _settle(self, classes: Any, broken: Any) -> Any:
+        """Leaving classes out may break others: goes on until what is left satisfies the policy."""
+        while not broken.all():
+            kept = np.flatnonzero(~broken)
+            index = np.full(len(broken), -1, dtype=np.int32)
+            index[kept] = np.arange(len(kept), dtype=np.int32)
+            holds = self.policy.holds(classes.rolled(index, np.zeros((0, len(kept)), np.int32)))
+            if holds.all():
+                break
+            broken = broken.copy()
+            broken[kept[~holds]] = True
+        return broken
+
+    def check(self, node: Node) -> Verdict:
+        """The verdict on a node; a node is checked only once."""
+        found = self.verdicts.get(node)
+        if found is None:
+            found = self._check(node)
+            self.verdicts[node] = found
+            if self.closest is None or found.suppressed < self.closest.suppressed:
+                self.closest = found
+        return found
+
+    def _check(self, node: Node) -> Verdict:
+        owners, sizes = self.tuples.grouped(node)
+        broken, sure = self.broken(owners, sizes)
+        suppressed = int(sizes[broken].sum())
+        lost = suppressed if broken is sure else int(sizes[sure].sum())
+        if broken is not sure and self.merging and self.settled:
+            # When a union breaks a merge-monotone policy, so does one of its parts, which has a record or more.
+            lost += int((broken & ~sure).sum())
+        base = extra = 0.0
+        if self.terms is None:
+            objective: Any = self.objective
+            base = float(objective.base(sizes, self.records))
+            extra = float(objective.extra(sizes[sure], self.records))
+            at_once = extra if broken is sure else float(objective.extra(sizes[broken], self.records))
+            score = float(objective.value(base + at_once, self.records))
+        else:
+            left_out = self.tuples.counted(owners, sure)
+            self._remember(node, left_out)
+            if broken is not sure:
+                left_out = self.tuples.counted(owners, broken)
+            score = self._bounded(node, node, left_out, exact=True).least
+        feasible = suppressed <= self.budget and suppressed < self.records
+        kept = len(sizes) - int(broken.sum())
+        return Verdict(node, kept, suppressed, lost, feasible, score, base, extra)
+
+    def _remember(self, node: Node, left_out: Any) -> None:
+        """Keeps the counts of a node as long as there is room; they can be had again."""
+        self._left_out[node] = left_out
+        if len(self._left_out) * len(left_out) > max(REMEMBERED, 64 * len(left_out)):
+            self._left_out.popitem(last=False)
+
+    def bound(self, low: Node, high: Node) -> Bound:
+        """A score that no node from `low` to `high` can beat."""
+        if self.terms is None:
+            objective: Any = self.objective
+            total = self.check(low).base + self.check(high).extra
+            attribute = self._widest(low, high)
+            least = float(objective.value(total, self.records))
+            return Bound(least, attribute, least)
+        self.check(high)
+        left_out = self._left_out.get(high)
+        if left_out is None:
+            owners, sizes = self.tuples.grouped(high)
+            left_out = self.tuples.counted(owners, self.broken(owners, sizes)[1])
+            self._remember(high, left_out)
+        return self._bounded(low, high, left_out, exact=False)
+
+    def _widest(self, low: Node, high: Node) -> int:
+        """The attribute whose last step merges most values."""
+        widths = self.tuples.widths
+        steps = [
+            widths[position, last - 1] / widths[position, last] if last > first else -1.0
+            for position, (first, last) in enumerate(zip(low, high, strict=True))
+        ]
+        return int(np.argmax(steps)) if max(steps) >= 0 else -1
+
+    def floor(self, node: Node) -> float:
+        """The least that a node and its generalizations can score, without a look at the classes."""
+        if self.terms is None:
+            return float("-inf")
+        return self._bounded(node, node, np.zeros(len(self.whole), np.int64), exact=False).least
+
+    def suppression(self, node: Node) -> Any:
+        """Which distinct tuples a release at this node leaves out."""
+        owners, sizes = self.tuples.grouped(node)
+        return self.broken(owners, sizes)[0][owners]
