@@ -192,7 +192,7 @@ def anonymize(
         policy=policy,
         recoding=recoding,
         populations={histogram.column: histogram.population for histogram in data.summary.sensitive},
-        provenance=_provenance(policy, method, pseudonyms),
+        provenance=_provenance(policy, method, pseudonyms, data.schema),
     )
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
     if broken:
@@ -202,14 +202,14 @@ def anonymize(
     return release
 
 
-def _provenance(policy: Policy, method: Algorithm, pseudonyms: Pseudonyms | None) -> dict[str, Any]:
+def _provenance(policy: Policy, method: Algorithm, pseudonyms: Pseudonyms | None, schema: Schema) -> dict[str, Any]:
     from shoal import __version__
 
     return {
         "shoal": __version__,
         "seed": policy.seed,
         "policy": {
-            "models": [job.spelled(model) for model in policy.models],
+            "models": [job.spelled(model.concealed(schema)) for model in policy.models],
             "suppression": policy.suppression,
             "objective": None if policy.objective is None else job.spelled(policy.objective),
         },

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -51,7 +51,7 @@ def plugin(family: str, spec: str | Mapping[str, Any] | object) -> Any:
     else:
         raise ParameterError(f"{type(spec).__name__} is not one of the {family}")
     found = registry.find(family, name)
-    lists = {key for key, hint in getattr(found, "__annotations__", {}).items() if "tuple[" in str(hint)}
+    lists = {entry.name for entry in fields(found) if "tuple[" in str(entry.type)}
     values = {key: [value] if key in lists and isinstance(value, str) else value for key, value in values.items()}
     return registry.make(family, name, values)
 

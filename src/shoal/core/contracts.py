@@ -62,6 +62,10 @@ class Model(Parametrized, ABC):
     def measure(self, classes: Classes) -> Finding:
         """The level of the model that the classes have, held against the parameter."""
 
+    def concealed(self, schema: Schema) -> Model:
+        """The same model as a manifest may show it: without any value of a cell among its parameters."""
+        return self
+
 
 class Metric(Parametrized, ABC):
     """A measure of what a release lost, or of what it is still good for."""
