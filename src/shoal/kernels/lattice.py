@@ -95,7 +95,7 @@ def number(
 
 @njit(cache=True, nogil=True)
 def tally(owners, chosen, packed, weights, members, starts, leaf_counts, leaf_starts, pack_starts, table):
-    """How often each leaf of each attribute occurs in the records of the chosen classes, one attribute after another."""
+    """How often each leaf of each attribute occurs in the tuples whose owner is chosen, one attribute after another."""
     table[:] = 0
     tuples, packs = packed.shape
     for row in range(tuples):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.algorithms.full_domain._tuples import Tuples
+from shoal.algorithms.full_domain._tuples import Grouping, Tuples
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Node
 from shoal.core.objective import CellObjective, CellTerms, ClassObjective, loss_terms
@@ -25,8 +25,8 @@ REMEMBERED = 1 << 23
 class Verdict:
     """What a node of the lattice is worth.
 
-    `suppressed` records break the policy; every specialization of the node leaves out `lost` records or more.
-    `base` and `extra` are an objective's that looks at classes.
+    `suppressed` records break the policy; every specialization of the node leaves out `lost` records or more. A node
+    that is not feasible may have no score. `base` and `extra` are an objective's that looks at classes.
     """
 
     node: Node
@@ -106,7 +106,9 @@ class Checker:
     def _flatten(self, terms: CellTerms) -> None:
         """Costs as flat arrays, and as floors: the least that a cell costs at a level or above it."""
         held = self.tuples
-        self.whole = held.counted(np.zeros(len(held.weights), np.int32), np.ones(1, np.bool_))
+        raw = held.raw
+        self.nothing = np.zeros(int(held.leaf_counts.sum()), dtype=np.int64)
+        self.whole = held.counted(Grouping(raw, raw.owners, raw.weights), np.ones(len(raw.weights), np.bool_))
         floors = [np.minimum.accumulate(costs[::-1], axis=0)[::-1] for costs in terms.costs]
         if terms.left_out == "one":
             floors = [np.minimum(floor, 1.0) for floor in floors]
@@ -131,12 +133,12 @@ class Checker:
             terms.geometric, CHARGES[terms.left_out],
         ))  # fmt: skip
 
-    def broken(self, owners: Any, sizes: Any) -> tuple[Any, Any]:
+    def broken(self, found: Grouping) -> tuple[Any, Any]:
         """The classes that cannot be published, and those of them no part of which can be published either."""
-        sure = sizes < self.policy.least
+        sure = found.sizes < self.policy.least
         if not self.judges:
             return sure, sure
-        classes = self.tuples.classes(owners, sizes)
+        classes = self.tuples.classes(found)
         for model in self.sure_judges:
             sure = sure | ~model.holds(classes)
         broken = sure
@@ -169,50 +171,56 @@ class Checker:
         return found
 
     def _check(self, node: Node) -> Verdict:
-        owners, sizes = self.tuples.grouped(node)
-        broken, sure = self.broken(owners, sizes)
+        found = self.tuples.grouped(node)
+        sizes = found.sizes
+        broken, sure = self.broken(found)
         suppressed = int(sizes[broken].sum())
         lost = suppressed if broken is sure else int(sizes[sure].sum())
         if broken is not sure and self.merging and self.settled:
             # When a union breaks a merge-monotone policy, so does one of its parts, which has a record or more.
             lost += int((broken & ~sure).sum())
+        feasible = suppressed <= self.budget and suppressed < self.records
+        kept = len(sizes) - int(broken.sum())
         base = extra = 0.0
+        score = float("nan")
         if self.terms is None:
             objective: Any = self.objective
             base = float(objective.base(sizes, self.records))
             extra = float(objective.extra(sizes[sure], self.records))
             at_once = extra if broken is sure else float(objective.extra(sizes[broken], self.records))
             score = float(objective.value(base + at_once, self.records))
-        else:
-            left_out = self.tuples.counted(owners, sure)
-            self._remember(node, left_out)
-            if broken is not sure:
-                left_out = self.tuples.counted(owners, broken)
-            score = self._bounded(node, node, left_out, exact=True).least
-        feasible = suppressed <= self.budget and suppressed < self.records
-        kept = len(sizes) - int(broken.sum())
+        elif lost <= self.budget:
+            left_out = self._counted(node, found, sure)
+            if feasible:
+                at_once = left_out if broken is sure else self.tuples.counted(found, broken)
+                score = self._bounded(node, node, at_once, exact=True).least
         return Verdict(node, kept, suppressed, lost, feasible, score, base, extra)
 
-    def _remember(self, node: Node, left_out: Any) -> None:
-        """Keeps the counts of a node as long as there is room; they can be had again."""
-        self._left_out[node] = left_out
-        if len(self._left_out) * len(left_out) > max(REMEMBERED, 64 * len(left_out)):
-            self._left_out.popitem(last=False)
+    def _counted(self, node: Node, found: Grouping, sure: Any) -> Any:
+        """The leaves of the records that are left out in every specialization of a node, kept as long as there is
+        room; they can be had again."""
+        counts = self.tuples.counted(found, sure) if sure.any() else self.nothing
+        if counts is not self.nothing:
+            self._left_out[node] = counts
+            if len(self._left_out) * len(counts) > max(REMEMBERED, 64 * len(counts)):
+                self._left_out.popitem(last=False)
+        return counts
 
     def bound(self, low: Node, high: Node) -> Bound:
-        """A score that no node from `low` to `high` can beat."""
+        """A score that no node from `low` to `high` can beat; the box must not have lost more than the budget."""
+        verdict = self.check(high)
         if self.terms is None:
             objective: Any = self.objective
-            total = self.check(low).base + self.check(high).extra
+            total = self.check(low).base + verdict.extra
             attribute = self._widest(low, high)
             least = float(objective.value(total, self.records))
             return Bound(least, attribute, least)
-        self.check(high)
         left_out = self._left_out.get(high)
         if left_out is None:
-            owners, sizes = self.tuples.grouped(high)
-            left_out = self.tuples.counted(owners, self.broken(owners, sizes)[1])
-            self._remember(high, left_out)
+            left_out = self.nothing
+            if verdict.lost:
+                found = self.tuples.grouped(high)
+                left_out = self._counted(high, found, self.broken(found)[1])
         return self._bounded(low, high, left_out, exact=False)
 
     def _widest(self, low: Node, high: Node) -> int:
@@ -228,9 +236,9 @@ class Checker:
         """The least that a node and its generalizations can score, without a look at the classes."""
         if self.terms is None:
             return float("-inf")
-        return self._bounded(node, node, np.zeros(len(self.whole), np.int64), exact=False).least
+        return self._bounded(node, node, self.nothing, exact=False).least
 
     def suppression(self, node: Node) -> Any:
         """Which distinct tuples a release at this node leaves out."""
-        owners, sizes = self.tuples.grouped(node)
-        return self.broken(owners, sizes)[0][owners]
+        found = self.tuples.grouped(node)
+        return self.tuples.spread(found, self.broken(found)[0])

@@ -50,8 +50,8 @@ def infeasible(checker: Checker, lattice: Lattice, *, proven: bool = True) -> In
     budget = min(checker.budget, checker.records - 1)
     what = "no node of the lattice satisfies the policy" if proven else "no node that was checked satisfies the policy"
     attempt = {
-        **described(lattice, closest), "budget": checker.budget, "records": checker.records,
-        "lacking": closest.suppressed - budget, "checked": len(checker.verdicts),
+        "levels": lattice.named(closest.node), "suppressed": closest.suppressed, "budget": checker.budget,
+        "records": checker.records, "lacking": closest.suppressed - budget, "checked": len(checker.verdicts),
     }  # fmt: skip
     return InfeasibleError(
         f"{what}: the closest one has to leave out {closest.suppressed:,} of {checker.records:,} records, and "
