@@ -14,7 +14,7 @@ from shoal.core.lattice import Node
 PACK = 2048
 DENSE = 1 << 24
 BASES = 16
-WORTHWHILE = 1024
+SMALL = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class Tuples:
         """The classes of a node; its arrays are overwritten by the next call."""
         base = self._smallest(node)
         found = self._from(base, node)
-        if len(base.weights) > max(WORTHWHILE, 8 * len(found.sizes)):
+        if len(base.weights) > max(SMALL, len(self.raw.weights) // 4, 8 * len(found.sizes)):
             below = tuple(max(level - 1, 0) for level in node)
             if below not in self.tried:
                 self.tried.add(below)
@@ -146,7 +146,9 @@ class Tuples:
         if classes < 0:
             # Keys of more than 64 bits: slower, and the same answer.
             trees = self.summary.hierarchies
-            columns = [tree.codes[level][keys] for tree, level, keys in zip(trees, node, self.summary.keys, strict=True)]
+            columns = [
+                tree.codes[level][keys] for tree, level, keys in zip(trees, node, self.summary.keys, strict=True)
+            ]
             radices = [int(self.widths[position, level]) for position, level in enumerate(node)]
             found = group(columns, radices, weights=self.raw.weights, index=True)
             return Grouping(self.raw, found.index, found.counts)

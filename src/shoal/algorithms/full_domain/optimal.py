@@ -53,7 +53,7 @@ class Optimal(Algorithm):
         ... )
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=Optimal(), suppression=0.02)
         >>> release.recoding.facts["levels"], release.recoding.facts["proven"]
-        ({'age': 1, 'race': 0, 'sex': 0}, True)
+        ({'age': 0, 'race': 1, 'sex': 0}, True)
     """
 
     weights: Annotated[
