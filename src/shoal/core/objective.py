@@ -23,8 +23,8 @@ class CellTerms:
     """A loss that adds up over cells, attribute by attribute.
 
     `costs[j][level, leaf]` is what attribute `j` of one record costs. With `S` the sum over all records, the
-    attribute's term is `max(0, (S - offsets[j]) * scales[j])`, and the score is the sum of the terms times
-    `weights`, or `Π (1 + term)^weight - 1` when `geometric`.
+    attribute's term is `max(0, (S - offsets[j]) / spans[j])` (0 where the span is 0), and the score is the sum of the
+    terms times `weights`, or `Π (1 + term)^weight - 1` when `geometric`.
 
     `left_out` says what a record that is left out costs in each attribute: `one` instead of its cell's cost,
     `entropy` on top of it (the information that the left-out values of the attribute had, in bits), or `nothing`.
@@ -32,10 +32,16 @@ class CellTerms:
 
     costs: tuple[Floats, ...]
     offsets: Floats
-    scales: Floats
+    spans: Floats
     weights: Floats
     geometric: bool = False
     left_out: Literal["one", "entropy", "nothing"] = "one"
+
+    def each(self, totals: Floats) -> Floats:
+        """The term of each attribute from the sum of its costs."""
+        spent = np.maximum(0.0, totals - self.offsets)
+        terms: Floats = np.divide(spent, self.spans, out=np.zeros(len(spent)), where=self.spans > 0)
+        return terms
 
 
 class CellObjective(Metric):
@@ -82,7 +88,5 @@ def loss_terms(summary: Classes, weights: Floats, *, geometric: bool = True) -> 
     """The terms of Iyengar's loss: how much of its domain a value covers, from 0 (one leaf) to 1 (everything)."""
     sizes = np.array([hierarchy.size for hierarchy in summary.hierarchies], dtype=np.float64)
     offsets = summary.records / sizes
-    # An attribute with a single value can lose nothing; its scale is 0 rather than infinite.
-    scales = np.array([1.0 / (summary.records - offset) if offset < summary.records else 0.0 for offset in offsets])
     costs = tuple(leaf_shares(hierarchy) for hierarchy in summary.hierarchies)
-    return CellTerms(costs, offsets, scales, weights, geometric=geometric)
+    return CellTerms(costs, offsets, summary.records - offsets, weights, geometric=geometric)

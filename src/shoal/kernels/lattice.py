@@ -164,7 +164,7 @@ def _bits(counts, begin, leaves, codes, row, width):
 
 @njit(cache=True, nogil=True)
 def bound(
-    low, high, left_out, totals, costs, leaf_counts, leaf_starts, codes, code_starts, widths, offsets, scales, weights,
+    low, high, left_out, totals, costs, leaf_counts, leaf_starts, codes, code_starts, widths, offsets, spans, weights,
     geometric, charge,
 ):  # fmt: skip
     """The least score of any node from `low` to `high` when the counted records are left out in all of them.
@@ -194,7 +194,9 @@ def bound(
                     count = left_out[begin + leaf]
                     if count:
                         spent += count * (1.0 - costs[row + leaf])
-            term = max(0.0, (spent - offsets[position]) * scales[position])
+            term = 0.0
+            if spans[position] > 0:
+                term = max(0.0, (spent - offsets[position]) / spans[position])
             terms[which] = weights[position] * (np.log1p(term) if geometric else term)
         sum_low += terms[0]
         if high[position] > low[position] and terms[2] - terms[1] > widest:

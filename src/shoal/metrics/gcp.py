@@ -38,7 +38,7 @@ class Gcp(CellObjective):
             rows = zip(tree.starts, tree.stops, tree.codes, strict=True)
             costs.append(np.stack([penalty(tree, low[row], high[row], least, greatest) for low, high, row in rows]))
         count = len(costs)
-        return CellTerms(tuple(costs), np.zeros(count), np.full(count, 1.0 / summary.records), weights)
+        return CellTerms(tuple(costs), np.zeros(count), np.full(count, float(summary.records)), weights)
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         totals = penalties(dataset, release)

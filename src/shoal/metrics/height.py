@@ -39,8 +39,8 @@ class Height(CellObjective):
             for tree in summary.hierarchies
         )
         count = len(costs)
-        scales = np.full(count, 1.0 / summary.records)
-        return CellTerms(costs, np.zeros(count), scales, count * weights, left_out="nothing")
+        spans = np.full(count, float(summary.records))
+        return CellTerms(costs, np.zeros(count), spans, count * weights, left_out="nothing")
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         levels = published_levels(release) @ release.classes.sizes

@@ -40,7 +40,7 @@ class Loss(CellObjective):
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         terms = self.terms(dataset.summary, even(len(dataset.hierarchies)))
-        losses = np.maximum(0.0, (covered(dataset, release) - terms.offsets) * terms.scales)
+        losses = terms.each(covered(dataset, release))
         return Finding(
             name="loss", value=float(np.expm1(np.log1p(losses) @ terms.weights)),
             how="share of the domain that a cell covers, from one leaf (0) to all (1): geometric mean",

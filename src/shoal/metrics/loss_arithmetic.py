@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
@@ -38,7 +36,7 @@ class LossArithmetic(CellObjective):
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         terms = self.terms(dataset.summary, even(len(dataset.hierarchies)))
-        losses = np.maximum(0.0, (covered(dataset, release) - terms.offsets) * terms.scales)
+        losses = terms.each(covered(dataset, release))
         return Finding(
             name="loss-arithmetic", value=float(losses @ terms.weights),
             how="share of the domain that a cell covers, from one leaf (0) to all (1): mean of the attributes",

@@ -39,7 +39,7 @@ class Precision(CellObjective):
             for tree in summary.hierarchies
         )
         count = len(costs)
-        return CellTerms(costs, np.zeros(count), np.full(count, 1.0 / summary.records), weights)
+        return CellTerms(costs, np.zeros(count), np.full(count, float(summary.records)), weights)
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         heights = np.array([max(tree.height, 1) for tree in dataset.hierarchies], dtype=np.float64)

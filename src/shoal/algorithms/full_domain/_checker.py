@@ -129,7 +129,7 @@ class Checker:
         totals, costs = (self.totals, self.costs) if exact else (self.floor_totals, self.floors)
         return Bound(*kernel.bound(
             np.array(low, dtype=np.int64), np.array(high, dtype=np.int64), left_out, totals, costs, held.leaf_counts,
-            held.leaf_starts, held.codes, held.code_starts, held.widths, terms.offsets, terms.scales, terms.weights,
+            held.leaf_starts, held.codes, held.code_starts, held.widths, terms.offsets, terms.spans, terms.weights,
             terms.geometric, CHARGES[terms.left_out],
         ))  # fmt: skip
 
