@@ -11,6 +11,8 @@ from shoal.algorithms.full_domain._branching import Branching
 from shoal.algorithms.full_domain._checker import Verdict
 from shoal.core.lattice import Node
 
+PATIENCE = 20
+
 
 class Climbing:
     """Goes down from the top to the best neighbour, again and again, then shakes the best node and repeats."""
@@ -28,17 +30,18 @@ class Climbing:
             return
         self._descend(start)
         low, high = np.array(self.lattice.least), np.array(self.lattice.greatest)
-        while self._may_go_on():
+        idle = 0
+        while idle < PATIENCE and self._may_go_on():
             assert self.search.best is not None
             before = len(self.checker.verdicts)
-            raised = np.array(self.search.best.node)
-            chosen = self.generator.permutation(len(raised))[: self.generator.integers(1, 4)]
-            raised[chosen] = self.generator.integers(low[chosen], high[chosen] + 1)
-            shaken = self.checker.check(tuple(raised.tolist()))
-            if shaken.feasible:
-                self._descend(shaken)
-            elif len(self.checker.verdicts) == before:
-                break
+            shaken = np.array(self.search.best.node)
+            chosen = self.generator.permutation(len(shaken))[: self.generator.integers(1, 4)]
+            shaken[chosen] = self.generator.integers(low[chosen], high[chosen] + 1)
+            there = self.checker.check(tuple(shaken.tolist()))
+            self.search.consider(there)
+            if there.feasible:
+                self._descend(there)
+            idle = idle + 1 if len(self.checker.verdicts) == before else 0
 
     def _may_go_on(self) -> bool:
         return monotonic() < self.deadline and len(self.checker.verdicts) < self.most
