@@ -133,11 +133,21 @@ class Hierarchy:
                 length[exact] = upper[nodes[exact]] - lower[nodes[exact]]
         return length
 
-    def label(self, low: int, high: int) -> str | None:
-        """How a range of leaves is published: the raw value, the node's label, an interval or a set."""
+    def length(self, text: str | None, low: int, high: int) -> float:
+        """The length of one published value: from bound to bound where its label is an interval."""
+        interval = _INTERVAL.fullmatch(text or "")
+        if interval and low != high:
+            return float(interval[2]) - float(interval[1])
+        return float(self.extent(np.array([low], np.int32), np.array([high], np.int32))[0])
+
+    def label(self, low: int, high: int, *, interval: bool = False) -> str | None:
+        """How a range of leaves is published: the raw value, an interval where that is wanted, the node's label, or
+        what else there is: an interval or a set."""
         if low == high:
             raw: str | None = self.labels[0][low]
             return raw
+        if interval and not (self.missing and low == 0):
+            return f"[{self.labels[0][low]}-{self.labels[0][high]}]"
         for level in range(1, self.height + 1):
             node = self.codes[level, low]
             if self.starts[level][node] == low and self.stops[level][node] == high:
@@ -151,15 +161,27 @@ class Hierarchy:
         return "{" + "|".join(self.labels[0][low : high + 1]) + "}"
 
     @cached_property
+    def leaf_of(self) -> dict[str | None, int]:
+        """The leaf of each raw value."""
+        return {text: leaf for leaf, text in enumerate(self.labels[0])}
+
+    def _level_ranges(self, level: int) -> dict[str | None, tuple[int, int]]:
+        ends = zip(self.starts[level].tolist(), self.stops[level].tolist(), strict=True)
+        return dict(zip(self.labels[level], ends, strict=True))
+
+    @cached_property
     def _ranges(self) -> dict[str | None, tuple[int, int]]:
+        """What a label of any level stands for; the widest range where levels use one label for different things."""
         found: dict[str | None, tuple[int, int]] = {}
-        for level in range(self.height, -1, -1):
-            for node, text in enumerate(self.labels[level]):
-                found[text] = (int(self.starts[level][node]), int(self.stops[level][node]))
+        for level in range(self.height + 1):
+            found |= self._level_ranges(level)
         return found
 
-    def parse(self, text: str | None) -> tuple[int, int] | None:
-        """The range of leaves that a published label stands for, or None when it stands for nothing here."""
+    def parse(self, text: str | None, level: int | None = None) -> tuple[int, int] | None:
+        """The range of leaves that a published label stands for (at a level, when that is known), or None when it
+        stands for nothing here."""
+        if level is not None:
+            return self._level_ranges(level).get(text)
         known = self._ranges.get(text)
         if known is not None or text is None:
             return known

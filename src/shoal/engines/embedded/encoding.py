@@ -77,7 +77,7 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None) -> Encoded:
     combined = encoded.unify_dictionaries().combine_chunks()
     if isinstance(combined, pa.ChunkedArray):
         combined = combined.chunk(0) if combined.num_chunks else pa.array([], pa.string()).dictionary_encode()
-    indices = combined.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    indices = combined.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     raw = combined.dictionary
     if pa.types.is_floating(raw.type):
         raw = pc.if_else(pc.is_nan(raw), None, raw)
@@ -116,8 +116,7 @@ def bind(encoded: Encoded, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], Hie
         hierarchy = replace(hierarchy, values=None, bounds=None)
     if encoded.has_missing:
         hierarchy = hierarchy.with_missing()
-    leaves = {text: leaf for leaf, text in enumerate(hierarchy.labels[0])}
-    found = np.array([leaves.get(text, MISSING) for text in values.texts], dtype=np.int32)
+    found = np.array([hierarchy.leaf_of.get(text, MISSING) for text in values.texts], dtype=np.int32)
     if values.numbers is not None and hierarchy.values is not None and (found == MISSING).any():
         by_number = {value: leaf for leaf, value in enumerate(hierarchy.values)}
         found = np.array(

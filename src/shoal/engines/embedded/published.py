@@ -64,12 +64,10 @@ class EmbeddedPublished:
             codes, labels = self._column(name)
             size = len(labels)
             if hierarchy is not None:
-                leaves = [hierarchy.parse(label) for label in labels]
-                if any(leaf is None or leaf[0] != leaf[1] for leaf in leaves):
-                    raise InputError(
-                        f"sensitive column {name!r} of the release has values that the table does not have"
-                    )
-                codes, size = np.array([leaf[0] for leaf in leaves if leaf], dtype=np.int32)[codes], hierarchy.size
+                leaves = [hierarchy.leaf_of.get(label, MISSING) for label in labels]
+                if MISSING in leaves:
+                    raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
+                codes, size = np.array(leaves, dtype=np.int32)[codes], hierarchy.size
             columns.append((name, codes, size, hierarchy))
         return summarize(attributes, [codes for codes, _ in keys], [len(labels) for _, labels in keys], columns)
 
