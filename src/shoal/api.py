@@ -37,6 +37,7 @@ def read(
     kinds: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     missing_rules: Mapping[str, str] | None = None,
+    strict: bool = False,
     delimiter: str | None = None,
     encoding: str | None = None,
 ) -> Dataset:
@@ -54,6 +55,8 @@ def read(
         kinds: `numeric`, `categorical`, `date` or `text`, where what is found out does not fit.
         missing: spellings of a missing value besides the empty one.
         missing_rules: for each column `value` (the default: missing is a value of its own), `refuse` or `drop`.
+        strict: with several sensitive attributes, whether each is protected also against whoever knows the others,
+            by models that look at sensitive attributes; otherwise each is protected on its own.
         delimiter: of a CSV file; found out by default.
         encoding: of a CSV file; found out by default.
 
@@ -92,6 +95,7 @@ def read(
         missing_rules={
             name: job.member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()
         },
+        strict=strict,
     )
 
 
@@ -344,4 +348,4 @@ def _schema(manifest: Mapping[str, Any], published: Any) -> tuple[Schema, dict[s
         columns.append(
             Column(name=entry["name"], role=Role(entry["role"]), kind=Kind(entry["kind"]), hierarchy=hierarchy)
         )
-    return Schema(tuple(columns)), populations
+    return Schema(tuple(columns), strict=bool(manifest.get("strict", False))), populations

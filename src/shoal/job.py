@@ -109,6 +109,7 @@ class _Policy(_Strict):
     suppression: float = 0.0
     objective: dict[str, Any] | str | None = None
     seed: int = 0
+    strict: bool = False
 
 
 class _Output(_Strict):
@@ -149,6 +150,7 @@ class Job:
     suppression: float = 0.0
     objective: Metric | None = None
     seed: int = 0
+    strict: bool = False
     algorithm: Algorithm | None = None
     output: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
@@ -197,7 +199,7 @@ class Job:
             },
             "columns": columns,
             "policy": {
-                "suppression": self.suppression, "seed": self.seed,
+                "suppression": self.suppression, "seed": self.seed, "strict": self.strict or None,
                 "objective": spelled(self.objective) if self.objective else None,
                 "models": [spelled(model) for model in self.models],
             },
@@ -258,7 +260,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         input=resolved(file.input.path), delimiter=file.input.delimiter, encoding=file.input.encoding,
         missing=tuple(file.input.missing), hierarchies=resolved(file.input.hierarchies), columns=columns,
         models=tuple(plugin("models", model) for model in file.policy.models),
-        suppression=file.policy.suppression, seed=file.policy.seed,
+        suppression=file.policy.suppression, seed=file.policy.seed, strict=file.policy.strict,
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),

@@ -136,6 +136,7 @@ def read_job(made: Job) -> Dataset:
         kinds={name: column.kind for name, column in made.columns.items() if column.kind},
         missing=made.missing,
         missing_rules={name: column.missing for name, column in made.columns.items()},
+        strict=made.strict,
         delimiter=made.delimiter,
         encoding=made.encoding,
     )

@@ -40,7 +40,10 @@ class Model(Parametrized, ABC):
     """Whether the union of two classes that satisfy it satisfies it too."""
 
     suppression_monotone: ClassVar[bool]
-    """Whether a class that satisfied it still does when records of other classes are left out."""
+    """Whether a class that satisfied it still does when records of other classes are left out.
+
+    What a class is compared with, the population, stays that of the whole original table.
+    """
 
     growth_monotone: ClassVar[bool] = False
     """Whether a class that satisfies it still does when any records join it; then no part of a class that breaks it

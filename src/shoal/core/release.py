@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.classes import Classes, Histogram
+from shoal.core.classes import Classes, Histogram, joined
 from shoal.core.contracts import Published
 from shoal.core.files import replacing, sha256
 from shoal.core.finding import Finding, Findings
@@ -54,7 +54,12 @@ class Release:
     def classes(self) -> Classes:
         """The classes of the published quasi-identifier values."""
         sensitive = [(name, self.schema[name].hierarchy) for name in self.schema.sensitive]
-        classes = self.published.group(self.schema.quasi, sensitive)
+        quasi, trees = self.schema.quasi, dict(sensitive)
+        classes = self.published.group(quasi, sensitive)
+        if self.schema.strict:
+            classes = joined(
+                classes, lambda others, name: self.published.group((*quasi, *others), [(name, trees[name])])
+            )
         histograms = tuple(
             replace(histogram, population=self.populations.get(histogram.column, histogram.population))
             for histogram in classes.sensitive
@@ -132,6 +137,7 @@ class Release:
             "classes": len(self.classes),
             "suppressed": self.suppressed,
             "columns": columns,
+            "strict": self.schema.strict,
             "sensitive": {histogram.column: self._shape(histogram) for histogram in self.classes.sensitive},
         }
 

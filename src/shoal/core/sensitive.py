@@ -19,8 +19,8 @@ from shoal.core.schema import Schema
 from shoal.errors import ParameterError, SchemaError
 
 SLACK = 1e-12
-"""How far, as a share of the bound, rounding may carry a level past it. Counts of records that differ do not come
-that close to each other below 10¹² records, so that it only decides what are ties by the definition."""
+"""How far rounding may carry a level past its bound, as a share of a bound above 1. What is a tie by the definition
+keeps the bound; whatever else this lets through differs from a tie by less than anyone can use."""
 
 Levels = NDArray[Any]
 
@@ -29,7 +29,8 @@ Levels = NDArray[Any]
 class SensitiveModel(Model):
     """A model that gives every class a level, by the counts of its sensitive values, and bounds it.
 
-    Every sensitive attribute is judged on its own unless one is named; all of them must keep the bound. The
+    Every sensitive attribute is judged on its own unless one is named; all of them must keep the bound. Under a
+    strict schema each is judged among the people of a class who agree on the other ones. The
     population is that of the whole original table, also of the records that a release leaves out, so that leaving
     records out never changes what is true of the other classes.
     """
@@ -57,7 +58,7 @@ class SensitiveModel(Model):
 
     def keeps(self, levels: Levels) -> NDArray[np.bool_]:
         """Which levels keep the bound."""
-        slack = SLACK * abs(self.bound)
+        slack = SLACK * max(abs(self.bound), 1.0)
         kept: NDArray[np.bool_] = levels >= self.bound - slack if self.more_is_safer else levels <= self.bound + slack
         return kept
 
@@ -72,13 +73,13 @@ class SensitiveModel(Model):
     def holds(self, classes: Classes) -> NDArray[np.bool_]:
         verdict: NDArray[np.bool_] = classes.sizes >= self.least
         for histogram in self.histograms(classes):
-            verdict &= self.keeps(self.levels(histogram))
+            verdict &= histogram.whole(self.keeps(self.levels(histogram.parts)))
         return verdict
 
     def measure(self, classes: Classes) -> Finding:
         worst = {}
         for histogram in self.histograms(classes):
-            levels = self.levels(histogram)
+            levels = self.levels(histogram.parts)
             extreme = levels.min if self.more_is_safer else levels.max
             worst[histogram.column] = extreme().item() if len(levels) else 0
         value = min(worst.values()) if self.more_is_safer else max(worst.values())
@@ -131,13 +132,13 @@ class ChosenValuesModel(SensitiveModel):
         return mask
 
     def _places(self, column: str, hierarchy: Hierarchy | None) -> tuple[int, ...]:
-        ranges = [hierarchy.parse(value) if hierarchy else None for value in self.values]
-        unknown = sum(found is None or found[0] != found[1] for found in ranges)
+        known = hierarchy.leaf_of if hierarchy else {}
+        unknown = sum(value not in known for value in self.values)
         if unknown:
             raise ParameterError(
-                f"{type(self).__name__}: {unknown} of {len(ranges)} chosen values are not values of column {column!r}"
+                f"{type(self).__name__}: {unknown} of {len(self.values)} chosen values are not in column {column!r}"
             )
-        return tuple(sorted({*self.leaves, *(found[0] for found in ranges if found)}))
+        return tuple(sorted({*self.leaves, *(known[value] for value in self.values)}))
 
 
 def _ambiguous(columns: Any) -> SchemaError:

@@ -72,4 +72,4 @@ class DeltaPresence(ChosenValuesModel):
     def measure(self, classes: Classes) -> Finding:
         found = super().measure(classes)
         (histogram,) = self.histograms(classes)
-        return replace(found, detail={"least": self.levels(histogram).min().item() if len(classes) else 0})
+        return replace(found, detail={"least": self.levels(histogram.parts).min().item() if len(classes) else 0})

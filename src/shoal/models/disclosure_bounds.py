@@ -59,12 +59,12 @@ class DisclosureBounds(SensitiveModel):
     def holds(self, classes: Classes) -> NDArray[np.bool_]:
         verdict = super().holds(classes)
         for histogram in self.histograms(classes):
-            verdict &= _least_shares(histogram) >= self.epsilon * (1 - SLACK)
+            verdict &= histogram.whole(_least_shares(histogram.parts) >= self.epsilon * (1 - SLACK))
         return verdict
 
     def measure(self, classes: Classes) -> Finding:
         found = super().measure(classes)
-        least = [_least_shares(histogram).min().item() for histogram in self.histograms(classes) if len(classes)]
+        least = [_least_shares(histogram.parts).min().item() for histogram in self.histograms(classes) if len(classes)]
         return replace(found, detail={**found.detail, "epsilon": min(least, default=0)})
 
 

@@ -30,7 +30,7 @@ class TCloseness(SensitiveModel):
     - `hierarchical`: the level of the closest common ancestor over the height of the hierarchy.
 
     Merging classes keeps it, because the distance is convex. Distances are sums of rounded shares: a class keeps
-    the bound when it exceeds it by no more than a 10⁻¹² part. Repeating a table changes no bit of the result.
+    the bound when it exceeds it by no more than 10⁻¹². Repeating a table changes no bit of the result.
 
     Reference: N. Li, T. Li, S. Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity, 2007.
 

@@ -40,6 +40,7 @@ def read(
     *,
     kinds: Mapping[str, Kind],
     missing_rules: Mapping[str, Missing],
+    strict: bool = False,
 ) -> Dataset:
     """The dataset: columns with a role are encoded now, the others are left where they are."""
     named = [name for name in source.names if roles[name] in (Role.QUASI, Role.SENSITIVE)]
@@ -70,7 +71,7 @@ def read(
         held[name] = EncodedColumn(codes, hierarchy, raw)
         columns.append(Column(name=name, role=roles[name], kind=column.values.kind, hierarchy=hierarchy, missing=rule))
     records = records if kept is None else int(kept.sum())
-    return Dataset(EmbeddedTable(source, held, records, kept), Schema(tuple(columns), tuple(roles)))
+    return Dataset(EmbeddedTable(source, held, records, kept), Schema(tuple(columns), tuple(roles), strict))
 
 
 def _kept(encoded: Mapping[str, Encoded], rules: Mapping[str, Missing], records: int) -> np.ndarray | None:
