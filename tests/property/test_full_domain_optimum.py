@@ -165,7 +165,7 @@ def test_optimal_is_the_least_of_all_nodes(models: str, table: tuple, limit: flo
     score, suppressed = expected[found.levels]
     assert found.facts["score"] == pytest.approx(score, abs=1e-9, rel=1e-9)
     assert score == pytest.approx(min(entry[0] for entry in expected.values()), abs=1e-9, rel=1e-9)
-    assert found.facts["suppressed"] == suppressed == int(data.summary.sizes[found.suppressed].sum())
+    assert found.facts["left_out"] == suppressed == int(data.summary.sizes[found.suppressed].sum())
     assert found.facts["proven"] and found.facts["gap"] == 0
 
 
@@ -200,7 +200,7 @@ def test_samarati_finds_the_least_height(table: tuple, limit: float, models: str
     assert sum(found.levels) == found.facts["height"] == height
     ties = [entry[::-1] for node, entry in expected.items() if sum(node) == height]
     fewest, least = min(ties)
-    assert found.facts["suppressed"] == fewest
+    assert found.facts["left_out"] == fewest
     assert found.facts["score"] == pytest.approx(least, abs=1e-9)
 
 
@@ -237,7 +237,7 @@ def test_datafly_stays_within_the_budget(table: tuple, limit: float, models: str
         return
     score, suppressed = expected[found.levels]
     assert found.facts["score"] == pytest.approx(score, abs=1e-9)
-    assert found.facts["suppressed"] == suppressed
+    assert found.facts["left_out"] == suppressed
 
 
 @common

@@ -10,7 +10,6 @@ from shoal.core.recoding import ByLevel
 from shoal.errors import InfeasibleError
 
 MOST_RUNNERS_UP = 5
-LONGEST_TRAIL = 5000
 
 
 def described(lattice: Lattice, verdict: Verdict) -> dict[str, Any]:
@@ -18,8 +17,8 @@ def described(lattice: Lattice, verdict: Verdict) -> dict[str, Any]:
     return {
         "levels": lattice.named(verdict.node),
         "score": verdict.score,
-        "suppressed": verdict.suppressed,
-        "classes": verdict.classes,
+        "left_out": verdict.suppressed,
+        "published_classes": verdict.classes,
     }
 
 
@@ -27,20 +26,14 @@ def recoded(checker: Checker, lattice: Lattice, best: Verdict, nodes: dict[str, 
     """The recoding at a node. Runners-up are the next best among the nodes that were checked."""
     feasible = [verdict for verdict in checker.verdicts.values() if verdict.feasible and verdict is not best]
     feasible.sort(key=lambda verdict: (verdict.score, verdict.node))
-    trail = [
-        {"levels": list(verdict.node), "suppressed": verdict.suppressed, "feasible": verdict.feasible}
-        for verdict in list(checker.verdicts.values())[:LONGEST_TRAIL]
-    ]
+    trail = tuple((verdict.node, verdict.feasible) for verdict in checker.verdicts.values())
     known = {
         **described(lattice, best),
         "nodes": {"total": lattice.size, "checked": len(checker.verdicts), **nodes},
         "runners_up": [described(lattice, verdict) for verdict in feasible[:MOST_RUNNERS_UP]],
-        "least": lattice.named(lattice.least),
-        "greatest": lattice.named(lattice.greatest),
-        "trail": trail,
         **facts,
     }
-    return ByLevel(best.node, checker.suppression(best.node), known)
+    return ByLevel(best.node, checker.suppression(best.node), known, trail)
 
 
 def infeasible(checker: Checker, lattice: Lattice, *, proven: bool = True) -> InfeasibleError:
