@@ -23,8 +23,8 @@ from shoal.core.policy import Policy
 from shoal.core.recoding import ByLevel
 
 PATIENCE = 20.0
-CLIMBING_CHECKS = 2000
-CLIMBING_SHARE = 0.25
+CLIMBING_CHECKS = 20_000
+CLIMBING_SHARE = 0.4
 
 
 @dataclass(frozen=True, kw_only=True)
