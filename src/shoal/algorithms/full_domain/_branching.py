@@ -73,6 +73,18 @@ class Branching:
                 heappush(heap, (bound.upper, -2 * boxes - 1, above, high))
         self.proven = True
         self.bound = self.best.score if self.best else inf
+        if self.best is not None:
+            self._lower(self.best)
+
+    def _lower(self, here: Verdict) -> None:
+        """Takes levels back that cost nothing: the search stops at the first of several nodes with one score."""
+        for node in self.lattice.specializations(here.node):
+            if self.checker.terms is None or self.checker.floor(node) >= self.to_beat:
+                verdict = self.checker.check(node)
+                if verdict.feasible and verdict.score <= here.score:
+                    self.best = verdict
+                    return self._lower(verdict)
+        return None
 
     def _report(self, heap: list[Any]) -> None:
         best = self.best.score if self.best else inf

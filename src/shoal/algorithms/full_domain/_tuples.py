@@ -15,6 +15,7 @@ PACK = 2048
 DENSE = 1 << 24
 BASES = 16
 SMALL = 1024
+SHARE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +102,7 @@ class Tuples:
         """The classes of a node; its arrays are overwritten by the next call."""
         base = self._smallest(node)
         found = self._from(base, node)
-        if len(base.weights) > max(SMALL, len(self.raw.weights) // 4, 8 * len(found.sizes)):
+        if len(base.weights) > max(SMALL, len(self.raw.weights) // SHARE, 8 * len(found.sizes)):
             below = tuple(max(level - 1, 0) for level in node)
             if below not in self.tried:
                 self.tried.add(below)
