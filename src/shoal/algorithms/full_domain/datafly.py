@@ -32,9 +32,9 @@ class Datafly(Algorithm):
         >>> data = shoal.read(
         ...     shoal.samples.adult(), quasi=["age", "sex", "race"], hierarchies=shoal.samples.hierarchies("adult")
         ... )
-        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=Datafly())
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=Datafly(), suppression=0.005)
         >>> release.recoding.facts["levels"]
-        {'age': 4, 'race': 0, 'sex': 0}
+        {'age': 1, 'sex': 0, 'race': 0}
     """
 
     def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByLevel:

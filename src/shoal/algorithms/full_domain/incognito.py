@@ -43,9 +43,9 @@ class Incognito(Algorithm):
         >>> data = shoal.read(
         ...     shoal.samples.adult(), quasi=["age", "sex", "race"], hierarchies=shoal.samples.hierarchies("adult")
         ... )
-        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=Incognito(), suppression=0.02)
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=Incognito(), suppression=0.005)
         >>> release.recoding.facts["minimal"]
-        [{'age': 0, 'race': 1, 'sex': 0}, {'age': 1, 'race': 0, 'sex': 0}]
+        [{'age': 0, 'sex': 0, 'race': 1}, {'age': 1, 'sex': 0, 'race': 0}]
     """
 
     def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByLevel:

@@ -38,9 +38,9 @@ class Samarati(Algorithm):
         >>> data = shoal.read(
         ...     shoal.samples.adult(), quasi=["age", "sex", "race"], hierarchies=shoal.samples.hierarchies("adult")
         ... )
-        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=Samarati(), suppression=0.02)
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=Samarati(), suppression=0.005)
         >>> release.recoding.facts["levels"], release.recoding.facts["height"]
-        ({'age': 1, 'race': 0, 'sex': 0}, 1)
+        ({'age': 1, 'sex': 0, 'race': 0}, 1)
     """
 
     def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByLevel:
