@@ -50,7 +50,8 @@ def number(
         return -1
     tuples, packs = packed.shape
     classes = 0
-    if space <= len(slots):
+    # Addressed directly where clearing the slots costs no more than hashing the tuples.
+    if space <= min(8 * tuples, len(slots)):
         for slot in range(space):
             slots[slot] = -1
         for row in range(tuples):
@@ -67,11 +68,11 @@ def number(
             sizes[owner] += weights[row]
         return classes
     bits = 1
-    while (1 << bits) < len(slots):
+    while (1 << bits) < 2 * tuples:
         bits += 1
     shift = np.uint64(64 - bits)
-    mask = len(slots) - 1
-    for slot in range(len(slots)):
+    mask = (1 << bits) - 1
+    for slot in range(1 << bits):
         slots[slot] = -1
     for row in range(tuples):
         key = np.int64(0)
@@ -116,6 +117,34 @@ def tally(owners, chosen, packed, weights, members, starts, leaf_counts, leaf_st
                     counts[leaf_starts[attribute] + rest % leaf_counts[attribute]] += weight
                     rest //= leaf_counts[attribute]
     return counts
+
+
+@njit(cache=True, nogil=True)
+def survey(
+    levels, packed, weights, base_owners, raw_packed, raw_weights, least, budget, members, starts, leaf_counts,
+    leaf_starts, codes, code_starts, widths, pack_starts, table, slots, slot_keys, owners, sizes,
+):  # fmt: skip
+    """A node when only sizes count: its classes, those below `least` and their records, and, unless there are none
+    or more than `budget` of them, how often each leaf occurs in those records."""
+    nothing = np.zeros(0, np.int64)
+    classes = number(
+        levels, packed, weights, members, starts, leaf_counts, codes, code_starts, widths, pack_starts, table, slots,
+        slot_keys, owners, sizes,
+    )  # fmt: skip
+    small, records = 0, np.int64(0)
+    for owner in range(classes):
+        if sizes[owner] < least:
+            small += 1
+            records += sizes[owner]
+    if classes < 0 or records == 0 or records > budget:
+        return classes, small, records, nothing
+    chosen = np.empty(len(weights), np.bool_)
+    for row in range(len(weights)):
+        chosen[row] = sizes[owners[row]] < least
+    counts = tally(
+        base_owners, chosen, raw_packed, raw_weights, members, starts, leaf_counts, leaf_starts, pack_starts, table
+    )
+    return classes, small, records, counts
 
 
 @njit(cache=True, nogil=True)

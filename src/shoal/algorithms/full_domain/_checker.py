@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +20,7 @@ ROUNDING = 1e-12
 REMEMBERED = 1 << 23
 
 
-@dataclass(frozen=True, eq=False)
-class Verdict:
+class Verdict(NamedTuple):
     """What a node of the lattice is worth.
 
     `suppressed` records break the policy; every specialization of the node leaves out `lost` records or more. A node
@@ -39,8 +37,7 @@ class Verdict:
     extra: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class Bound:
+class Bound(NamedTuple):
     """The least that a box of nodes can score, the attribute to split it by, and the bound of the upper part."""
 
     least: float
@@ -171,6 +168,21 @@ class Checker:
         return found
 
     def _check(self, node: Node) -> Verdict:
+        surveyed = None
+        if self.terms is not None and not self.judges:
+            surveyed = self.tuples.surveyed(node, self.policy.least, self.budget)
+        return self._judged(node) if surveyed is None else self._by_size(node, *surveyed)
+
+    def _by_size(self, node: Node, classes: int, small: int, records: int, counts: Any) -> Verdict:
+        """The verdict when only sizes count and the objective adds up over cells."""
+        feasible = records <= self.budget and records < self.records
+        score = float("nan")
+        if feasible:
+            left_out = self._remembered(node, counts) if records else self.nothing
+            score = self._bounded(node, node, left_out, exact=True).least
+        return Verdict(node, classes - small, records, records, feasible, score)
+
+    def _judged(self, node: Node) -> Verdict:
         found = self.tuples.grouped(node)
         sizes = found.sizes
         broken, sure = self.broken(found)
@@ -197,13 +209,14 @@ class Checker:
         return Verdict(node, kept, suppressed, lost, feasible, score, base, extra)
 
     def _counted(self, node: Node, found: Grouping, sure: Any) -> Any:
-        """The leaves of the records that are left out in every specialization of a node, kept as long as there is
-        room; they can be had again."""
-        counts = self.tuples.counted(found, sure) if sure.any() else self.nothing
-        if counts is not self.nothing:
-            self._left_out[node] = counts
-            if len(self._left_out) * len(counts) > max(REMEMBERED, 64 * len(counts)):
-                self._left_out.popitem(last=False)
+        """The leaves of the records that are left out in every specialization of a node."""
+        return self._remembered(node, self.tuples.counted(found, sure)) if sure.any() else self.nothing
+
+    def _remembered(self, node: Node, counts: Any) -> Any:
+        """Keeps counts as long as there is room; they can be had again."""
+        self._left_out[node] = counts
+        if len(self._left_out) * len(counts) > max(REMEMBERED, 64 * len(counts)):
+            self._left_out.popitem(last=False)
         return counts
 
     def bound(self, low: Node, high: Node) -> Bound:

@@ -102,13 +102,36 @@ class Tuples:
         """The classes of a node; its arrays are overwritten by the next call."""
         base = self._smallest(node)
         found = self._from(base, node)
-        if len(base.weights) > max(SMALL, len(self.raw.weights) // SHARE, 8 * len(found.sizes)):
-            below = tuple(max(level - 1, 0) for level in node)
-            if below not in self.tried:
-                self.tried.add(below)
-                self._keep(below, self._from(self._smallest(below), below))
-                found = self._from(self._smallest(node), node)
+        if self._rebased(node, base, len(found.sizes)):
+            found = self._from(self._smallest(node), node)
         return found
+
+    def surveyed(self, node: Node, least: int, budget: int) -> tuple[int, int, int, Any] | None:
+        """When only sizes count: the number of classes, how many are below `least` and the records in them, and the
+        leaves of those records unless they are none or more than `budget`. None when keys are too wide for that."""
+        from shoal.kernels import lattice as kernel
+
+        base = self._smallest(node)
+        classes, small, records, counts = kernel.survey(
+            np.array(node, dtype=np.int64), base.packed, base.weights, base.owners, self.raw.packed, self.raw.weights,
+            least, budget, self.members, self.starts, self.leaf_counts, self.leaf_starts, self.codes, self.code_starts,
+            self.widths, self.pack_starts, self.table, self.slots, self.slot_keys, self.owners, self.sizes,
+        )  # fmt: skip
+        if classes < 0:
+            return None
+        self._rebased(node, base, classes)
+        return classes, small, records, counts
+
+    def _rebased(self, node: Node, base: Base, classes: int) -> bool:
+        """Makes a base below a node that was grouped from far too large a one; says whether."""
+        if len(base.weights) <= max(SMALL, len(self.raw.weights) // SHARE, 8 * classes):
+            return False
+        below = tuple(max(level - 1, 0) for level in node)
+        if below in self.tried:
+            return False
+        self.tried.add(below)
+        self._keep(below, self._from(self._smallest(below), below))
+        return True
 
     def _smallest(self, node: Node) -> Base:
         """The base with the fewest classes that the node generalizes; it is the last one to be given up."""
