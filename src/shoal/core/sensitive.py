@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from annotated_types import Ge
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
@@ -101,9 +100,13 @@ class ChosenValuesModel(SensitiveModel):
         tuple[str, ...], Doc("the sensitive values that it is about; by default all")
     ] = field(default=(), repr=False)  # fmt: skip
     leaves: Annotated[
-        tuple[Annotated[int, Ge(0)], ...],
-        Doc("the same by their places in the hierarchy of the column, as a manifest holds them"),
+        tuple[int, ...], Doc("the same by their places in the hierarchy of the column, as a manifest holds them")
     ] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if min(self.leaves, default=0) < 0:
+            raise ParameterError(f"{type(self).__name__}: leaves: places count from 0 up")
 
     def concealed(self, schema: Schema) -> Self:
         if not self.values:

@@ -30,10 +30,10 @@ class AlphaKAnonymity(ChosenValuesModel):
     Reference: R. Wong and others, (α, k)-anonymity: an enhanced k-anonymity model, 2006.
 
     Example:
-        >>> from shoal.core.classes import summarize
-        >>> sex, disease = np.array([0, 0, 1, 1, 1], np.int32), np.array([0, 1, 1, 1, 0], np.int32)
-        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
-        >>> model = AlphaKAnonymity(alpha=0.5, k=2)
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmmm"), "disease": ["flu", "hiv", "hiv", "hiv", "flu"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
+        >>> model = shoal.AlphaKAnonymity(alpha=0.5, k=2)
         >>> model.holds(classes).tolist(), round(model.measure(classes).value, 4)
         ([True, False], 0.6667)
     """

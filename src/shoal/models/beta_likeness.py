@@ -30,10 +30,11 @@ class BetaLikeness(SensitiveModel):
     Reference: J. Cao, P. Karras, Publishing microdata with a robust privacy guarantee, 2012.
 
     Example:
-        >>> from shoal.core.classes import summarize
-        >>> sex, disease = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1, 1], np.int32)
-        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
-        >>> BetaLikeness(beta=0.5).holds(classes).tolist(), BetaLikeness(beta=0.5).measure(classes).value
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmm"), "disease": ["flu", "hiv", "hiv", "hiv"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
+        >>> model = shoal.BetaLikeness(beta=0.5)
+        >>> model.holds(classes).tolist(), model.measure(classes).value
         ([False, True], 1.0)
     """
 

@@ -32,12 +32,12 @@ class DeltaDisclosure(SensitiveModel):
     data publishing, 2008.
 
     Example:
-        >>> from shoal.core.classes import summarize
-        >>> sex, disease = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1, 1], np.int32)
-        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
-        >>> DeltaDisclosure(delta=1).holds(classes).tolist()
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmm"), "disease": ["flu", "hiv", "hiv", "hiv"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
+        >>> shoal.DeltaDisclosure(delta=1).holds(classes).tolist()
         [True, False]
-        >>> round(DeltaDisclosure(delta=1, strict=False).measure(classes).value, 4)
+        >>> round(shoal.DeltaDisclosure(delta=1, strict=False).measure(classes).value, 4)
         0.6931
     """
 

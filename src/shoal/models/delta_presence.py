@@ -21,7 +21,7 @@ class DeltaPresence(ChosenValuesModel):
     """In every class the share of people who belong to a research subset is between `delta_min` and `delta_max`.
 
     The table is the population; a sensitive column says who belongs to the subset, and `values` says which of its
-    values mean that. Other models should then name their own `column`.
+    values mean that; the release shows the whole population. Other models should then name their own `column`.
 
     Promises: whoever knows the quasi-identifiers of everybody in the population cannot tell that a person belongs
     to the subset with a probability above `delta_max`, nor that the person does not with one above 1 − `delta_min`.
@@ -34,10 +34,10 @@ class DeltaPresence(ChosenValuesModel):
     Reference: M. Nergiz, M. Atzori, C. Clifton, Hiding the presence of individuals from shared databases, 2007.
 
     Example:
-        >>> from shoal.core.classes import summarize
-        >>> sex, member = np.array([0, 0, 1, 1, 1], np.int32), np.array([0, 1, 1, 1, 0], np.int32)
-        >>> classes = summarize(["sex"], [sex], [2], [("member", member, 2, None)])
-        >>> model = DeltaPresence(delta_min=0.1, delta_max=0.5, leaves=(1,))
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmmm"), "member": ["no", "yes", "yes", "yes", "no"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["member"]).summary
+        >>> model = shoal.DeltaPresence(delta_min=0.1, delta_max=0.5, values=("yes",))
         >>> model.holds(classes).tolist(), model.measure(classes).detail
         ([True, False], {'least': 0.5})
     """

@@ -32,10 +32,10 @@ class DisclosureBounds(SensitiveModel):
     Reference: A. Machanavajjhala and others, l-diversity: privacy beyond k-anonymity, 2006.
 
     Example:
-        >>> from shoal.core.classes import summarize
-        >>> sex, disease = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1, 1], np.int32)
-        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
-        >>> model = DisclosureBounds(delta=0.5, epsilon=0.1)
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmm"), "disease": ["flu", "hiv", "hiv", "hiv"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
+        >>> model = shoal.DisclosureBounds(delta=0.5, epsilon=0.1)
         >>> model.holds(classes).tolist(), model.measure(classes).value
         ([True, False], 0.0)
     """

@@ -22,7 +22,8 @@ class KMap(ChosenValuesModel):
     population, members of the subset or not.
 
     The table is the population; a sensitive column says who belongs to the subset, and `values` says which of its
-    values mean that. Other models should then name their own `column`. Classes without a member are free.
+    values mean that; the release shows the whole population. Other models should then name their own `column`.
+    Classes without a member are free.
 
     Promises: whoever links a member's record to the population finds at least `k` people whom it may belong to.
     It is weaker than k-anonymity of the subset, and loses less.
@@ -35,10 +36,11 @@ class KMap(ChosenValuesModel):
     Reference: L. Sweeney, Computational disclosure control: a primer on data privacy protection, 2001.
 
     Example:
-        >>> from shoal.core.classes import summarize
-        >>> sex, member = np.array([0, 0, 1, 2, 2], np.int32), np.array([0, 1, 0, 1, 1], np.int32)
-        >>> classes = summarize(["sex"], [sex], [3], [("member", member, 2, None)])
-        >>> KMap(k=2, leaves=(1,)).holds(classes).tolist(), KMap(k=2, leaves=(1,)).measure(classes).value
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmxx"), "member": ["no", "yes", "no", "yes", "yes"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["member"]).summary
+        >>> model = shoal.KMap(k=2, values=("yes",))
+        >>> model.holds(classes).tolist(), model.measure(classes).value
         ([True, True, True], 2)
     """
 

@@ -27,11 +27,10 @@ class PSensitiveKAnonymity(SensitiveModel):
     Reference: T. Truta, B. Vinay, Privacy protection: p-sensitive k-anonymity property, 2006.
 
     Example:
-        >>> import numpy as np
-        >>> from shoal.core.classes import summarize
-        >>> sex, disease = np.array([0, 0, 1, 1, 1], np.int32), np.array([0, 1, 1, 1, 0], np.int32)
-        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
-        >>> PSensitiveKAnonymity(p=2, k=3).holds(classes).tolist()
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmmm"), "disease": ["flu", "hiv", "hiv", "hiv", "flu"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
+        >>> shoal.PSensitiveKAnonymity(p=2, k=3).holds(classes).tolist()
         [False, True]
     """
 

@@ -31,10 +31,10 @@ class RhoPrivacy(ChosenValuesModel):
     2003; for published tables A. Machanavajjhala and others, l-diversity: privacy beyond k-anonymity, 2006.
 
     Example:
-        >>> from shoal.core.classes import summarize
-        >>> sex, disease = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1, 1], np.int32)
-        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
-        >>> model = RhoPrivacy(rho1=0.25, rho2=0.4)
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmm"), "disease": ["flu", "hiv", "hiv", "hiv"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
+        >>> model = shoal.RhoPrivacy(rho1=0.25, rho2=0.4)
         >>> model.holds(classes).tolist(), model.measure(classes).value
         ([False, True], 0.5)
     """

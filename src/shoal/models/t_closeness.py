@@ -35,10 +35,11 @@ class TCloseness(SensitiveModel):
     Reference: N. Li, T. Li, S. Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity, 2007.
 
     Example:
-        >>> from shoal.core.classes import summarize
-        >>> sex, disease = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1, 1], np.int32)
-        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
-        >>> TCloseness(t=0.2).holds(classes).tolist(), TCloseness(t=0.2).measure(classes).value
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmm"), "disease": ["flu", "hiv", "hiv", "hiv"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
+        >>> model = shoal.TCloseness(t=0.2)
+        >>> model.holds(classes).tolist(), model.measure(classes).value
         ([False, False], 0.25)
     """
 

@@ -237,7 +237,6 @@ def test_one_chosen_value_on_the_command_line_is_a_list_of_one() -> None:
 
 def test_job_keeps_strict(tmp_path: Path) -> None:
     from shoal import job
-
     from shoal.cli.options import read_job
 
     (tmp_path / "table.csv").write_text("zip,ill,paid\n1,a,b\n")
