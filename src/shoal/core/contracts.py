@@ -61,6 +61,12 @@ class Model(Parametrized, ABC):
     def holds(self, classes: Classes) -> NDArray[np.bool_]:
         """For each class, whether it satisfies the model."""
 
+    def judge(self, classes: Classes) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """For each class, whether it satisfies the model, and how many of its records have to be left out at least,
+        however it is split. A model that knows more than that one part breaks it lets searches prune more."""
+        holds = self.holds(classes)
+        return holds, np.where(holds | (not self.merge_monotone), 0, 1)
+
     @abstractmethod
     def measure(self, classes: Classes) -> Finding:
         """The level of the model that the classes have, held against the parameter."""

@@ -193,10 +193,11 @@ def _bits(counts, begin, leaves, codes, row, width):
 
 @njit(cache=True, nogil=True)
 def bound(
-    low, high, left_out, totals, costs, leaf_counts, leaf_starts, codes, code_starts, widths, offsets, spans, weights,
-    geometric, charge,
+    low, high, left_out, lost, totals, costs, greatest, leaf_counts, leaf_starts, codes, code_starts, widths, offsets,
+    spans, weights, geometric, charge,
 ):  # fmt: skip
-    """The least score of any node from `low` to `high` when the counted records are left out in all of them.
+    """The least score of any node from `low` to `high` when the counted records are left out in all of them, and
+    `lost` others that may be any.
 
     Also the attribute in which the last step of the box costs most, and the bound of the part of the box in which
     that attribute is at its greatest level; -1 when the box is a single node. With `low` and `high` the same this
@@ -223,6 +224,7 @@ def bound(
                     count = left_out[begin + leaf]
                     if count:
                         spent += count * (1.0 - costs[row + leaf])
+                spent += lost * (1.0 - greatest[position, level])
             term = 0.0
             if spans[position] > 0:
                 term = max(0.0, (spent - offsets[position]) / spans[position])

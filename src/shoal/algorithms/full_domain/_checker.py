@@ -23,14 +23,16 @@ REMEMBERED = 1 << 23
 class Verdict(NamedTuple):
     """What a node of the lattice is worth.
 
-    `suppressed` records break the policy; every specialization of the node leaves out `lost` records or more. A node
-    that is not feasible may have no score. `base` and `extra` are an objective's that looks at classes.
+    `suppressed` records break the policy; every specialization of the node leaves out `lost` records or more, `unsure`
+    of which may be any. A node that is not feasible may have no score. `base` and `extra` are an objective's that
+    looks at classes.
     """
 
     node: Node
     classes: int
     suppressed: int
     lost: int
+    unsure: int
     feasible: bool
     score: float
     base: float = 0.0
@@ -54,8 +56,10 @@ class Checker:
         self.budget = policy.budget(dataset.records)
         self.tuples = Tuples(dataset.summary)
         self.judges = tuple(model for model in policy.models if not model.by_size)
-        self.sure_judges = tuple(model for model in self.judges if model.growth_monotone)
-        self.merging = all(model.merge_monotone or model.growth_monotone for model in policy.models)
+        # Where people also agree on other sensitive attributes, records that join a class can break any model.
+        strict = any(held.contexts is not None for held in dataset.summary.sensitive)
+        self.sure_judges = tuple(model for model in self.judges if model.growth_monotone and not strict)
+        self.unsure_judges = tuple(model for model in self.judges if model not in self.sure_judges)
         self.settled = all(model.suppression_monotone for model in policy.models)
         self.verdicts: dict[Node, Verdict] = {}
         self.closest: Verdict | None = None
@@ -69,8 +73,8 @@ class Checker:
 
         With records left out that takes models that a class cannot lose by growing.
         """
-        growing = all(model.by_size or model.growth_monotone for model in self.policy.models)
-        return growing or (self.merging and self.settled and self.budget == 0)
+        merging = all(model.merge_monotone for model in self.policy.models)
+        return not self.unsure_judges or (merging and self.settled and self.budget == 0)
 
     def _terms(self, objective: Any, weights: Mapping[str, float]) -> CellTerms | None:
         names = self.dataset.summary.attributes
@@ -109,40 +113,44 @@ class Checker:
         floors = [np.minimum.accumulate(costs[::-1], axis=0)[::-1] for costs in terms.costs]
         if terms.left_out == "one":
             floors = [np.minimum(floor, 1.0) for floor in floors]
-        self.costs, self.totals = self._flat(terms.costs)
-        self.floors, self.floor_totals = self._flat(floors)
+        self.exact, self.floors = self._flat(terms.costs), self._flat(floors)
 
-    def _flat(self, costs: Any) -> tuple[Any, Any]:
-        totals = np.zeros(self.tuples.widths.shape)
+    def _flat(self, costs: Any) -> tuple[Any, Any, Any]:
+        """By attribute and level the sum of the costs; all costs; by attribute and level the greatest one."""
+        totals, greatest = np.zeros((2, *self.tuples.widths.shape))
         for position, (start, count) in enumerate(zip(self.tuples.leaf_starts, self.tuples.leaf_counts, strict=True)):
             totals[position, : len(costs[position])] = costs[position] @ self.whole[start : start + count]
-        return np.concatenate([part.ravel() for part in costs]), totals
+            greatest[position, : len(costs[position])] = costs[position].max(axis=1)
+        return totals, np.concatenate([part.ravel() for part in costs]), greatest
 
-    def _bounded(self, low: Node, high: Node, left_out: Any, *, exact: bool) -> Bound:
+    def _bounded(self, low: Node, high: Node, left_out: Any, lost: int = 0, *, exact: bool) -> Bound:
         from shoal.kernels import lattice as kernel
 
         held, terms = self.tuples, self.terms
         assert terms is not None
-        totals, costs = (self.totals, self.costs) if exact else (self.floor_totals, self.floors)
         return Bound(*kernel.bound(
-            np.array(low, dtype=np.int64), np.array(high, dtype=np.int64), left_out, totals, costs, held.leaf_counts,
-            held.leaf_starts, held.codes, held.code_starts, held.widths, terms.offsets, terms.spans, terms.weights,
-            terms.geometric, CHARGES[terms.left_out],
+            np.array(low, dtype=np.int64), np.array(high, dtype=np.int64), left_out, lost,
+            *(self.exact if exact else self.floors), held.leaf_counts, held.leaf_starts, held.codes, held.code_starts,
+            held.widths, terms.offsets, terms.spans, terms.weights, terms.geometric, CHARGES[terms.left_out],
         ))  # fmt: skip
 
-    def broken(self, found: Grouping) -> tuple[Any, Any]:
-        """The classes that cannot be published, and those of them no part of which can be published either."""
+    def broken(self, found: Grouping) -> tuple[Any, Any, int]:
+        """The classes that cannot be published, those of them no part of which can be published either, and how many
+        records of the others have to go, however they are split."""
         sure = found.sizes < self.policy.least
         if not self.judges:
-            return sure, sure
+            return sure, sure, 0
         classes = self.tuples.classes(found)
         for model in self.sure_judges:
             sure = sure | ~model.holds(classes)
         broken = sure
-        for model in self.judges:
-            if model not in self.sure_judges:
-                broken = broken | ~model.holds(classes)
-        return (broken if self.settled else self._settle(classes, broken)), sure
+        lost = np.zeros(len(sure), dtype=np.int64)
+        for model in self.unsure_judges:
+            holds, gone = model.judge(classes)
+            broken = broken | ~holds
+            if model.suppression_monotone:
+                lost = np.maximum(lost, gone)
+        return (broken if self.settled else self._settle(classes, broken)), sure, int(lost[~sure].sum())
 
     def _settle(self, classes: Any, broken: Any) -> Any:
         """Leaving classes out may break others: goes on until what is left satisfies the policy."""
@@ -180,17 +188,14 @@ class Checker:
         if feasible:
             left_out = self._remembered(node, counts) if records else self.nothing
             score = self._bounded(node, node, left_out, exact=True).least
-        return Verdict(node, classes - small, records, records, feasible, score)
+        return Verdict(node, classes - small, records, records, 0, feasible, score)
 
     def _judged(self, node: Node) -> Verdict:
         found = self.tuples.grouped(node)
         sizes = found.sizes
-        broken, sure = self.broken(found)
+        broken, sure, unsure = self.broken(found)
         suppressed = int(sizes[broken].sum())
-        lost = suppressed if broken is sure else int(sizes[sure].sum())
-        if broken is not sure and self.merging and self.settled:
-            # When a union breaks a merge-monotone policy, so does one of its parts, which has a record or more.
-            lost += int((broken & ~sure).sum())
+        lost = int(sizes[sure].sum()) + unsure
         feasible = suppressed <= self.budget and suppressed < self.records
         kept = len(sizes) - int(broken.sum())
         base = extra = 0.0
@@ -206,7 +211,7 @@ class Checker:
             if feasible:
                 at_once = left_out if broken is sure else self.tuples.counted(found, broken)
                 score = self._bounded(node, node, at_once, exact=True).least
-        return Verdict(node, kept, suppressed, lost, feasible, score, base, extra)
+        return Verdict(node, kept, suppressed, lost, unsure, feasible, score, base, extra)
 
     def _counted(self, node: Node, found: Grouping, sure: Any) -> Any:
         """The leaves of the records that are left out in every specialization of a node."""
@@ -231,10 +236,10 @@ class Checker:
         left_out = self._left_out.get(high)
         if left_out is None:
             left_out = self.nothing
-            if verdict.lost:
+            if verdict.lost > verdict.unsure:
                 found = self.tuples.grouped(high)
                 left_out = self._counted(high, found, self.broken(found)[1])
-        return self._bounded(low, high, left_out, exact=False)
+        return self._bounded(low, high, left_out, verdict.unsure, exact=False)
 
     def _widest(self, low: Node, high: Node) -> int:
         """The attribute whose last step merges most values."""

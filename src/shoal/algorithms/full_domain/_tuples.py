@@ -201,7 +201,7 @@ class Tuples:
         from shoal.kernels import lattice as kernel
 
         size, classes = len(held.population), len(found.sizes)
-        if classes * size > max(DENSE, 64 * len(found.owners)):
+        if held.contexts is not None or classes * size > max(DENSE, 64 * len(found.owners)):
             return held.rolled(found.owners, classes)
         starts, values, counts = kernel.histogram(found.owners, held.owners, held.values, held.counts, classes, size)
         return Histogram(held.column, starts, values, counts, held.population, held.hierarchy)
