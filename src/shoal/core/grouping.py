@@ -54,8 +54,8 @@ def _strides(radices: Sequence[int]) -> NDArray[np.int64]:
 def _decoded(keys: NDArray[np.int64], radices: Sequence[int]) -> Codes:
     columns = np.empty((len(radices), len(keys)), dtype=np.int32)
     for position, stride in enumerate(_strides(radices)):
-        np.floor_divide(keys, stride, out=columns[position], casting="unsafe")
-        columns[position] %= max(int(radices[position]), 1)
+        digits, keys = np.divmod(keys, stride)
+        columns[position] = digits
     return columns
 
 

@@ -1,0 +1,103 @@
+"""Space: what a range of leaves costs in each quasi-identifier, as flat arrays that kernels can read.
+
+One notion of distance and of added loss for every local recoding: the cost of a set of records is, summed over
+the attributes, the cost of the range of leaves that they would be published as. The distance of two records is
+the cost of the pair.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+
+import numpy as np
+
+from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.loss import penalty
+
+Space = namedtuple("Space", "sizes tables offsets interval missing values leaves spans tree charges rows")
+"""For attribute `a`: `sizes[a]` leaves; where they are few, the cost of the leaves i to j is
+`tables[offsets[a] + i * sizes[a] + j]`, else `offsets[a]` is -1 and the cost follows from `values` (intervals) or
+from `tree` and `charges` (the node of each leaf at each level, and what that node costs)."""
+
+TABULATED = 512
+"""Hierarchies of up to so many leaves get a table of all ranges."""
+
+
+def penalty_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool]) -> Space:
+    """Costs as NCP counts them; attribute `j` is published as intervals where `intervals[j]` says so, else as nodes."""
+    charges = [hierarchy_shares(hierarchy, column) for hierarchy, column in zip(hierarchies, columns, strict=True)]
+    return _space(hierarchies, columns, intervals, charges)
+
+
+def hierarchy_shares(hierarchy: Hierarchy, column: Codes) -> Floats:
+    """What each leaf costs when it is published at each level: NCP, so nothing where its node has no other leaf."""
+    least, greatest = int(column.min()), int(column.max())
+    return np.stack(
+        [
+            penalty(hierarchy, hierarchy.starts[level][codes], hierarchy.stops[level][codes], least, greatest)
+            for level, codes in enumerate(hierarchy.codes)
+        ]
+    )
+
+
+def level_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes]) -> Space:
+    """Costs as HDist counts them: two records pay, in each attribute, twice the share of levels to climb."""
+    charges = [
+        np.repeat(2.0 * np.arange(hierarchy.height + 1)[:, None] / hierarchy.height, hierarchy.size, axis=1)
+        for hierarchy in hierarchies
+    ]
+    return _space(hierarchies, columns, [False] * len(hierarchies), charges)
+
+
+def _space(
+    hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool], charges: Sequence[Floats]
+) -> Space:
+    sizes = np.array([hierarchy.size for hierarchy in hierarchies], dtype=np.int64)
+    tables: list[Floats] = []
+    offsets = np.full(len(sizes), -1, dtype=np.int64)
+    spans = np.ones(len(sizes))
+    numbers: list[Floats] = []
+    for position, (hierarchy, column, interval) in enumerate(zip(hierarchies, columns, intervals, strict=True)):
+        held = hierarchy.values if hierarchy.values is not None else np.zeros(hierarchy.size)
+        numbers.append(np.asarray(held, dtype=np.float64))
+        if interval:
+            present = column[column >= int(hierarchy.missing)]
+            span = float(held[present.max()] - held[present.min()]) if len(present) else 0.0
+            spans[position] = span if span > 0 else 1.0
+        if hierarchy.size <= TABULATED:
+            offsets[position] = sum(table.size for table in tables)
+            tables.append(_table(hierarchy, interval, spans[position], charges[position]))
+    firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    rows = np.concatenate([[0], np.cumsum([charge.size for charge in charges])[:-1]]).astype(np.int64)
+    return Space(
+        sizes,
+        np.concatenate([table.ravel() for table in tables]) if tables else np.zeros(1),
+        offsets,
+        np.array(intervals, dtype=np.bool_),
+        np.array([hierarchy.missing for hierarchy in hierarchies], dtype=np.bool_),
+        np.concatenate(numbers),
+        firsts,
+        spans,
+        np.concatenate([hierarchy.codes.ravel() for hierarchy in hierarchies]),
+        np.concatenate([charge.ravel() for charge in charges]),
+        rows,
+    )
+
+
+def _table(hierarchy: Hierarchy, interval: bool, span: float, charges: Floats) -> Floats:
+    """The cost of every pair of least and greatest leaf, either way round."""
+    low, high = np.triu_indices(hierarchy.size)
+    low, high = low.astype(np.int32), high.astype(np.int32)
+    if interval:
+        assert hierarchy.values is not None
+        costs = np.clip((hierarchy.values[high] - hierarchy.values[low]) / span, 0.0, 1.0)
+        costs[hierarchy.spans_missing(low, high)] = 1.0
+        costs[low == high] = 0.0
+    else:
+        costs = charges[hierarchy.ancestor_levels(low, high), low]
+    table = np.zeros((hierarchy.size, hierarchy.size))
+    table[low, high] = costs
+    table[high, low] = costs
+    return table
