@@ -33,6 +33,7 @@ def read(
     sensitive: Iterable[str] = (),
     identifiers: Iterable[str] = (),
     hierarchies: str | Path | Mapping[str, HierarchySpec] | None = None,
+    column_hierarchies: Mapping[str, HierarchySpec] | None = None,
     kinds: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     missing_rules: Mapping[str, str] | None = None,
@@ -49,6 +50,7 @@ def read(
         hierarchies: a folder with a file `<column>.csv` (or `.toml`, `.json`) for each column that has one, or a
             mapping from column to a file, a builder (`"intervals:width=5"`) or a `Hierarchy`. A quasi-identifier
             without one gets an automatic one.
+        column_hierarchies: hierarchies of single columns, before those of the folder.
         kinds: `numeric`, `categorical`, `date` or `text`, where what is found out does not fit.
         missing: spellings of a missing value besides the empty one.
         missing_rules: for each column `value` (the default: missing is a value of its own), `refuse` or `drop`.
@@ -69,7 +71,7 @@ def read(
         unknown = [name for name in named if name not in assigned]
         if unknown:
             raise unknown_columns(unknown, assigned)
-    chosen = _chosen_hierarchies(hierarchies, assigned)
+    chosen = {**_chosen_hierarchies(hierarchies, assigned), **_chosen_hierarchies(column_hierarchies, assigned)}
 
     def hierarchy_for(values: Values, role: Role) -> Hierarchy:
         spec = chosen.get(values.column)
@@ -86,22 +88,15 @@ def read(
         opened,
         assigned,
         hierarchy_for,
-        kinds={name: _member(Kind, kind, "kind") for name, kind in (kinds or {}).items()},
+        kinds={name: job.member(Kind, kind, "kind") for name, kind in (kinds or {}).items()},
         missing_rules={
-            name: _member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()
+            name: job.member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()
         },
     )
 
 
 def _listed(names: Iterable[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
-
-
-def _member(options: Any, text: str, what: str) -> Any:
-    try:
-        return options(text)
-    except ValueError:
-        raise ParameterError(f"there is no such {what}; choose one of {', '.join(options)}") from None
 
 
 def _chosen_hierarchies(
@@ -250,6 +245,14 @@ def open_release(path: str | Path, data: Dataset) -> Release:
     if release.suppressed < 0:
         raise InputError(f"{path.name} has more records than the table; it is not a release of it")
     return release
+
+
+def stated_columns(path: str | Path) -> dict[str, job.ColumnJob]:
+    """The roles and kinds of the columns, as the manifest of a release states them."""
+    return {
+        column["name"]: job.ColumnJob(role=Role(column["role"]), kind=Kind(column["kind"]))
+        for column in _manifest(Path(path))["columns"]
+    }
 
 
 def verify(path: str | Path) -> Findings:

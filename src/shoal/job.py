@@ -8,6 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
@@ -65,6 +66,14 @@ def spelled(chosen: object) -> dict[str, Any]:
         if value is not None
     }
     return {"name": registry.name_of(chosen), **plain}
+
+
+def member(options: type[StrEnum], text: str, what: str) -> Any:
+    """A member of an enumeration by its name."""
+    try:
+        return options(text)
+    except ValueError:
+        raise ParameterError(f"there is no such {what}; choose one of {', '.join(options)}") from None
 
 
 def builder(spec: str | Path | Mapping[str, Any] | Builder) -> Builder:

@@ -133,11 +133,21 @@ class Hierarchy:
                 length[exact] = upper[nodes[exact]] - lower[nodes[exact]]
         return length
 
-    def label(self, low: int, high: int) -> str | None:
-        """How a range of leaves is published: the raw value, the node's label, an interval or a set."""
+    def length(self, text: str | None, low: int, high: int) -> float:
+        """The length of one published value: from bound to bound where its label is an interval."""
+        interval = _INTERVAL.fullmatch(text or "")
+        if interval and low != high:
+            return float(interval[2]) - float(interval[1])
+        return float(self.extent(np.array([low], np.int32), np.array([high], np.int32))[0])
+
+    def label(self, low: int, high: int, *, interval: bool = False) -> str | None:
+        """How a range of leaves is published: the raw value, an interval where that is wanted, the node's label, or
+        what else there is: an interval or a set."""
         if low == high:
             raw: str | None = self.labels[0][low]
             return raw
+        if interval and not (self.missing and low == 0):
+            return f"[{self.labels[0][low]}-{self.labels[0][high]}]"
         for level in range(1, self.height + 1):
             node = self.codes[level, low]
             if self.starts[level][node] == low and self.stops[level][node] == high:

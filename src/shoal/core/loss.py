@@ -10,18 +10,22 @@ from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.release import Release
 
 
-def penalty(hierarchy: Hierarchy, low: Codes, high: Codes, least: int, greatest: int) -> Floats:
+def penalty(
+    hierarchy: Hierarchy, low: Codes, high: Codes, least: int, greatest: int, lengths: Floats | None = None
+) -> Floats:
     """The normalized certainty penalty (NCP) of ranges of leaves.
 
     Numeric: the length of the published interval over the length of the table's range, where `least` and
-    `greatest` are the table's extreme leaves. Otherwise the share of leaves that the range covers. A single
-    leaf costs nothing; a range that hides whether the value is missing costs everything.
+    `greatest` are the table's extreme leaves and `lengths` those of the published intervals, where they are known.
+    Otherwise the share of leaves that the range covers. A single leaf costs nothing; a range that hides whether the
+    value is missing costs everything.
     """
     if hierarchy.ordered:
         first = max(least, int(hierarchy.missing))
         assert hierarchy.values is not None
         whole = float(hierarchy.values[greatest] - hierarchy.values[min(first, greatest)])
-        costs = np.clip(hierarchy.extent(low, high) / whole, 0.0, 1.0) if whole > 0 else np.zeros(len(low))
+        lengths = hierarchy.extent(low, high) if lengths is None else lengths
+        costs = np.clip(lengths / whole, 0.0, 1.0) if whole > 0 else np.zeros(len(low))
         costs[hierarchy.spans_missing(low, high)] = 1.0
     else:
         costs = (high - low + 1) / hierarchy.size
@@ -34,6 +38,7 @@ def penalties(dataset: Dataset, release: Release) -> Floats:
     sizes = release.classes.sizes
     totals = np.empty(len(dataset.hierarchies))
     for position, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.summary.keys, strict=True)):
-        costs = penalty(hierarchy, low[position], high[position], int(keys.min()), int(keys.max()))
+        lengths = release.lengths(hierarchy.column) if hierarchy.ordered else None
+        costs = penalty(hierarchy, low[position], high[position], int(keys.min()), int(keys.max()), lengths)
         totals[position] = float((costs * sizes).sum()) + release.suppressed
     return totals

@@ -31,7 +31,7 @@ class ByClass:
 
     `classes` gives the class of each distinct tuple of the summary, or of each row when `over_rows`;
     a negative class is left out. In class `c`, attribute `j` is published as the range of leaves
-    from `low[j, c]` to `high[j, c]`.
+    from `low[j, c]` to `high[j, c]`: as an interval where `intervals[j]` says so, else as a node.
     """
 
     classes: Codes
@@ -39,6 +39,7 @@ class ByClass:
     high: Codes
     over_rows: bool = False
     facts: dict[str, Any] = field(default_factory=dict)
+    intervals: tuple[bool, ...] = ()
 
     @classmethod
     def of(
@@ -68,7 +69,7 @@ class ByClass:
             else:
                 first, last = hierarchy.widen(first, last)
             low[position], high[position] = first, last
-        return cls(classes, low, high, over_rows, facts or {})
+        return cls(classes, low, high, over_rows, facts or {}, tuple(intervals))
 
 
 Recoding = ByLevel | ByClass

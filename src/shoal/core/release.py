@@ -16,6 +16,7 @@ from shoal.core.contracts import Published
 from shoal.core.files import replacing, sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts
+from shoal.core.hierarchy import Floats
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.schema import Schema
@@ -78,6 +79,22 @@ class Release:
             bounds = np.array([found for found in parsed if found is not None], dtype=np.int32).reshape(-1, 2)
             low[position], high[position] = bounds[self.classes.keys[position]].T
         return low, high
+
+    def lengths(self, name: str) -> Floats:
+        """For each class, the length of the interval that a numeric quasi-identifier is published as."""
+        position = self.schema.quasi.index(name)
+        hierarchy = self.schema[name].hierarchy
+        assert hierarchy is not None
+        labels = self.published.labels(name)
+        keys = self.classes.keys[position]
+        ends = {
+            key: (low, high) for key, low, high in zip(keys, *(side[position] for side in self.ranges), strict=True)
+        }
+        by_label: Floats = np.zeros(len(labels))
+        for key, (low, high) in ends.items():
+            by_label[key] = hierarchy.length(labels[key], int(low), int(high))
+        lengths: Floats = by_label[keys]
+        return lengths
 
     def verify(self, policy: Policy) -> Findings:
         """Each model of a policy and the suppression budget, measured on the published values."""

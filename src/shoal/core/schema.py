@@ -49,9 +49,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a table, in the table's order."""
+    """The columns of a table, in the table's order.
+
+    `order` is the order in which roles were given. Attributes are always taken in that order, so that the order
+    of the table's columns changes nothing.
+    """
 
     columns: tuple[Column, ...]
+    order: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = [column.name for column in self.columns]
@@ -70,7 +75,7 @@ class Schema:
 
     def named(self, role: Role) -> tuple[str, ...]:
         """The names of the columns that have a role."""
-        return tuple(column.name for column in self.columns if column.role is role)
+        return tuple(name for name in self.order or self.names if self[name].role is role)
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -93,8 +98,10 @@ class Schema:
 def roles(
     names: Iterable[str], *, quasi: Iterable[str], sensitive: Iterable[str], identifiers: Iterable[str]
 ) -> dict[str, Role]:
-    """The role of every column of a table; an unknown name or a second role is an error."""
+    """The role of every column of a table, those that were given one first; an unknown name or a second role is an
+    error."""
     assigned = dict.fromkeys(names, Role.PLAIN)
+    given: dict[str, Role] = {}
     for role, chosen in ((Role.QUASI, quasi), (Role.SENSITIVE, sensitive), (Role.IDENTIFIER, identifiers)):
         chosen = list(chosen)
         unknown = [name for name in chosen if name not in assigned]
@@ -103,5 +110,5 @@ def roles(
         for name in chosen:
             if assigned[name] is not Role.PLAIN:
                 raise SchemaError(f"column {name!r} was given twice: as {assigned[name]} and as {role}; choose one")
-            assigned[name] = role
-    return assigned
+            assigned[name] = given[name] = role
+    return {**given, **assigned}

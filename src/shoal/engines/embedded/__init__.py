@@ -70,7 +70,7 @@ def read(
         held[name] = EncodedColumn(codes, hierarchy, raw)
         columns.append(Column(name=name, role=roles[name], kind=column.values.kind, hierarchy=hierarchy, missing=rule))
     records = records if kept is None else int(kept.sum())
-    return Dataset(EmbeddedTable(source, held, records, kept), Schema(tuple(columns)))
+    return Dataset(EmbeddedTable(source, held, records, kept), Schema(tuple(columns), tuple(roles)))
 
 
 def _kept(encoded: Mapping[str, Encoded], rules: Mapping[str, Missing], records: int) -> np.ndarray | None:

@@ -120,7 +120,8 @@ class EmbeddedTable:
         low, high = pairs.keys
         if bool(np.all(low == high)):
             return pa.DictionaryArray.from_arrays(low[pairs.index][owners], held.raw)
-        labels = [hierarchy.label(first, last) for first, last in zip(low.tolist(), high.tolist(), strict=True)]
+        interval = bool(recoding.intervals) and recoding.intervals[position]
+        labels = [hierarchy.label(*ends, interval=interval) for ends in zip(low.tolist(), high.tolist(), strict=True)]
         return pa.DictionaryArray.from_arrays(pairs.index[owners], pa.array(labels, pa.string()))
 
     def _plain(self, schema: Schema, with_identifiers: bool) -> dict[str, pa.ChunkedArray]:

@@ -1,0 +1,89 @@
+"""`shoal anonymize`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from shoal.cli import options, output
+
+
+def run(
+    source: options.Input = None,
+    target: options.Output = None,
+    quasi: options.Quasi = None,
+    sensitive: options.Sensitive = None,
+    identifiers: options.Identifiers = None,
+    k: options.K = None,
+    models: options.Models = None,
+    algorithm: options.AlgorithmName = None,
+    suppression: options.Suppression = None,
+    objective: options.Objective = None,
+    seed: options.Seed = None,
+    pseudonyms: Annotated[
+        Literal["keyed", "random"] | None,
+        typer.Option(
+            "--pseudonyms",
+            help="Replace identifiers instead of dropping them; the key comes from --key-file or SHOAL_KEY.",
+        ),
+    ] = None,
+    key_file: Annotated[
+        Path | None, typer.Option("--key-file", help="The file with the key of keyed pseudonyms.")
+    ] = None,
+    hierarchies: options.Hierarchies = None,
+    hierarchy_of: options.HierarchyOf = None,
+    kinds: options.KindOf = None,
+    missing: options.Missing = None,
+    missing_rules: options.MissingRule = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    job: options.JobFile = None,
+    save_job: options.SaveJob = None,
+    as_json: options.Json = False,
+) -> None:
+    """Publish a version of a table that satisfies privacy models; it is verified before it is written."""
+    from shoal import api
+    from shoal import job as jobs
+    from shoal.core.files import check_target, replacing
+    from shoal.errors import OutputError
+
+    made = options.base_job(
+        job, source=source, quasi=quasi, sensitive=sensitive, identifiers=identifiers, hierarchies=hierarchies,
+        hierarchy_of=hierarchy_of, kinds=kinds, missing=missing, missing_rules=missing_rules, delimiter=delimiter,
+        encoding=encoding,
+    )  # fmt: skip
+    chosen = [*([f"k-anonymity:k={k}"] if k is not None else []), *(models or [])]
+    given: dict[str, Any] = {
+        "models": tuple(jobs.plugin("models", model) for model in chosen) or None,
+        "algorithm": jobs.plugin("algorithms", algorithm or made.algorithm or "mondrian"),
+        "suppression": suppression,
+        "objective": jobs.plugin("metrics", objective) if objective else None,
+        "seed": seed, "output": target, "pseudonyms": pseudonyms, "key_file": key_file,
+    }  # fmt: skip
+    made = replace(made, **{name: value for name, value in given.items() if value is not None})
+    if made.output is None:
+        raise OutputError("name the file for the release with -o")
+    made.policy()
+    check_target(made.output)
+    tokens = options.pseudonyms(made)
+    started = time.perf_counter()
+    data = options.read_job(made)
+    with output.watching() as progress:
+        release = api.anonymize(
+            data, *made.models, algorithm=made.algorithm, suppression=made.suppression,
+            objective=made.objective, seed=made.seed, pseudonyms=tokens, progress=progress,
+        )  # fmt: skip
+    manifest = release.write(made.output)
+    if save_job is not None:
+        with replacing(save_job) as file:
+            file.write_text(made.toml(), encoding="utf-8")
+    facts = release.recoding.facts if release.recoding is not None else {}
+    output.show(
+        api.evaluate(data, release), as_json=as_json, title="Release", records=release.records,
+        classes=len(release.classes), suppressed=release.suppressed, seconds=round(time.perf_counter() - started, 3),
+        manifest=str(manifest), **facts,
+    )  # fmt: skip

@@ -1,0 +1,66 @@
+"""What commands print: JSON, or tables for people; progress goes to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from shoal.core.contracts import Progress
+    from shoal.core.finding import Findings
+
+
+def show(findings: Findings, *, as_json: bool, title: str, **more: Any) -> None:
+    """Findings and whatever else there is to say, as JSON or as a table."""
+    if as_json:
+        typer.echo(json.dumps({"findings": findings.as_dict(), **more}, ensure_ascii=False))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for heading in ("finding", "value", "bound", "holds"):
+        table.add_column(heading, justify="left" if heading == "finding" else "right")
+    table.add_column("how", style="dim")
+    for finding in findings:
+        verdict = {True: "[green]yes[/green]", False: "[red]no[/red]", None: ""}[finding.holds]
+        table.add_row(finding.name, _number(finding.value), _number(finding.bound), verdict, finding.how)
+    console = Console()
+    console.print(table)
+    for name, value in more.items():
+        console.print(f"{name}: {_number(value)}", highlight=False, markup=False)
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}"
+
+
+def answer(holds: bool) -> None:
+    """Ends the command with 1 when the question's answer is no."""
+    if not holds:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def watching() -> Iterator[Progress]:
+    """A progress bar on stderr, for a person at a terminal."""
+    if not sys.stderr.isatty():
+        from shoal.core.contracts import silent
+
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=1.0)
+        yield lambda done, doing: bar.update(task, completed=done, description=doing)

@@ -1,0 +1,28 @@
+"""`shoal verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options, output
+
+
+def run(
+    release: Annotated[Path | None, typer.Argument(help="The release file; its manifest lies beside it.")] = None,
+    job: options.JobFile = None,
+    as_json: options.Json = False,
+) -> None:
+    """Check a release file against its manifest alone, without the original: exit code 0 when all holds, 1 when not."""
+    from shoal import api
+    from shoal import job as jobs
+    from shoal.errors import InputError
+
+    path = release or (jobs.load(job).output if job is not None else None)
+    if path is None:
+        raise InputError("name the release file")
+    findings = api.verify(path)
+    output.show(findings, as_json=as_json, title="Verification")
+    output.answer(findings.holds)

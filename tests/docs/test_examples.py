@@ -1,0 +1,57 @@
+"""Every example in docstrings, README and docs runs."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import shoal
+from shoal.cli import main
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(shoal.__path__, "shoal.")
+    if not module.name.startswith("shoal.kernels") and module.name != "shoal.samples.prepare"
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name):
+    results = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert results.failed == 0
+
+
+def blocks(page, language):
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages(page, tmp_path, monkeypatch, capsys):
+    """Python and shell blocks of a page run one after the other, in one folder, as a reader would."""
+    shoal.samples.adult().write_csv(tmp_path / "adult.csv")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    text = page.read_text(encoding="utf-8")
+    for language, block in re.findall(r"```(python|console|toml)\n(.*?)```", text, flags=re.DOTALL):
+        if language == "toml":
+            (tmp_path / "job.toml").write_text(block, encoding="utf-8")
+        elif language == "console":
+            for line in block.replace("\\\n", " ").splitlines():
+                if line.startswith("$ shoal "):
+                    with pytest.raises(SystemExit) as stop:
+                        main(shlex.split(line.removeprefix("$ shoal ")))
+                    assert stop.value.code in (0, 1, None), line
+        elif ">>>" in block:
+            parsed = doctest.DocTestParser().get_doctest(block, names, page.name, str(page), 0)
+            runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+            runner.run(parsed, clear_globs=False)
+            names.update(parsed.globs)
+            assert runner.summarize(verbose=False).failed == 0
+        elif "class " not in block:
+            exec(compile(block, page.name, "exec"), names)

@@ -1,0 +1,73 @@
+"""Grouping against a dictionary."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.core import grouping
+from shoal.core.grouping import group
+
+
+def counted(columns, weights=None):
+    weights = [1] * len(columns[0]) if weights is None else weights
+    tallies = Counter()
+    for row, weight in zip(zip(*[column.tolist() for column in columns], strict=True), weights, strict=True):
+        tallies[row] += int(weight)
+    return dict(sorted(tallies.items()))
+
+
+def as_dict(found):
+    return dict(zip(zip(*found.keys.tolist(), strict=True), found.counts.tolist(), strict=True))
+
+
+@st.composite
+def tables(draw):
+    rows = draw(st.integers(1, 60))
+    radices = draw(st.lists(st.sampled_from([1, 2, 3, 50, 2**20, 2**31 - 1]), min_size=1, max_size=6))
+    seed = draw(st.integers(0, 2**32 - 1))
+    generator = np.random.default_rng(seed)
+    columns = []
+    for radix in radices:
+        pool = generator.integers(0, radix, size=4)
+        columns.append(generator.choice(pool, size=rows).astype(np.int32))
+    return columns, radices, generator.integers(1, 9, rows)
+
+
+@given(tables())
+@settings(max_examples=80, deadline=None)
+def test_agrees_with_a_dictionary_narrow_or_wide(table):
+    columns, radices, weights = table
+    found = group(columns, radices, weights=weights, index=True)
+    assert list(as_dict(found).items()) == list(counted(columns, weights).items())
+    assert np.array_equal(found.keys[:, found.index], np.array(columns))
+    assert as_dict(group(columns, radices)) == counted(columns)
+
+
+def test_wide_keys_go_through_the_fallback():
+    radices = [2**31 - 1] * 5
+    assert grouping._parts(radices) == 2
+    generator = np.random.default_rng(1)
+    pool = generator.integers(0, 2**31 - 1, (7, 5)).astype(np.int32)
+    rows = pool[generator.integers(0, 7, 500)]
+    columns = [np.ascontiguousarray(rows[:, place]) for place in range(5)]
+    assert as_dict(group(columns, radices)) == counted(columns)
+
+
+@pytest.mark.parametrize("distinct", [50, 5_000, 3_000_000])
+def test_every_strategy_and_two_threads_agree_with_numpy(distinct):
+    generator = np.random.default_rng(distinct)
+    left = generator.integers(0, distinct, 2_200_000).astype(np.int32)
+    right = generator.integers(0, 3, len(left)).astype(np.int32)
+    found = group([left, right], [distinct, 2**25])
+    keys, counts = np.unique(left.astype(np.int64) * 3 + right, return_counts=True)
+    assert np.array_equal(found.keys[0].astype(np.int64) * 3 + found.keys[1], keys)
+    assert np.array_equal(found.counts, counts)
+
+
+def test_no_rows():
+    found = group([np.empty(0, np.int32)], [3], index=True)
+    assert found.keys.shape == (1, 0)
+    assert len(found.counts) == 0

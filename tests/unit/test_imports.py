@@ -1,0 +1,97 @@
+"""What is imported when, and by whom."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import shoal
+
+ROOT = Path(shoal.__file__).parent
+HEAVY = ("pandas", "sklearn", "numba", "altair", "pyspark", "scipy", "duckdb", "sqlglot")
+PLUGINS = (
+    "hierarchies",
+    "engines",
+    "models",
+    "metrics",
+    "algorithms",
+    "perturbation",
+    "diagnosis",
+    "attacks",
+    "learners",
+)
+LAYERS = [
+    ("errors",),
+    ("core", "kernels"),
+    PLUGINS,
+    ("registry", "job", "api", "samples", "balance"),
+    ("plots", "report"),
+    ("cli", "web"),
+]
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+
+
+@pytest.mark.parametrize("command", ["import shoal", "import shoal.cli; shoal.cli.main(['--help'])"])
+def test_nothing_heavy_is_imported_at_the_start(command):
+    script = (
+        "import sys\ntry:\n    " + command + "\nexcept SystemExit as stop:\n    assert not stop.code\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().splitlines()[-1] == "[]"
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "shoal":
+            parts = node.module.split(".")[1:]
+            yield from [parts[0]] if parts else [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("shoal."))
+
+
+def test_imports_go_one_way():
+    for path in ROOT.rglob("*.py"):
+        own = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        if own == "__init__":
+            continue
+        for other in imported(path):
+            if other in (own, "__version__"):
+                continue
+            assert RANK[other] <= RANK[own], f"{path.name} of {own} imports {other}"
+            assert not (own in PLUGINS and other in PLUGINS), f"{own} imports {other}"
+            assert not (own == "kernels" and other == "core"), "kernels take arrays, not nouns"
+
+
+def test_numba_is_used_in_kernels_only():
+    for path in ROOT.rglob("*.py"):
+        if path.parent.name != "kernels":
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ImportFrom) and node.module == "numba":
+                    assert {alias.name for alias in node.names} <= {"get_num_threads"}, path
+
+
+def test_every_public_name_can_be_reached():
+    for name in dir(shoal):
+        assert getattr(shoal, name) is not None
+    with pytest.raises(AttributeError):
+        _ = shoal.NoSuchModel
+
+
+def test_kernels_are_compiled_once(tmp_path):
+    script = (
+        "import numpy as np\nfrom shoal.core.grouping import group\nfrom shoal.kernels import grouping\n"
+        "group([np.arange(9, dtype=np.int32)] * 2, [2**20, 2**20])\n"
+        "print(sum(grouping.aggregate.stats.cache_misses.values()))"
+    )
+    import os
+
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    runs = [
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment)
+        for _ in range(2)
+    ]
+    assert [int(run.stdout) for run in runs] == [1, 0]
