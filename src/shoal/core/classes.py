@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.grouping import Codes, Counts, group
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.errors import SchemaError
 
 
@@ -38,6 +39,36 @@ class Histogram:
     def distinct(self) -> Counts:
         """How many different values each class has."""
         return np.diff(self.starts)
+
+    @cached_property
+    def sizes(self) -> Counts:
+        """How many records each class has."""
+        return np.diff(np.append(0, np.cumsum(self.counts))[self.starts])
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of its class that each entry has."""
+        return self.counts / self.sizes[self.owners]
+
+    @cached_property
+    def priors(self) -> Floats:
+        """The share of the whole table that each value has."""
+        return self.population / max(int(self.population.sum()), 1)
+
+    def greatest(self, entries: NDArray[Any]) -> NDArray[Any]:
+        """The greatest of what the entries of each class have; 0 for a class without any."""
+        return self._reduced(np.maximum, entries)
+
+    def total(self, entries: NDArray[Any]) -> NDArray[Any]:
+        """The sum of what the entries of each class have."""
+        return self._reduced(np.add, entries)
+
+    def _reduced(self, operation: np.ufunc, entries: NDArray[Any]) -> NDArray[Any]:
+        found = np.zeros(len(self.distinct), entries.dtype)
+        filled = self.distinct > 0
+        if len(entries):
+            found[filled] = operation.reduceat(entries, self.starts[:-1][filled])
+        return found
 
     def rolled(self, index: Codes, classes: int) -> Histogram:
         """The same counts over coarser classes; `index[c]` is the new class of class `c`, negative to drop it."""

@@ -1,0 +1,53 @@
+"""Distinct l-diversity (Machanavajjhala and others, 2006)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from annotated_types import Ge
+from typing_extensions import Doc
+
+from shoal.core.classes import Histogram
+from shoal.core.sensitive import Levels, SensitiveModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistinctLDiversity(SensitiveModel):
+    """Every class has at least `l` different sensitive values.
+
+    Promises: whoever finds a person's class still has to choose among `l` sensitive values.
+
+    Does not protect against: guessing by frequency (one of the values may be almost certain), values that mean
+    the same (similarity), a class that differs much from the whole table (skewness).
+
+    Merging classes keeps it. A missing sensitive value counts as a value.
+
+    Reference: A. Machanavajjhala and others, l-diversity: privacy beyond k-anonymity, 2006.
+
+    Example:
+        >>> import numpy as np
+        >>> from shoal.core.classes import summarize
+        >>> sex, disease = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1, 1], np.int32)
+        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
+        >>> DistinctLDiversity(l=2).holds(classes).tolist(), DistinctLDiversity(l=2).measure(classes).value
+        ([True, False], 1)
+    """
+
+    l: Annotated[int, Ge(1), Doc("the least number of different sensitive values in a class")]  # noqa: E741
+
+    merge_monotone: ClassVar[bool] = True
+    level: ClassVar[str] = "distinct-l"
+    how: ClassVar[str] = "the fewest different sensitive values in a class"
+    more_is_safer: ClassVar[bool] = True
+
+    @property
+    def least(self) -> int:
+        return self.l
+
+    @property
+    def bound(self) -> int:
+        return self.l
+
+    def levels(self, histogram: Histogram) -> Levels:
+        return histogram.distinct

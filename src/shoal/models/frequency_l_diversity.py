@@ -1,0 +1,58 @@
+"""Frequency l-diversity: no sensitive value makes up more than 1/l of a class (Xiao and Tao, 2006)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import Ge
+from typing_extensions import Doc
+
+from shoal.core.classes import Histogram
+from shoal.core.sensitive import SLACK, Levels, SensitiveModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrequencyLDiversity(SensitiveModel):
+    """No sensitive value makes up more than 1/`l` of any class.
+
+    Promises: whoever finds a person's class guesses the sensitive value right with probability 1/`l` at most.
+
+    Does not protect against: values that mean the same (similarity), a rare value that is much more frequent in
+    a class than in the whole table (skewness), knowledge that rules values out.
+
+    Merging classes keeps it. A table has a release that satisfies it only if no value makes up more than 1/`l` of
+    all records. The level is the size of the class over the count of its most frequent value, one division of
+    whole numbers, so that the comparison with a whole `l` is exact.
+
+    Reference: X. Xiao, Y. Tao, Anatomy: simple and effective privacy preservation, 2006.
+
+    Example:
+        >>> import numpy as np
+        >>> from shoal.core.classes import summarize
+        >>> sex, disease = np.array([0, 0, 1, 1, 1], np.int32), np.array([0, 1, 1, 1, 0], np.int32)
+        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
+        >>> FrequencyLDiversity(l=2).holds(classes).tolist(), FrequencyLDiversity(l=2).measure(classes).value
+        ([True, False], 1.5)
+    """
+
+    l: Annotated[float, Ge(1), Doc("the reciprocal of the greatest share that a sensitive value may have")]  # noqa: E741
+
+    merge_monotone: ClassVar[bool] = True
+    level: ClassVar[str] = "frequency-l"
+    how: ClassVar[str] = "the least ratio of the size of a class to the count of its most frequent sensitive value"
+    more_is_safer: ClassVar[bool] = True
+
+    @property
+    def least(self) -> int:
+        return ceil(self.l * (1 - SLACK))
+
+    @property
+    def bound(self) -> float:
+        return self.l
+
+    def levels(self, histogram: Histogram) -> Levels:
+        ratios: Levels = histogram.sizes / np.maximum(histogram.greatest(histogram.counts), 1)
+        return ratios
