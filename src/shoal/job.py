@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shoal import registry
 from shoal.core.contracts import Algorithm, Builder, Metric, Model
+from shoal.core.parameters import parameters
 from shoal.core.policy import Policy
 from shoal.core.schema import Kind, Missing, Role
 from shoal.errors import InputError, ParameterError
@@ -52,7 +53,7 @@ def plugin(family: str, spec: str | Mapping[str, Any] | object) -> Any:
     else:
         raise ParameterError(f"{type(spec).__name__} is not one of the {family}")
     found = registry.find(family, name)
-    lists = {key for key, hint in getattr(found, "__annotations__", {}).items() if "tuple[" in str(hint)}
+    lists = {parameter.name for parameter in parameters(found) if "tuple[" in parameter.kind}
     values = {key: [value] if key in lists and isinstance(value, str) else value for key, value in values.items()}
     return registry.make(family, name, values)
 

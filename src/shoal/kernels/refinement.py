@@ -16,6 +16,7 @@ from shoal.kernels.cost import cost, span
 from shoal.kernels.index import joined
 
 LEAST_GAIN = 1e-9
+"""Above rounding, so that a sum that was stopped early never looks like a gain."""
 
 
 @njit(cache=True, nogil=True)
@@ -115,7 +116,7 @@ def propose(begin, end, state, space, least, ceiling, gains, targets, partners):
         fresh = state.changed[home] > state.looked[row]
         _without(home, point, state, low, high)
         shrunk = span(space, low, high) if size > 1 else 0.0
-        best = LEAST_GAIN
+        best = 0.0
         for near in state.neighbours[state.tuples[row]]:
             if near < 0:
                 break
@@ -132,7 +133,7 @@ def propose(begin, end, state, space, least, ceiling, gains, targets, partners):
                     limit = (both - best - shrunk * (size - 1)) / (others + 1)
                     there = joined(space, state.extremes[target, 0], state.extremes[target, 3], point, limit)
                     gain = both - shrunk * (size - 1) - there * (others + 1)
-                    if best < gain < ceiling[row]:
+                    if best + LEAST_GAIN < gain < ceiling[row]:
                         best, targets[row], partners[row] = gain, target, -1
                 partner = state.heads[target]
                 while partner >= 0 and shrunk * size < both - best:
@@ -143,12 +144,11 @@ def propose(begin, end, state, space, least, ceiling, gains, targets, partners):
                         if limit > 0:
                             there = _swapped(target, back, point, state, space, limit)
                             gain = both - here * size - there * others
-                            if best < gain < ceiling[row]:
+                            if best + LEAST_GAIN < gain < ceiling[row]:
                                 best, targets[row], partners[row] = gain, target, partner
                     # In a cluster without loss all records are equal.
                     partner = state.following[partner] if state.paid[target] > 0.0 else -1
-        if best > LEAST_GAIN:
-            gains[row] = best
+        gains[row] = best
 
 
 @njit(cache=True, nogil=True)
