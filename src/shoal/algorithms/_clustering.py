@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Gt
@@ -46,7 +46,7 @@ class Clustering(Algorithm):
         Doc("seconds after which the refinement stops; a run that stops so depends on the speed of the machine"),
     ] = 60.0
 
-    by_union = False
+    by_union: ClassVar[bool] = False
     """Whether clusters that break the policy merge by the cost of the union, not by what the merger adds."""
 
     @abstractmethod

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Sequence
+from math import lcm
 
 import numpy as np
 
@@ -42,13 +43,21 @@ def hierarchy_shares(hierarchy: Hierarchy, column: Codes) -> Floats:
     )
 
 
-def level_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes]) -> Space:
-    """Costs as HDist counts them: two records pay, in each attribute, twice the share of levels to climb."""
+def level_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes]) -> tuple[Space, int]:
+    """Costs as HDist counts them: two records pay, in each attribute, twice the share of levels to climb.
+
+    Costs are whole numbers, exact in any sum; HDist is the cost over the second thing returned.
+    """
+    scale = lcm(*(hierarchy.height for hierarchy in hierarchies))
     charges = [
-        np.repeat(2.0 * np.arange(hierarchy.height + 1)[:, None] / hierarchy.height, hierarchy.size, axis=1)
+        np.repeat(
+            np.arange(hierarchy.height + 1, dtype=np.float64)[:, None] * (2 * scale // hierarchy.height),
+            hierarchy.size,
+            axis=1,
+        )
         for hierarchy in hierarchies
     ]
-    return _space(hierarchies, columns, [False] * len(hierarchies), charges)
+    return _space(hierarchies, columns, [False] * len(hierarchies), charges), scale
 
 
 def _space(
