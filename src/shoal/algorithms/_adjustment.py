@@ -25,7 +25,5 @@ def adjusted(records: Records, owners: Codes, generator: np.random.Generator) ->
     free = generator.permutation(np.flatnonzero(owners < 0))
     tree = records.index(low)
     homes, parents = homes_of(*tree[:4]), parents_of(tree[3])
-    kernel.hand_out(
-        free, owners, records.tuples, records.points, centres, tree, homes, parents, records.space, least
-    )
+    kernel.hand_out(free, owners, records.tuples, records.points, centres, tree, homes, parents, records.space, least)
     return owners

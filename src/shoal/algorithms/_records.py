@@ -16,7 +16,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.policy import Policy
 from shoal.core.recoding import ByClass
-from shoal.core.space import Space, penalty_space
+from shoal.core.space import Space, loss_space
 
 BUCKET = 12
 """Points in the lowest nodes of the index; more make it flatter, fewer make it finer."""
@@ -68,8 +68,8 @@ class Records:
 
     @cached_property
     def space(self) -> Space:
-        """What ranges of leaves cost (NCP)."""
-        return penalty_space(self.dataset.hierarchies, list(self.points.T), self.intervals)
+        """What ranges of leaves cost."""
+        return loss_space(self.dataset.hierarchies, list(self.points.T), self.intervals)
 
     @cached_property
     def tree(self) -> tuple[Any, ...]:

@@ -13,9 +13,7 @@ from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.space import level_space
 
 
-def spanning_tree(
-    points: Codes, hierarchies: tuple[Hierarchy, ...], progress: Progress = silent
-) -> tuple[Any, Floats]:
+def spanning_tree(points: Codes, hierarchies: tuple[Hierarchy, ...], progress: Progress = silent) -> tuple[Any, Floats]:
     """The edges of the tree, lighter first, as pairs of tuples with the lower first, and their lengths (HDist).
 
     Every round each component takes its lightest edge to another one (Borůvka); vertices are looked at in as many

@@ -26,21 +26,27 @@ TABULATED = 512
 """Hierarchies of up to so many leaves get a table of all ranges."""
 
 
-def penalty_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool]) -> Space:
-    """Costs as NCP counts them; attribute `j` is published as intervals where `intervals[j]` says so, else as nodes."""
-    charges = [hierarchy_shares(hierarchy, column) for hierarchy, column in zip(hierarchies, columns, strict=True)]
+def loss_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool]) -> Space:
+    """Costs as the loss metric LM counts them; attribute `j` is published as intervals where `intervals[j]` says so,
+    else as nodes.
+
+    A number costs the length of its interval over the table's range, any other value the share of the other leaves
+    that its node covers. Searches that minimize it end with less NCP, too, than searches that minimize NCP, which
+    charges the first leaf as soon as there is a second one.
+    """
+    charges = [_charges(hierarchy, column) for hierarchy, column in zip(hierarchies, columns, strict=True)]
     return _space(hierarchies, columns, intervals, charges)
 
 
-def hierarchy_shares(hierarchy: Hierarchy, column: Codes) -> Floats:
-    """What each leaf costs when it is published at each level: NCP, so nothing where its node has no other leaf."""
+def _charges(hierarchy: Hierarchy, column: Codes) -> Floats:
+    """What each leaf costs when it is published at each level."""
     least, greatest = int(column.min()), int(column.max())
-    return np.stack(
-        [
-            penalty(hierarchy, hierarchy.starts[level][codes], hierarchy.stops[level][codes], least, greatest)
-            for level, codes in enumerate(hierarchy.codes)
-        ]
-    )
+    nodes = [
+        (hierarchy.starts[level][codes], hierarchy.stops[level][codes]) for level, codes in enumerate(hierarchy.codes)
+    ]
+    if hierarchy.ordered:
+        return np.stack([penalty(hierarchy, low, high, least, greatest) for low, high in nodes])
+    return np.stack([(high - low) / max(hierarchy.size - 1, 1) for low, high in nodes])
 
 
 def level_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes]) -> tuple[Space, int]:
@@ -97,8 +103,8 @@ def _space(
 
 def _table(hierarchy: Hierarchy, interval: bool, span: float, charges: Floats) -> Floats:
     """The cost of every pair of least and greatest leaf, either way round."""
-    low, high = np.triu_indices(hierarchy.size)
-    low, high = low.astype(np.int32), high.astype(np.int32)
+    above, beside = np.triu_indices(hierarchy.size)
+    low, high = above.astype(np.int32), beside.astype(np.int32)
     if interval:
         assert hierarchy.values is not None
         costs = np.clip((hierarchy.values[high] - hierarchy.values[low]) / span, 0.0, 1.0)

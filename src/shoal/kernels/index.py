@@ -9,6 +9,7 @@ from numba import njit
 
 from shoal.kernels.cost import cost
 
+
 @njit(cache=True, nogil=True)
 def _median(codes):
     """The code such that codes up to it make the most even halves; there are at least two different codes."""

@@ -38,7 +38,8 @@ def link(state):
 def measure(cluster, state, space):
     """Takes a cluster's size, extremes and loss anew."""
     dimensions = state.points.shape[1]
-    low, below, above, high = state.extremes[cluster]
+    ends = state.extremes[cluster]
+    low, below, above, high = ends[0], ends[1], ends[2], ends[3]
     low[:], below[:] = np.iinfo(np.int32).max, np.iinfo(np.int32).max
     above[:], high[:] = -1, -1
     size = 0
@@ -71,22 +72,22 @@ def measure_all(state, space):
 @njit(cache=True, nogil=True)
 def _without(cluster, point, state, low, high):
     """The least and greatest codes of a cluster when one record with these codes is taken out."""
-    first, second, third, last = state.extremes[cluster]
+    ends = state.extremes[cluster]
     for attribute in range(len(point)):
         code = point[attribute]
-        low[attribute] = second[attribute] if code == first[attribute] else first[attribute]
-        high[attribute] = third[attribute] if code == last[attribute] else last[attribute]
+        low[attribute] = ends[1, attribute] if code == ends[0, attribute] else ends[0, attribute]
+        high[attribute] = ends[2, attribute] if code == ends[3, attribute] else ends[3, attribute]
 
 
 @njit(cache=True, nogil=True)
 def _swapped(cluster, leaving, coming, state, space, limit):
     """The cost of a cluster with one record exchanged for another; stops once that exceeds `limit`."""
-    first, second, third, last = state.extremes[cluster]
+    ends = state.extremes[cluster]
     total = 0.0
     for attribute in range(len(leaving)):
         code = leaving[attribute]
-        low = second[attribute] if code == first[attribute] else first[attribute]
-        high = third[attribute] if code == last[attribute] else last[attribute]
+        low = ends[1, attribute] if code == ends[0, attribute] else ends[0, attribute]
+        high = ends[2, attribute] if code == ends[3, attribute] else ends[3, attribute]
         code = coming[attribute]
         total += cost(space, attribute, min(low, code), max(high, code))
         if total > limit:
