@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from shoal import job, registry
+from shoal import job, manifest, registry
 from shoal.core.contracts import Algorithm, Builder, Metric, Model, Progress, silent
 from shoal.core.dataset import Dataset
 from shoal.core.files import sha256
@@ -17,11 +16,18 @@ from shoal.core.finding import Finding, Findings
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
-from shoal.core.release import FORMAT, Release, manifest_path
+from shoal.core.release import Release, manifest_path
 from shoal.core.schema import Column, Kind, Missing, Role, Schema, roles
 from shoal.core.values import Values
 from shoal.diagnosis.exposure import exposure
-from shoal.errors import HierarchyError, InputError, ParameterError, VerificationError, unknown_columns
+from shoal.errors import (
+    HierarchyError,
+    InputError,
+    ParameterError,
+    ShoalError,
+    VerificationError,
+    unknown_columns,
+)
 
 HierarchySpec = str | Path | Mapping[str, Any] | Builder | Hierarchy
 
@@ -37,6 +43,7 @@ def read(
     kinds: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     missing_rules: Mapping[str, str] | None = None,
+    strict: bool = False,
     delimiter: str | None = None,
     encoding: str | None = None,
 ) -> Dataset:
@@ -54,6 +61,8 @@ def read(
         kinds: `numeric`, `categorical`, `date` or `text`, where what is found out does not fit.
         missing: spellings of a missing value besides the empty one.
         missing_rules: for each column `value` (the default: missing is a value of its own), `refuse` or `drop`.
+        strict: with several sensitive attributes, whether each is protected also against whoever knows the others,
+            by models that look at sensitive attributes; otherwise each is protected on its own.
         delimiter: of a CSV file; found out by default.
         encoding: of a CSV file; found out by default.
 
@@ -77,9 +86,9 @@ def read(
         spec = chosen.get(values.column)
         if isinstance(spec, Hierarchy):
             return spec
-        if spec is not None:
+        if spec is not None and len(values.texts):
             return spec.build(values)
-        if role is Role.SENSITIVE:
+        if role is Role.SENSITIVE or not len(values.texts):
             return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
         made: Hierarchy = registry.make("hierarchies", "automatic", {}).build(values)
         return made
@@ -92,6 +101,7 @@ def read(
         missing_rules={
             name: job.member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()
         },
+        strict=strict,
     )
 
 
@@ -187,7 +197,7 @@ def anonymize(
         policy=policy,
         recoding=recoding,
         populations={histogram.column: histogram.population for histogram in data.summary.sensitive},
-        provenance=_provenance(policy, method, pseudonyms),
+        provenance=_provenance(policy, method, pseudonyms, data.schema),
     )
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
     if broken:
@@ -197,14 +207,14 @@ def anonymize(
     return release
 
 
-def _provenance(policy: Policy, method: Algorithm, pseudonyms: Pseudonyms | None) -> dict[str, Any]:
+def _provenance(policy: Policy, method: Algorithm, pseudonyms: Pseudonyms | None, schema: Schema) -> dict[str, Any]:
     from shoal import __version__
 
     return {
         "shoal": __version__,
         "seed": policy.seed,
         "policy": {
-            "models": [job.spelled(model) for model in policy.models],
+            "models": [job.spelled(model.concealed(schema)) for model in policy.models],
             "suppression": policy.suppression,
             "objective": None if policy.objective is None else job.spelled(policy.objective),
         },
@@ -239,7 +249,7 @@ def open_release(path: str | Path, data: Dataset) -> Release:
 
     path = Path(path)
     published = embedded.open_published(path)
-    policy = _policy(_manifest(path)) if manifest_path(path).exists() else None
+    policy = _policy(manifest.load(path)) if manifest_path(path).exists() else None
     populations = {histogram.column: histogram.population for histogram in data.summary.sensitive}
     release = Release(published, data.schema, data.records, policy, populations=populations)
     if release.suppressed < 0:
@@ -251,7 +261,7 @@ def stated_columns(path: str | Path) -> dict[str, job.ColumnJob]:
     """The roles and kinds of the columns, as the manifest of a release states them."""
     return {
         column["name"]: job.ColumnJob(role=Role(column["role"]), kind=Kind(column["kind"]))
-        for column in _manifest(Path(path))["columns"]
+        for column in manifest.load(Path(path))["columns"]
     }
 
 
@@ -271,62 +281,55 @@ def verify(path: str | Path) -> Findings:
     from shoal.engines import embedded
 
     path = Path(path)
-    manifest = _manifest(path)
+    stated = manifest.load(path)
+    policy = _policy(stated)
     if not path.is_file():
         raise InputError(f"{path.name}: there is no such file")
-    same = sha256(path) == manifest["sha256"]
+    same = sha256(path) == stated["sha256"]
     unchanged = Finding(name="unchanged", value="yes" if same else "no", holds=same, how="SHA-256 of the file")
-    published = embedded.open_published(path)
-    lacking = [column["name"] for column in _kept(manifest) if column["name"] not in published.table.column_names]
-    if lacking:
-        raise unknown_columns(lacking, published.table.column_names)
-    schema, populations = _schema(manifest, published)
-    release = Release(published, schema, manifest["records"], populations=populations)
-    rows = Finding(
-        name="published", value=published.records, bound=manifest["published"],
-        holds=published.records == manifest["published"], how="records in the file, held against the manifest",
-    )  # fmt: skip
-    return Findings((*release.verify(_policy(manifest)), rows, unchanged))
-
-
-def _manifest(path: Path) -> dict[str, Any]:
-    beside = manifest_path(path)
     try:
-        manifest = json.loads(beside.read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"{beside.name}: there is no manifest beside the release") from None
-    except (ValueError, UnicodeDecodeError):
-        raise InputError(f"{beside.name}: this is not a manifest") from None
-    needed = ("format", "sha256", "records", "published", "policy", "columns", "sensitive", "seed")
-    if not isinstance(manifest, dict) or any(key not in manifest for key in needed):
-        raise InputError(f"{beside.name}: this is not a manifest of a Shoal release")
-    if manifest["format"] != FORMAT:
-        raise InputError(f"{beside.name}: its format is not {FORMAT}; verify it with the version that wrote it")
-    return manifest
+        published = embedded.open_published(path)
+        lacking = [column["name"] for column in _kept(stated) if column["name"] not in published.table.column_names]
+        if lacking:
+            raise unknown_columns(lacking, published.table.column_names)
+        schema, populations = _schema(stated, published)
+        release = Release(published, schema, stated["records"], populations=populations)
+        rows = Finding(
+            name="published", value=published.records, bound=stated["published"],
+            holds=published.records == stated["published"], how="records in the file, held against the manifest",
+        )  # fmt: skip
+        return Findings((*release.verify(policy), rows, unchanged))
+    except ShoalError:
+        if same:
+            raise
+        return Findings((unchanged,))  # it was changed into something that cannot be measured: the answer is no
 
 
-def _policy(manifest: Mapping[str, Any]) -> Policy:
-    stated = manifest["policy"]
-    objective = stated.get("objective")
-    return Policy(
-        models=tuple(job.plugin("models", model) for model in stated["models"]),
-        suppression=stated["suppression"],
-        objective=None if objective is None else job.plugin("metrics", objective),
-        seed=manifest["seed"],
-    )
+def _policy(stated: Mapping[str, Any]) -> Policy:
+    policy = stated["policy"]
+    objective = policy.get("objective")
+    try:
+        return Policy(
+            models=tuple(job.plugin("models", model) for model in policy["models"]),
+            suppression=policy["suppression"],
+            objective=None if objective is None else job.plugin("metrics", objective),
+            seed=stated["seed"],
+        )
+    except ParameterError as error:
+        raise InputError(f"the manifest states a policy that is none: {error}") from None
 
 
-def _kept(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [column for column in manifest["columns"] if column["role"] != Role.IDENTIFIER]
+def _kept(stated: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [column for column in stated["columns"] if column["role"] != Role.IDENTIFIER]
 
 
-def _schema(manifest: Mapping[str, Any], published: Any) -> tuple[Schema, dict[str, Any]]:
+def _schema(stated: Mapping[str, Any], published: Any) -> tuple[Schema, dict[str, Any]]:
     """The schema as the manifest has it; trees of sensitive attributes with the labels that the release shows."""
     columns, populations = [], {}
-    for entry in _kept(manifest):
+    for entry in _kept(stated):
         hierarchy = None
         if entry["role"] == Role.SENSITIVE:
-            shape = manifest["sensitive"][entry["name"]]
+            shape = stated["sensitive"][entry["name"]]
             size = len(shape["population"])
             hidden = [f"\0{leaf}" for leaf in range(size)]
             shown = published.labels(entry["name"])
@@ -344,4 +347,4 @@ def _schema(manifest: Mapping[str, Any], published: Any) -> tuple[Schema, dict[s
         columns.append(
             Column(name=entry["name"], role=Role(entry["role"]), kind=Kind(entry["kind"]), hierarchy=hierarchy)
         )
-    return Schema(tuple(columns)), populations
+    return Schema(tuple(columns), strict=bool(manifest.get("strict", False))), populations

@@ -5,9 +5,10 @@ A job is everything that a run needs, in one TOML file: input, columns, policy, 
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shoal import registry
 from shoal.core.contracts import Algorithm, Builder, Metric, Model
-from shoal.core.parameters import parameters
 from shoal.core.policy import Policy
 from shoal.core.schema import Kind, Missing, Role
 from shoal.errors import InputError, ParameterError
@@ -53,7 +53,7 @@ def plugin(family: str, spec: str | Mapping[str, Any] | object) -> Any:
     else:
         raise ParameterError(f"{type(spec).__name__} is not one of the {family}")
     found = registry.find(family, name)
-    lists = {parameter.name for parameter in parameters(found) if "tuple[" in parameter.kind}
+    lists = {entry.name for entry in fields(found) if "tuple[" in str(entry.type)}
     values = {key: [value] if key in lists and isinstance(value, str) else value for key, value in values.items()}
     return registry.make(family, name, values)
 
@@ -110,6 +110,7 @@ class _Policy(_Strict):
     suppression: float = 0.0
     objective: dict[str, Any] | str | None = None
     seed: int = 0
+    strict: bool = False
 
 
 class _Output(_Strict):
@@ -150,6 +151,7 @@ class Job:
     suppression: float = 0.0
     objective: Metric | None = None
     seed: int = 0
+    strict: bool = False
     algorithm: Algorithm | None = None
     output: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
@@ -175,18 +177,30 @@ class Job:
             columns[name] = replace(before, role=role)
         return replace(self, columns=columns)
 
-    def toml(self) -> str:
-        """The job as a file; reading it back gives the same job."""
+    def toml(self, folder: Path | None = None) -> str:
+        """The job as a file that lies in a folder; reading it there gives the same job.
+
+        Paths are written relative to the folder, so that job and data can move together; without one, as they are.
+        """
         import tomli_w
 
-        return tomli_w.dumps(_without_nothing(self._tables()))
+        return tomli_w.dumps(_without_nothing(self._tables(folder)))
 
-    def _tables(self) -> dict[str, Any]:
+    def _tables(self, folder: Path | None) -> dict[str, Any]:
+        def _text(path: Path | None) -> str | None:
+            if path is None or folder is None:
+                return None if path is None else str(path)
+            return os.path.relpath(path, folder)
+
+        def _hierarchy(made: Builder) -> dict[str, Any]:
+            table = spelled(made)
+            return {**table, "path": _text(Path(table["path"]))} if "path" in table else table
+
         columns = {
             name: {
                 "role": str(column.role),
                 "kind": str(column.kind) if column.kind else None,
-                "hierarchy": spelled(column.hierarchy) if column.hierarchy else None,
+                "hierarchy": _hierarchy(column.hierarchy) if column.hierarchy else None,
                 "missing": str(column.missing) if column.missing is not Missing.VALUE else None,
             }
             for name, column in self.columns.items()
@@ -198,7 +212,7 @@ class Job:
             },
             "columns": columns,
             "policy": {
-                "suppression": self.suppression, "seed": self.seed,
+                "suppression": self.suppression, "seed": self.seed, "strict": self.strict or None,
                 "objective": spelled(self.objective) if self.objective else None,
                 "models": [spelled(model) for model in self.models],
             },
@@ -207,10 +221,6 @@ class Job:
                 "path": _text(self.output), "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file),
             },
         }  # fmt: skip
-
-
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)
 
 
 def _without_nothing(value: Any) -> Any:
@@ -227,6 +237,8 @@ def load(path: Path) -> Job:
         raise InputError(f"{path.name}: the job file cannot be read") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path.name}: this is not TOML: {error}") from None
+    except RecursionError:
+        raise InputError(f"{path.name}: this is nested too deeply to be a job") from None
     return parse(raw, path.parent, path.name)
 
 
@@ -245,7 +257,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     columns = {}
     for name, column in file.columns.items():
         spec: Any = column.hierarchy
-        if isinstance(spec, dict) and "path" in spec:
+        if isinstance(spec, dict) and isinstance(spec.get("path"), str):
             spec = {**spec, "path": folder / spec["path"]}
         elif isinstance(spec, str) and parse_spec(spec)[0] not in registry.names("hierarchies"):
             spec = folder / spec
@@ -259,7 +271,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         input=resolved(file.input.path), delimiter=file.input.delimiter, encoding=file.input.encoding,
         missing=tuple(file.input.missing), hierarchies=resolved(file.input.hierarchies), columns=columns,
         models=tuple(plugin("models", model) for model in file.policy.models),
-        suppression=file.policy.suppression, seed=file.policy.seed,
+        suppression=file.policy.suppression, seed=file.policy.seed, strict=file.policy.strict,
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,6 +40,9 @@ COLUMNS = [
     (shoal.DistinctLDiversity(l=1), 0),
     (shoal.EntropyLDiversity(l=1), 5e-6),
     (shoal.TCloseness(t=1), 1e-12),
+    (shoal.AlphaKAnonymity(alpha=1, k=1), 5e-11),
+    (shoal.BetaLikeness(beta=4000), 5e-5),
+    (shoal.DeltaDisclosure(delta=9, strict=False), 1e-12),
 ]
 
 
@@ -90,3 +95,57 @@ def test_records_that_another_tool_suppresses(
     classes = grouped(reference, quasi, levels, "occupation")
     kept = shoal.Policy(models=tuple(models)).holds(classes)
     assert int(classes.sizes[~kept].sum()) == suppressed
+
+
+def test_delta_disclosure_by_the_definition_is_infinite_when_a_value_is_absent(reference: Path) -> None:
+    for quasi, levels, _, distinct, *_ in ROWS:
+        assert distinct < 14
+        found = shoal.DeltaDisclosure(delta=9).measure(grouped(reference, tuple(quasi), levels, "occupation"))
+        assert found.value == float("inf") and not found.holds
+
+
+EVERY = [
+    shoal.DistinctLDiversity(l=3),
+    shoal.EntropyLDiversity(l=3),
+    shoal.FrequencyLDiversity(l=3),
+    shoal.RecursiveLDiversity(c=4, l=3),
+    shoal.TCloseness(t=0.2),
+    shoal.TCloseness(t=0.2, distance="ordered"),
+    shoal.TCloseness(t=0.2, distance="hierarchical"),
+    shoal.BetaLikeness(beta=1),
+    shoal.BetaLikeness(beta=1, enhanced=True),
+    shoal.DeltaDisclosure(delta=1, strict=False),
+    shoal.DisclosureBounds(delta=0.6),
+    shoal.RhoPrivacy(rho1=0.1, rho2=0.4),
+]
+
+
+@pytest.mark.parametrize("model", EVERY, ids=str)
+def test_repeating_adult_changes_no_verdict_and_no_bit_of_the_level(reference: Path, model: Any) -> None:
+    """603,240 records, where products of two counts no longer fit into 32 bits."""
+    quasi = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")
+    classes = grouped(reference, quasi, (0, 3, 0, 0, 3, 0, 2, 1), "occupation")
+    (histogram,) = classes.sensitive
+    repeated = replace(
+        classes,
+        sizes=classes.sizes * 20,
+        sensitive=(replace(histogram, counts=histogram.counts * 20, population=histogram.population * 20),),
+    )
+    verdicts = model.holds(classes)
+    assert 0 < int(verdicts.sum()) < len(verdicts)
+    assert (model.holds(repeated) == verdicts).all()
+    assert model.measure(repeated).value == model.measure(classes).value
+
+
+def test_adult_read_twenty_times_over(reference: Path) -> None:
+    """The same through the engine: a table of 603,240 rows, grouped anew."""
+    import polars
+
+    table = polars.read_csv(reference / "adult.csv", separator=";")
+    roles = {"quasi": ["sex", "race", "salary-class"], "sensitive": ["occupation"]}
+    once = shoal.read(table, **roles, hierarchies=reference / "hierarchies").summary
+    often = shoal.read(polars.concat([table] * 20), **roles, hierarchies=reference / "hierarchies").summary
+    assert int(often.sizes.sum()) == 603_240
+    model = shoal.TCloseness(t=0.2, distance="hierarchical")
+    assert model.holds(often).tolist() == model.holds(once).tolist()
+    assert model.measure(often).value == model.measure(once).value

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,9 @@ class Histogram:
 
     The entries of class `c` are `values[starts[c]:starts[c + 1]]`, ascending, with their `counts`.
     `population[v]` counts value `v` in the whole table, also in records that no class holds.
+
+    With `contexts`, every class falls apart into parts, within which people also agree on the other sensitive
+    attributes: entries stand in the order of their context, then of their value, and models judge the `parts`.
     """
 
     column: str
@@ -29,6 +32,7 @@ class Histogram:
     counts: Counts
     population: Counts
     hierarchy: Hierarchy | None = None
+    contexts: Codes | None = None
 
     @cached_property
     def owners(self) -> NDArray[np.int64]:
@@ -70,15 +74,44 @@ class Histogram:
             found[filled] = operation.reduceat(entries, self.starts[:-1][filled])
         return found
 
+    @cached_property
+    def parts(self) -> Histogram:
+        """What models judge: the classes, or their parts where there are contexts."""
+        if self.contexts is None:
+            return self
+        starts = np.append(self._firsts, len(self.counts)).astype(np.int64)
+        return replace(self, starts=starts, contexts=None)
+
+    def whole(self, verdicts: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """For each class, whether the verdict on each of its parts is yes."""
+        if self.contexts is None:
+            return verdicts
+        found = np.ones(len(self.starts) - 1, dtype=np.bool_)
+        found[self.owners[self._firsts[~verdicts]]] = False
+        return found
+
+    @cached_property
+    def _firsts(self) -> NDArray[np.int64]:
+        """The first entry of each part."""
+        assert self.contexts is not None
+        fresh = np.ones(len(self.counts), dtype=np.bool_)
+        fresh[1:] = (np.diff(self.contexts) != 0) | (np.diff(self.owners) != 0)
+        return np.flatnonzero(fresh)
+
     def rolled(self, index: Codes, classes: int) -> Histogram:
         """The same counts over coarser classes; `index[c]` is the new class of class `c`, negative to drop it."""
-        owners, values, counts = index[self.owners], self.values, self.counts
+        owners = index[self.owners].astype(np.int32)
+        columns, radices = [self.values], [len(self.population)]
+        if self.contexts is not None:
+            columns, radices = [self.contexts, *columns], [int(self.contexts.max(initial=0)) + 1, *radices]
+        counts = self.counts
         if len(index) and index.min() < 0:
             kept = owners >= 0
-            owners, values, counts = owners[kept], values[kept], counts[kept]
-        merged = group([owners.astype(np.int32), values], [classes, len(self.population)], weights=counts)
+            owners, counts, columns = owners[kept], counts[kept], [column[kept] for column in columns]
+        merged = group([owners, *columns], [classes, *radices], weights=counts)
         starts = np.searchsorted(merged.keys[0], np.arange(classes + 1)).astype(np.int64)
-        return Histogram(self.column, starts, merged.keys[1], merged.counts, self.population, self.hierarchy)
+        contexts = None if self.contexts is None else merged.keys[1]
+        return replace(self, starts=starts, values=merged.keys[-1], counts=merged.counts, contexts=contexts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,3 +200,35 @@ def summarize(
         np.add.at(population, joint.keys[-1], joint.counts)
         histograms.append(Histogram(name, starts, joint.keys[-1], joint.counts, population, hierarchy))
     return Classes(tuple(attributes), found.keys, found.counts, tuple(histograms), tuple(hierarchies), records)
+
+
+def joined(classes: Classes, finer: Callable[[tuple[str, ...], str], Classes]) -> Classes:
+    """The classes with every sensitive attribute counted apart for each combination of the other ones.
+
+    `finer(others, name)` groups by the attributes of the classes followed by `others`, with the histogram of `name`.
+    """
+    names = [histogram.column for histogram in classes.sensitive]
+    if len(names) < 2:
+        return classes
+    outer = len(classes.keys)
+    histograms = []
+    for histogram in classes.sensitive:
+        fine = finer(tuple(name for name in names if name != histogram.column), histogram.column)
+        fresh = np.zeros(len(fine), dtype=np.int32)
+        fresh[1:] = np.any(fine.keys[:outer, 1:] != fine.keys[:outer, :-1], axis=0)
+        others = list(fine.keys[outer:])
+        found = group(others, [int(codes.max(initial=0)) + 1 for codes in others], index=True)
+        assert found.index is not None
+        inner = fine.sensitive[0]
+        owners = np.cumsum(fresh)[inner.owners]
+        starts = np.searchsorted(owners, np.arange(len(classes) + 1)).astype(np.int64)
+        histograms.append(
+            replace(
+                histogram,
+                starts=starts,
+                values=inner.values,
+                counts=inner.counts,
+                contexts=found.index[inner.owners],
+            )
+        )
+    return replace(classes, sensitive=tuple(histograms))

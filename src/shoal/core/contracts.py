@@ -40,7 +40,10 @@ class Model(Parametrized, ABC):
     """Whether the union of two classes that satisfy it satisfies it too."""
 
     suppression_monotone: ClassVar[bool]
-    """Whether a class that satisfied it still does when records of other classes are left out."""
+    """Whether a class that satisfied it still does when records of other classes are left out.
+
+    What a class is compared with, the population, stays that of the whole original table.
+    """
 
     by_size: ClassVar[bool] = False
     """Whether a class satisfies it as soon as it has `least` records."""
@@ -57,6 +60,10 @@ class Model(Parametrized, ABC):
     @abstractmethod
     def measure(self, classes: Classes) -> Finding:
         """The level of the model that the classes have, held against the parameter."""
+
+    def concealed(self, schema: Schema) -> Model:
+        """The same model as a manifest may show it: without any value of a cell among its parameters."""
+        return self
 
 
 class Metric(Parametrized, ABC):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.core.classes import Classes, summarize
+from shoal.core.classes import Classes, joined, summarize
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Schema
@@ -34,7 +35,11 @@ class Dataset:
         """The distinct tuples of all quasi-identifiers, with counts and sensitive histograms."""
         if not self.schema.quasi:
             raise SchemaError("no quasi-identifier is named; name the columns that outsiders may know")
-        return self.table.group(self.schema.quasi, self.schema.sensitive)
+        quasi = self.schema.quasi
+        found = self.table.group(quasi, self.schema.sensitive)
+        if not self.schema.strict:
+            return found
+        return joined(found, lambda others, name: self.table.group((*quasi, *others), (name,)))
 
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
@@ -52,11 +57,19 @@ class Dataset:
         if not over_rows:
             return self.summary.rolled(index, np.zeros((0, classes), np.int32))
         kept = index >= 0
-        sensitive = [
-            (held.column, self.codes(held.column)[kept], len(held.population), held.hierarchy)
+        sensitive = {
+            held.column: (held.column, self.codes(held.column)[kept], len(held.population), held.hierarchy)
             for held in self.summary.sensitive
-        ]
-        found = summarize(["class"], [index[kept]], [classes], sensitive)
+        }
+
+        def grouped(others: tuple[str, ...], names: Iterable[str]) -> Classes:
+            columns = [index[kept], *(sensitive[name][1] for name in others)]
+            radices = [classes, *(sensitive[name][2] for name in others)]
+            return summarize(["class", *others], columns, radices, [sensitive[name] for name in names])
+
+        found = grouped((), sensitive)
+        if self.schema.strict:
+            found = joined(found, lambda others, name: grouped(others, [name]))
         histograms = tuple(
             replace(histogram, population=held.population)
             for histogram, held in zip(found.sensitive, self.summary.sensitive, strict=True)

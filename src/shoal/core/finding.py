@@ -26,13 +26,14 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as JSON holds it; a number that JSON lacks (infinity) is written as text."""
-        value = self.value
-        if isinstance(value, float) and not math.isfinite(value):
-            value = str(value)
-        entry: dict[str, Any] = {"value": value, "bound": self.bound, "holds": self.holds}
+        entry: dict[str, Any] = {"value": _plain(self.value), "bound": _plain(self.bound), "holds": self.holds}
         if self.detail:
-            entry["detail"] = dict(self.detail)
+            entry["detail"] = {name: _plain(value) for name, value in self.detail.items()}
         return entry
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @dataclass(frozen=True)

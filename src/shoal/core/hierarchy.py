@@ -161,15 +161,36 @@ class Hierarchy:
         return "{" + "|".join(self.labels[0][low : high + 1]) + "}"
 
     @cached_property
+    def leaf_of(self) -> dict[str | None, int]:
+        """The leaf of each raw value."""
+        return {text: leaf for leaf, text in enumerate(self.labels[0])}
+
+    @cached_property
+    def _leaf_of_number(self) -> dict[float, int]:
+        return {} if self.values is None else {value: leaf for leaf, value in enumerate(self.values.tolist())}
+
+    def leaf(self, text: str | None) -> int | None:
+        """The leaf of a raw value, also of a number that is spelled in another way than here (30.0 for 30)."""
+        found = self.leaf_of.get(text)
+        return self._leaf_of_number.get(number(text)) if found is None and text is not None else found
+
+    def _level_ranges(self, level: int) -> dict[str | None, tuple[int, int]]:
+        ends = zip(self.starts[level].tolist(), self.stops[level].tolist(), strict=True)
+        return dict(zip(self.labels[level], ends, strict=True))
+
+    @cached_property
     def _ranges(self) -> dict[str | None, tuple[int, int]]:
+        """What a label of any level stands for; the widest range where levels use one label for different things."""
         found: dict[str | None, tuple[int, int]] = {}
-        for level in range(self.height, -1, -1):
-            for node, text in enumerate(self.labels[level]):
-                found[text] = (int(self.starts[level][node]), int(self.stops[level][node]))
+        for level in range(self.height + 1):
+            found |= self._level_ranges(level)
         return found
 
-    def parse(self, text: str | None) -> tuple[int, int] | None:
-        """The range of leaves that a published label stands for, or None when it stands for nothing here."""
+    def parse(self, text: str | None, level: int | None = None) -> tuple[int, int] | None:
+        """The range of leaves that a published label stands for (at a level, when that is known), or None when it
+        stands for nothing here."""
+        if level is not None:
+            return self._level_ranges(level).get(text)
         known = self._ranges.get(text)
         if known is not None or text is None:
             return known

@@ -55,7 +55,7 @@ def _adapter(plugin: Any, name: str) -> Any:
 
 
 def parameters(plugin: type) -> tuple[Parameter, ...]:
-    """The parameters of a plug-in class, in the order they are declared."""
+    """The parameters of a plug-in class, in the order they are declared, those without a default first."""
     found = []
     for field in dataclasses.fields(plugin):
         kind, bounds, text = _described(_hints(plugin)[field.name])
@@ -64,7 +64,7 @@ def parameters(plugin: type) -> tuple[Parameter, ...]:
         if field.default_factory is not dataclasses.MISSING:
             default = field.default_factory()
         found.append(Parameter(field.name, kind, default, required, bounds, text))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda parameter: not parameter.required))
 
 
 def build(plugin: type, name: str, values: Mapping[str, Any]) -> Any:

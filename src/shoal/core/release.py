@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.classes import Classes, Histogram
+from shoal.core.classes import Classes, Histogram, joined
 from shoal.core.contracts import Published
-from shoal.core.files import replacing, sha256
+from shoal.core.files import replacing_all, sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Floats
 from shoal.core.policy import Policy
-from shoal.core.recoding import ByClass, Recoding
+from shoal.core.recoding import ByClass, ByLevel, Recoding
 from shoal.core.schema import Schema
 from shoal.errors import InputError
 
@@ -54,7 +54,12 @@ class Release:
     def classes(self) -> Classes:
         """The classes of the published quasi-identifier values."""
         sensitive = [(name, self.schema[name].hierarchy) for name in self.schema.sensitive]
-        classes = self.published.group(self.schema.quasi, sensitive)
+        quasi, trees = self.schema.quasi, dict(sensitive)
+        classes = self.published.group(quasi, sensitive)
+        if self.schema.strict:
+            classes = joined(
+                classes, lambda others, name: self.published.group((*quasi, *others), [(name, trees[name])])
+            )
         histograms = tuple(
             replace(histogram, population=self.populations.get(histogram.column, histogram.population))
             for histogram in classes.sensitive
@@ -74,7 +79,8 @@ class Release:
             if means is not None:
                 averaged[position] = means
                 continue
-            parsed = [hierarchy.parse(label) for label in self.published.labels(name)]
+            level = self.recoding.levels[position] if isinstance(self.recoding, ByLevel) else None
+            parsed = [hierarchy.parse(label, level) for label in self.published.labels(name)]
             unknown = sum(found is None for found in parsed)
             if unknown:
                 raise InputError(
@@ -137,11 +143,12 @@ class Release:
     def write(self, path: str | Path) -> Path:
         """Writes the release, and beside it the manifest, whose path it returns.
 
-        Both are written beside their places first; when anything goes wrong the old files stay as they were.
+        Both are written beside their places first and take them together; when anything goes wrong the old files stay
+        as they were.
         """
         path = Path(path)
         manifest = manifest_path(path)
-        with replacing(path) as release_file, replacing(manifest) as manifest_file:
+        with replacing_all(path, manifest) as (release_file, manifest_file):
             self.published.write(release_file)
             text = json.dumps({**self.manifest(), "sha256": sha256(release_file)}, indent=2, ensure_ascii=False)
             manifest_file.write_text(text + "\n", encoding="utf-8")
@@ -160,6 +167,7 @@ class Release:
             "classes": len(self.classes),
             "suppressed": self.suppressed,
             "columns": columns,
+            "strict": self.schema.strict,
             "sensitive": {histogram.column: self._shape(histogram) for histogram in self.classes.sensitive},
         }
 
@@ -167,9 +175,8 @@ class Release:
         """A sensitive attribute without its values: the leaf of each published label, the table's counts, the tree."""
         hierarchy = histogram.hierarchy
         assert hierarchy is not None
-        leaves = [hierarchy.parse(label) for label in self.published.labels(histogram.column)]
         return {
-            "leaves": [leaf[0] for leaf in leaves if leaf is not None],
+            "leaves": [hierarchy.leaf(label) for label in self.published.labels(histogram.column)],
             "population": histogram.population.tolist(),
             "levels": hierarchy.codes[1:-1].tolist(),
         }

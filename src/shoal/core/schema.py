@@ -52,11 +52,13 @@ class Schema:
     """The columns of a table, in the table's order.
 
     `order` is the order in which roles were given. Attributes are always taken in that order, so that the order
-    of the table's columns changes nothing.
+    of the table's columns changes nothing. When the schema is `strict`, each sensitive attribute is protected also
+    against whoever knows the other ones.
     """
 
     columns: tuple[Column, ...]
     order: tuple[str, ...] = ()
+    strict: bool = False
 
     def __post_init__(self) -> None:
         names = [column.name for column in self.columns]

@@ -1,4 +1,4 @@
-"""Sums over the rarer sensitive values of each class."""
+"""Counts of the sensitive values of each class: sums over the rarer ones, and ties."""
 
 import numpy as np
 from numba import njit
@@ -29,4 +29,22 @@ def tails(starts, counts, rank):
             top[place] = count
             kept += 1
         found[owner] = tail
+    return found
+
+
+@njit(cache=True, nogil=True)
+def ties(starts, counts):
+    """For each class, the fewest of its values that have one count in common."""
+    classes = len(starts) - 1
+    found = np.zeros(classes, np.int64)
+    for owner in range(classes):
+        ordered = np.sort(counts[starts[owner] : starts[owner + 1]])
+        fewest = len(ordered)
+        run = 0
+        for place in range(len(ordered)):
+            run += 1
+            if place + 1 == len(ordered) or ordered[place + 1] != ordered[place]:
+                fewest = min(fewest, run)
+                run = 0
+        found[owner] = fewest
     return found

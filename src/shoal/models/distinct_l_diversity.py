@@ -26,11 +26,11 @@ class DistinctLDiversity(SensitiveModel):
     Reference: A. Machanavajjhala and others, l-diversity: privacy beyond k-anonymity, 2006.
 
     Example:
-        >>> import numpy as np
-        >>> from shoal.core.classes import summarize
-        >>> sex, disease = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1, 1], np.int32)
-        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
-        >>> DistinctLDiversity(l=2).holds(classes).tolist(), DistinctLDiversity(l=2).measure(classes).value
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmm"), "disease": ["flu", "hiv", "hiv", "hiv"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
+        >>> model = shoal.DistinctLDiversity(l=2)
+        >>> model.holds(classes).tolist(), model.measure(classes).value
         ([True, False], 1)
     """
 

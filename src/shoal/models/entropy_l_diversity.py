@@ -30,11 +30,11 @@ class EntropyLDiversity(SensitiveModel):
     Reference: A. Machanavajjhala and others, l-diversity: privacy beyond k-anonymity, 2006.
 
     Example:
-        >>> import numpy as np
-        >>> from shoal.core.classes import summarize
-        >>> sex, disease = np.array([0, 0, 1, 1, 1], np.int32), np.array([0, 1, 1, 1, 0], np.int32)
-        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
-        >>> EntropyLDiversity(l=2).holds(classes).tolist(), round(EntropyLDiversity(l=2).measure(classes).value, 4)
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmmm"), "disease": ["flu", "hiv", "hiv", "hiv", "flu"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
+        >>> model = shoal.EntropyLDiversity(l=2)
+        >>> model.holds(classes).tolist(), round(model.measure(classes).value, 4)
         ([True, False], 1.8899)
     """
 

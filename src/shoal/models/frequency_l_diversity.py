@@ -30,11 +30,11 @@ class FrequencyLDiversity(SensitiveModel):
     Reference: X. Xiao, Y. Tao, Anatomy: simple and effective privacy preservation, 2006.
 
     Example:
-        >>> import numpy as np
-        >>> from shoal.core.classes import summarize
-        >>> sex, disease = np.array([0, 0, 1, 1, 1], np.int32), np.array([0, 1, 1, 1, 0], np.int32)
-        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
-        >>> FrequencyLDiversity(l=2).holds(classes).tolist(), FrequencyLDiversity(l=2).measure(classes).value
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmmm"), "disease": ["flu", "hiv", "hiv", "hiv", "flu"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
+        >>> model = shoal.FrequencyLDiversity(l=2)
+        >>> model.holds(classes).tolist(), model.measure(classes).value
         ([True, False], 1.5)
     """
 

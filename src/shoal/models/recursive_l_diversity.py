@@ -30,11 +30,10 @@ class RecursiveLDiversity(SensitiveModel):
     Reference: A. Machanavajjhala and others, l-diversity: privacy beyond k-anonymity, 2006.
 
     Example:
-        >>> import numpy as np
-        >>> from shoal.core.classes import summarize
-        >>> sex, disease = np.array([0, 0, 1, 1, 1], np.int32), np.array([0, 1, 1, 1, 0], np.int32)
-        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
-        >>> model = RecursiveLDiversity(c=2, l=2)
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmmm"), "disease": ["flu", "hiv", "hiv", "hiv", "flu"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
+        >>> model = shoal.RecursiveLDiversity(c=2, l=2)
         >>> model.holds(classes).tolist(), model.measure(classes).value
         ([True, False], 2.0)
     """

@@ -30,15 +30,16 @@ class TCloseness(SensitiveModel):
     - `hierarchical`: the level of the closest common ancestor over the height of the hierarchy.
 
     Merging classes keeps it, because the distance is convex. Distances are sums of rounded shares: a class keeps
-    the bound when it exceeds it by no more than a 10⁻¹² part. Repeating a table changes no bit of the result.
+    the bound when it exceeds it by no more than 10⁻¹². Repeating a table changes no bit of the result.
 
     Reference: N. Li, T. Li, S. Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity, 2007.
 
     Example:
-        >>> from shoal.core.classes import summarize
-        >>> sex, disease = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1, 1], np.int32)
-        >>> classes = summarize(["sex"], [sex], [2], [("disease", disease, 2, None)])
-        >>> TCloseness(t=0.2).holds(classes).tolist(), TCloseness(t=0.2).measure(classes).value
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmm"), "disease": ["flu", "hiv", "hiv", "hiv"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
+        >>> model = shoal.TCloseness(t=0.2)
+        >>> model.holds(classes).tolist(), model.measure(classes).value
         ([False, False], 0.25)
     """
 

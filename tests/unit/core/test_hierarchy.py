@@ -102,6 +102,13 @@ def test_checks_say_what_to_fix(paths, says):
         Hierarchy.from_paths("zip", paths)
 
 
+def test_a_label_that_means_two_things_is_read_as_the_wider_one_unless_the_level_is_known():
+    tree = Hierarchy.from_paths("job", [("clerk", "Other", "*"), ("Other", "Other", "*"), ("cook", "Kitchen", "*")])
+    leaf = tree.leaf_of["Other"]
+    assert tree.parse("Other") == tree.parse("Other", level=1) == (0, 1)
+    assert tree.parse("Other", level=0) == (leaf, leaf)
+
+
 def test_missing_is_a_leaf_of_its_own_under_the_top_only():
     tree = Hierarchy.from_paths("zip", ZIPS).with_missing()
     assert tree.labels[0][0] is None

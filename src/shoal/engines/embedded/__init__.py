@@ -14,12 +14,12 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Column, Kind, Missing, Role, Schema
 from shoal.core.values import Values
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
-from shoal.engines.embedded.published import EmbeddedPublished, open_published
+from shoal.engines.embedded.published import EmbeddedPublished, format_of, open_published
 from shoal.engines.embedded.source import Source, open_file, open_frame
 from shoal.engines.embedded.table import EmbeddedTable, EncodedColumn
 from shoal.errors import InputError, SchemaError
 
-__all__ = ["EmbeddedPublished", "EmbeddedTable", "open_published", "open_source", "read"]
+__all__ = ["EmbeddedPublished", "EmbeddedTable", "format_of", "open_published", "open_source", "read"]
 
 HierarchyFor = Callable[[Values, Role], Hierarchy]
 
@@ -30,7 +30,7 @@ def open_source(
     """A path or a frame, opened and not yet read."""
     if isinstance(source, (str, PathLike)):
         return open_file(Path(source), delimiter=delimiter, encoding=encoding, missing=missing)
-    return open_frame(source)
+    return open_frame(source, missing=missing)
 
 
 def read(
@@ -40,22 +40,20 @@ def read(
     *,
     kinds: Mapping[str, Kind],
     missing_rules: Mapping[str, Missing],
+    strict: bool = False,
 ) -> Dataset:
     """The dataset: columns with a role are encoded now, the others are left where they are."""
     named = [name for name in source.names if roles[name] in (Role.QUASI, Role.SENSITIVE)]
     if not named:
         raise SchemaError("no column has a role; name quasi-identifiers, and sensitive attributes where there are any")
     encoded: dict[str, Encoded] = {}
-    if source.dialect is not None:
-        loaded = source.load(named)
-        for name in named:
-            encoded[name] = encode(name, loaded.pop(name), kinds.get(name))
-    else:
-        for name in named:
-            encoded[name] = encode(name, source.load([name])[name], kinds.get(name))
-    records = len(encoded[named[0]].codes)
+    loaded = source.load(named if source.dialect is not None else named[:1])
+    records = len(loaded[named[0]])
     if records == 0:
         raise InputError("the table has no record")
+    for name in named:
+        column = loaded.pop(name) if name in loaded else source.load([name])[name]
+        encoded[name] = encode(name, column, kinds.get(name), source.missing)
     kept = _kept(encoded, missing_rules, records)
     columns, held = [], {}
     for name in source.names:
@@ -70,7 +68,7 @@ def read(
         held[name] = EncodedColumn(codes, hierarchy, raw)
         columns.append(Column(name=name, role=roles[name], kind=column.values.kind, hierarchy=hierarchy, missing=rule))
     records = records if kept is None else int(kept.sum())
-    return Dataset(EmbeddedTable(source, held, records, kept), Schema(tuple(columns), tuple(roles)))
+    return Dataset(EmbeddedTable(source, held, records, kept), Schema(tuple(columns), tuple(roles), strict))
 
 
 def _kept(encoded: Mapping[str, Encoded], rules: Mapping[str, Missing], records: int) -> np.ndarray | None:

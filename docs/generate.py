@@ -1,0 +1,69 @@
+"""Writes the reference pages from the code. A test fails when they are stale."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+from typer.main import get_command
+
+from shoal import registry
+from shoal.cli import app
+from shoal.core.parameters import parameters
+
+FOLDER = Path(__file__).parent / "reference"
+TITLES = {
+    "models": "Privacy models",
+    "metrics": "Measures of loss and utility",
+    "algorithms": "Algorithms",
+    "hierarchies": "Hierarchy builders",
+}
+
+
+def plugin_page(family: str) -> str:
+    """The page of a family: each plug-in with its docstring and its parameters."""
+    parts = [f"# {TITLES[family]}\n\nMade from the code by `make docs`.\n"]
+    for name in registry.names(family):
+        found = registry.find(family, name)
+        text = inspect.cleandoc(found.__doc__ or "")
+        prose, _, example = text.partition("\nExample:\n")
+        parts.append(f"\n## {name}\n\n`shoal.{found.__name__}`\n\n{prose.strip()}\n")
+        rows = parameters(found)
+        if rows:
+            parts.append("\n| parameter | type | default | bounds | meaning |\n|---|---|---|---|---|\n")
+            for row in rows:
+                default = "required" if row.required else f"`{row.default!r}`"
+                kind = row.kind.replace("|", "\\|")
+                parts.append(f"| `{row.name}` | {kind} | {default} | {row.bounds} | {row.help} |\n")
+        if example:
+            parts.append(f"\n```python\n{inspect.cleandoc(example)}\n\n```\n")
+    return "".join(parts)
+
+
+def command_page() -> str:
+    """The page of the command: each subcommand with its options."""
+    parts = ["# The command\n\nMade from the code by `make docs`.\n"]
+    command = get_command(app)
+    for name, sub in sorted(command.commands.items()):  # type: ignore[attr-defined]
+        parts.append(f"\n## shoal {name}\n\n{inspect.cleandoc(sub.help or '')}\n\n| option | meaning |\n|---|---|\n")
+        for option in sub.params:
+            spelled = (
+                ", ".join(f"`{text}`" for text in option.opts)
+                if option.param_type_name == "option"
+                else (f"`{(option.metavar or option.name).upper()}`")
+            )
+            text = re.sub(r"\s+", " ", getattr(option, "help", "") or "").replace("|", "\\|")
+            parts.append(f"| {spelled} | {text} |\n")
+    return "".join(parts)
+
+
+def pages() -> dict[str, str]:
+    """Every reference page by its file name."""
+    return {**{f"{family}.md": plugin_page(family) for family in TITLES}, "cli.md": command_page()}
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

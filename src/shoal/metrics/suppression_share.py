@@ -1,0 +1,42 @@
+"""Suppression share: how many quasi-identifier cells say nothing any more (Tandon and Jain, 2010)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.core.contracts import Metric
+from shoal.core.dataset import Dataset
+from shoal.core.finding import Finding
+from shoal.core.release import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuppressionShare(Metric):
+    """Suppressed quasi-identifier cells over all of them: the share of what is published as the one value at the
+    top of its hierarchy, or left out with its record. It is the privacy side of the balance between privacy and
+    utility.
+
+    Does not count cells that are only less precise, nor a column that has one single value.
+
+    Reference: A. Tandon, S. Jain, Balancing between data utility and privacy preservation in data mining, 2010.
+
+    Example:
+        >>> import polars, shoal
+        >>> data = shoal.read(polars.DataFrame({"age": [20, 20, 30, 30], "sex": list("fmfm")}), quasi=["age", "sex"])
+        >>> shoal.SuppressionShare().score(data, shoal.anonymize(data, shoal.KAnonymity(k=2))).value
+        0.5
+    """
+
+    def score(self, dataset: Dataset, release: Release) -> Finding:
+        low, high = release.ranges
+        sizes = release.classes.sizes
+        shares = {}
+        for position, hierarchy in enumerate(dataset.hierarchies):
+            top = (low[position] == 0) & (high[position] == hierarchy.size - 1) & (hierarchy.size > 1)
+            shares[hierarchy.column] = (int(np.dot(top, sizes)) + release.suppressed) / dataset.records
+        return Finding(
+            name="suppression-share", value=sum(shares.values()) / len(shares), detail=shares,
+            how="quasi-identifier cells at the top of their hierarchy or in left-out records, over all of them",
+        )  # fmt: skip

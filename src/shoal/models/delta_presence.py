@@ -1,0 +1,75 @@
+"""δ-presence (Nergiz, Atzori and Clifton, 2007)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import Ge, Le
+from numpy.typing import NDArray
+from typing_extensions import Doc
+
+from shoal.core.classes import Classes, Histogram
+from shoal.core.finding import Finding
+from shoal.core.sensitive import SLACK, ChosenValuesModel, Levels
+from shoal.errors import ParameterError
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaPresence(ChosenValuesModel):
+    """In every class the share of people who belong to a research subset is between `delta_min` and `delta_max`.
+
+    The table is the population; a sensitive column says who belongs to the subset, and `values` says which of its
+    values mean that; the release shows the whole population. Other models should then name their own `column`.
+
+    Promises: whoever knows the quasi-identifiers of everybody in the population cannot tell that a person belongs
+    to the subset with a probability above `delta_max`, nor that the person does not with one above 1 − `delta_min`.
+
+    Does not protect against: what the other sensitive attributes of a class give away about the subset's members;
+    attackers who know a smaller population than the table.
+
+    Merging classes keeps it. `measure` gives the greatest share, and the least one in the detail.
+
+    Reference: M. Nergiz, M. Atzori, C. Clifton, Hiding the presence of individuals from shared databases, 2007.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmmm"), "member": ["no", "yes", "yes", "yes", "no"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["member"]).summary
+        >>> model = shoal.DeltaPresence(delta_min=0.1, delta_max=0.5, values=("yes",))
+        >>> model.holds(classes).tolist(), model.measure(classes).detail
+        ([True, False], {'least': 0.5})
+    """
+
+    delta_min: Annotated[float, Ge(0), Le(1), Doc("the least share of the subset in a class")] = 0.0
+    delta_max: Annotated[float, Ge(0), Le(1), Doc("the greatest share of the subset in a class")]
+
+    merge_monotone: ClassVar[bool] = True
+    level: ClassVar[str] = "delta-presence"
+    how: ClassVar[str] = "the greatest share of a class that belongs to the research subset"
+    more_is_safer: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.delta_min > self.delta_max:
+            raise ParameterError("DeltaPresence: delta_min must not be above delta_max")
+        if not self.values and not self.leaves:
+            raise ParameterError("DeltaPresence: say with values what marks the records of the research subset")
+
+    @property
+    def bound(self) -> float:
+        return self.delta_max
+
+    def levels(self, histogram: Histogram) -> Levels:
+        members = histogram.total(np.where(self.chosen(histogram)[histogram.values], histogram.counts, 0))
+        shares: Levels = members / np.maximum(histogram.sizes, 1)
+        return shares
+
+    def keeps(self, levels: Levels) -> NDArray[np.bool_]:
+        return super().keeps(levels) & (levels >= self.delta_min * (1 - SLACK))
+
+    def measure(self, classes: Classes) -> Finding:
+        found = super().measure(classes)
+        (histogram,) = self.histograms(classes)
+        return replace(found, detail={"least": self.levels(histogram.parts).min().item() if len(classes) else 0})

@@ -1,0 +1,70 @@
+"""k-map (Sweeney, 2001)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import Ge
+from typing_extensions import Doc
+
+from shoal.core.classes import Classes, Histogram
+from shoal.core.finding import Finding
+from shoal.core.sensitive import ChosenValuesModel, Levels
+from shoal.errors import ParameterError
+
+
+@dataclass(frozen=True, kw_only=True)
+class KMap(ChosenValuesModel):
+    """Whoever belongs to a research subset shares the published quasi-identifiers with at least `k` people of the
+    population, members of the subset or not.
+
+    The table is the population; a sensitive column says who belongs to the subset, and `values` says which of its
+    values mean that; the release shows the whole population. Other models should then name their own `column`.
+    Classes without a member are free.
+
+    Promises: whoever links a member's record to the population finds at least `k` people whom it may belong to.
+    It is weaker than k-anonymity of the subset, and loses less.
+
+    Does not protect against: attackers who know that a person belongs to the subset (the class may hold only one
+    member), learning the sensitive value of a class that has only one.
+
+    Merging classes keeps it.
+
+    Reference: L. Sweeney, Computational disclosure control: a primer on data privacy protection, 2001.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("ffmxx"), "member": ["no", "yes", "no", "yes", "yes"]})
+        >>> classes = shoal.read(table, quasi=["sex"], sensitive=["member"]).summary
+        >>> model = shoal.KMap(k=2, values=("yes",))
+        >>> model.holds(classes).tolist(), model.measure(classes).value
+        ([True, True, True], 2)
+    """
+
+    k: Annotated[int, Ge(1), Doc("the least number of people of the population whom a member's record matches")]
+
+    merge_monotone: ClassVar[bool] = True
+    level: ClassVar[str] = "k-map"
+    how: ClassVar[str] = "the size of the smallest class that holds a member of the research subset"
+    more_is_safer: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.values and not self.leaves:
+            raise ParameterError("KMap: say with values what marks the records of the research subset")
+
+    @property
+    def bound(self) -> int:
+        return self.k
+
+    def levels(self, histogram: Histogram) -> Levels:
+        members = histogram.total(np.where(self.chosen(histogram)[histogram.values], histogram.counts, 0))
+        return np.where(members > 0, histogram.sizes, np.inf)
+
+    def measure(self, classes: Classes) -> Finding:
+        found = super().measure(classes)
+        assert isinstance(found.value, (int, float))
+        return replace(found, value=int(found.value) if isfinite(found.value) else found.value)

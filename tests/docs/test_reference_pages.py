@@ -1,0 +1,40 @@
+"""The reference pages are what the code says, and every command and plug-in has its words."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from shoal import registry
+from shoal.cli import app
+from shoal.core.parameters import parameters
+
+DOCS = Path(__file__).parents[2] / "docs"
+spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+generate = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(generate)
+
+
+@pytest.mark.parametrize("name", sorted(generate.pages()))
+def test_reference_pages_are_fresh(name):
+    assert (DOCS / "reference" / name).read_text(encoding="utf-8") == generate.pages()[name], "run make docs"
+
+
+def test_every_command_and_option_has_help():
+    for name, command in get_command(app).commands.items():
+        assert command.help, name
+        for option in command.params:
+            assert getattr(option, "help", None), f"{name} {option.name}"
+
+
+@pytest.mark.parametrize("family", sorted(registry.CONTRACTS))
+def test_every_plugin_is_documented(family):
+    for name in registry.names(family):
+        found = registry.find(family, name)
+        assert ">>>" in found.__doc__, f"{name} has no example"
+        if family != "hierarchies":
+            assert "Reference:" in found.__doc__, f"{name} names no reference"
+            assert "Does not" in found.__doc__ or "Looks at" in found.__doc__, f"{name} states no limit"
+        for parameter in parameters(found):
+            assert parameter.help, f"{name}: {parameter.name}"

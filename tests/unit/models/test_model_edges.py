@@ -1,0 +1,145 @@
+"""Privacy models at the edges: wrong parameters, constant columns, missing values, one record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+
+import shoal
+from shoal.core.classes import Classes, summarize
+from shoal.errors import ParameterError, SchemaError
+
+WRONG = [
+    ("KAnonymity", {"k": 0}),
+    ("DistinctLDiversity", {"l": 0}),
+    ("DistinctLDiversity", {"l": 1.5}),
+    ("EntropyLDiversity", {"l": 0.5}),
+    ("FrequencyLDiversity", {"l": 0.99}),
+    ("RecursiveLDiversity", {"c": 0, "l": 2}),
+    ("RecursiveLDiversity", {"c": 1, "l": 0}),
+    ("TCloseness", {"t": -0.01}),
+    ("TCloseness", {"t": 1.01}),
+    ("TCloseness", {"t": 0.5, "distance": "euclidean"}),
+    ("AlphaKAnonymity", {"alpha": 1.1, "k": 2}),
+    ("AlphaKAnonymity", {"alpha": 0.5, "k": 0}),
+    ("AlphaKAnonymity", {"alpha": 0.5, "k": 1, "leaves": (-1,)}),
+    ("PSensitiveKAnonymity", {"p": 0, "k": 2}),
+    ("BetaLikeness", {"beta": 0}),
+    ("DeltaDisclosure", {"delta": 0}),
+    ("DeltaPresence", {"delta_min": 0.5, "delta_max": 0.4, "leaves": (0,)}),
+    ("DeltaPresence", {"delta_max": 0.4}),
+    ("KMap", {"k": 3}),
+    ("RhoPrivacy", {"rho1": 0.5, "rho2": 0.5}),
+    ("RhoPrivacy", {"rho1": 0, "rho2": 0.5}),
+    ("RhoPrivacy", {"rho1": 0.5, "rho2": 1}),
+    ("DisclosureBounds", {"delta": 1.5}),
+    ("DisclosureBounds", {"delta": 0.5, "epsilon": -1}),
+    ("InferenceL", {"l": 0}),
+]
+
+
+@pytest.mark.parametrize(("name", "values"), WRONG, ids=str)
+def test_parameters_out_of_range(name: str, values: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match=name):
+        getattr(shoal, name)(**values)
+
+
+def classes_of(counts: list[list[int]]) -> Classes:
+    rows = [(key, value) for key, row in enumerate(counts) for value, count in enumerate(row) for _ in range(count)]
+    keys, values = np.array(rows, np.int32).T
+    return summarize(["key"], [keys.copy()], [len(counts)], [("kind", values.copy(), len(counts[0]), None)])
+
+
+def test_a_constant_sensitive_column() -> None:
+    """One value in the whole table: no diversity, and nothing to learn from a class that the table does not say."""
+    classes = classes_of([[3], [5]])
+    assert shoal.DistinctLDiversity(l=2).measure(classes).value == 1
+    assert shoal.EntropyLDiversity(l=2).measure(classes).value == 1
+    assert shoal.FrequencyLDiversity(l=2).measure(classes).value == 1
+    assert shoal.RecursiveLDiversity(c=9, l=2).measure(classes).value == float("inf")
+    for distance in ("equal", "ordered"):
+        assert shoal.TCloseness(t=0, distance=distance).measure(classes).holds
+    assert shoal.BetaLikeness(beta=0.1, enhanced=True).measure(classes).value == 0
+    assert shoal.DeltaDisclosure(delta=0.1).measure(classes).value == 0
+    assert shoal.DisclosureBounds(delta=0.1).measure(classes).value == 0
+    assert shoal.RhoPrivacy(rho1=0.1, rho2=0.2).measure(classes).value == 0
+
+
+def test_a_column_of_missing_values() -> None:
+    table = polars.DataFrame(
+        {"zip": ["a", "a", "b"], "kind": [None, None, None]}, schema_overrides={"kind": polars.String}
+    )
+    classes = shoal.read(table, quasi=["zip"], sensitive=["kind"]).summary
+    assert shoal.DistinctLDiversity(l=1).measure(classes).value == 1
+    for distance in ("equal", "ordered", "hierarchical"):
+        assert shoal.TCloseness(t=0, distance=distance).measure(classes).value == 0
+
+
+def test_missing_is_a_value_of_its_own() -> None:
+    table = polars.DataFrame({"zip": ["a", "a", "b", "b"], "kind": [None, "x", "x", "x"]})
+    classes = shoal.read(table, quasi=["zip"], sensitive=["kind"]).summary
+    assert shoal.DistinctLDiversity(l=2).holds(classes).tolist() == [True, False]
+    assert shoal.TCloseness(t=1).measure(classes).value == 0.25
+
+
+def test_uniform_classes_are_exactly_as_diverse_as_they_have_values() -> None:
+    for values in range(1, 60):
+        for count in (1, 2, 3, 7, 1000):
+            classes = classes_of([[count] * values])
+            assert shoal.EntropyLDiversity(l=values).holds(classes).all()
+            assert not shoal.EntropyLDiversity(l=values + 1e-6).holds(classes).any()
+            assert shoal.FrequencyLDiversity(l=values).measure(classes).value == values
+
+
+def test_recursive_counts_are_taken_in_descending_order() -> None:
+    classes = classes_of([[1, 5, 2, 4]])
+    assert shoal.RecursiveLDiversity(c=1, l=1).measure(classes).value == 5 / 12
+    assert shoal.RecursiveLDiversity(c=1, l=2).measure(classes).value == 5 / 7
+    assert shoal.RecursiveLDiversity(c=1, l=3).measure(classes).value == 5 / 3
+    assert shoal.RecursiveLDiversity(c=1, l=4).measure(classes).value == 5
+    assert shoal.RecursiveLDiversity(c=1, l=5).measure(classes).value == float("inf")
+
+
+def test_recursive_is_strict() -> None:
+    assert not shoal.RecursiveLDiversity(c=0.1, l=1).holds(classes_of([[1] * 10])).any()
+    assert shoal.RecursiveLDiversity(c=0.1, l=1).holds(classes_of([[1] * 11])).all()
+
+
+def test_hierarchical_distance_needs_a_hierarchy() -> None:
+    with pytest.raises(SchemaError, match="'kind'"):
+        shoal.TCloseness(t=0.5, distance="hierarchical").holds(classes_of([[1, 1]]))
+
+
+def test_hierarchical_distance_over_the_flat_tree_is_the_equal_one() -> None:
+    table = polars.DataFrame({"zip": list("aabbbb"), "kind": list("xyxxzz")})
+    classes = shoal.read(table, quasi=["zip"], sensitive=["kind"]).summary
+    flat, equal = (shoal.TCloseness(t=1, distance=name).measure(classes).value for name in ("hierarchical", "equal"))
+    assert flat == pytest.approx(equal, abs=1e-15)
+
+
+def test_enhanced_beta_has_no_level_when_the_cap_is_broken() -> None:
+    """Half of the table has the value: the gain to certainty is 1 and the cap ln 2, whatever beta says."""
+    classes = classes_of([[2, 0], [0, 2]])
+    assert shoal.BetaLikeness(beta=1).measure(classes).holds
+    assert shoal.BetaLikeness(beta=100, enhanced=True).measure(classes).value == float("inf")
+
+
+def test_places_beyond_the_values() -> None:
+    with pytest.raises(ParameterError, match="'kind'"):
+        shoal.KMap(k=2, leaves=(7,)).holds(classes_of([[1, 1]]))
+
+
+def test_k_map_without_members_is_not_bounded() -> None:
+    assert shoal.KMap(k=9, leaves=(1,)).measure(classes_of([[1, 0]])).value == float("inf")
+
+
+def test_rho_bounds_the_absence_of_a_frequent_value() -> None:
+    """Eight of ten have the first value; in the second class it is absent, though no rare value is likely there."""
+    classes = classes_of([[8, 0, 0, 0, 0], [0, 1, 1, 0, 0]])
+    model = shoal.RhoPrivacy(rho1=0.2, rho2=0.6)
+    assert model.holds(classes).tolist() == [True, False]
+    assert model.measure(classes).value == 1
+    assert shoal.RhoPrivacy(rho1=0.19, rho2=0.6).measure(classes).value == 0.5
