@@ -15,7 +15,7 @@ def adjusted(records: Records, owners: Codes, generator: np.random.Generator) ->
     Centres are taken once before records leave, and move when records join.
     """
     from shoal.kernels import centres as kernel
-    from shoal.kernels.members import homes_of, parents_of
+    from shoal.kernels.index import homes_of, parents_of
 
     least = records.policy.least
     owners = owners.copy()

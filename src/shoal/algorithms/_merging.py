@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from shoal.algorithms._records import Records, numbered
 from shoal.core.contracts import Progress
-from shoal.core.grouping import Codes
+from shoal.core.grouping import Codes, Counts
 from shoal.errors import InfeasibleError
 
 
@@ -25,8 +27,6 @@ def merged(records: Records, owners: Codes, progress: Progress, *, by_union: boo
     A cluster whose merger would cost more than leaving its records out is left out, as far as the budget goes.
     Returns the clusters, -1 for records that are left out, and how many mergers there were.
     """
-    from shoal.kernels.merging import merge
-
     budget = records.policy.budget(len(records))
     mergers = 0
     owners = numbered(owners)
@@ -43,16 +43,27 @@ def merged(records: Records, owners: Codes, progress: Progress, *, by_union: boo
             )
         low, high, sizes = records.ranges(owners)
         dearest = float(records.points.shape[1]) if int(sizes[broken].min()) <= budget else np.inf
-        into, added = merge(broken, low, high, sizes.copy(), records.space, by_union, dearest)
+        into, added = _round(records, broken, low, high, sizes, by_union, dearest)
         dear = broken[added > dearest * sizes[broken]]
         for cluster in dear[np.argsort(sizes[dear], kind="stable")].tolist():
             if sizes[cluster] <= budget:
                 budget -= int(sizes[cluster])
                 into[cluster] = -1
         if bool(np.all(into == np.arange(len(into)))):
-            into, _ = merge(broken, low, high, sizes.copy(), records.space, by_union, np.inf)
+            into, _ = _round(records, broken, low, high, sizes, by_union, np.inf)
         mergers += int(np.sum((into != np.arange(len(into))) & (into >= 0)))
         owners = numbered(np.where(owners >= 0, into[owners], -1))
+
+
+def _round(
+    records: Records, broken: Any, low: Codes, high: Codes, sizes: Counts, by_union: bool, dearest: float
+) -> tuple[Codes, Any]:
+    from shoal.kernels.merging import merge
+
+    into, added = merge(
+        broken, low.copy(), high.copy(), sizes.copy(), records.index(low), records.space, by_union, dearest
+    )
+    return into, added
 
 
 def placed(records: Records, owners: Codes) -> Codes:

@@ -41,7 +41,7 @@ class Oka(Clustering):
         self, records: Records, generator: np.random.Generator, progress: Progress
     ) -> tuple[Codes, dict[str, Any]]:
         from shoal.kernels.centres import one_pass
-        from shoal.kernels.members import homes_of, parents_of
+        from shoal.kernels.index import homes_of, parents_of
 
         seeds = np.sort(generator.choice(len(records), len(records) // records.policy.least, replace=False))
         tree = records.index(records.points[records.tuples[seeds]])

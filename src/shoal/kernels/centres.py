@@ -8,7 +8,7 @@ together.
 import numpy as np
 from numba import njit
 
-from shoal.kernels.index import bound, joined
+from shoal.kernels.index import bound, joined, retire, stretch
 
 
 @njit(cache=True, nogil=True)
@@ -37,24 +37,6 @@ def _enter(cluster, point, space, low, high, sums, filled, sizes):
             low[cluster, attribute] = min(low[cluster, attribute], code)
             high[cluster, attribute] = max(high[cluster, attribute], code)
     sizes[cluster] += 1
-
-
-@njit(cache=True, nogil=True)
-def _stretch(cluster, low, high, home, parents, box_low, box_high):
-    """Widens the boxes above a cluster until they hold its centre."""
-    node = home
-    while node >= 0:
-        grown = False
-        for attribute in range(low.shape[1]):
-            if low[cluster, attribute] < box_low[node, attribute]:
-                box_low[node, attribute] = low[cluster, attribute]
-                grown = True
-            if high[cluster, attribute] > box_high[node, attribute]:
-                box_high[node, attribute] = high[cluster, attribute]
-                grown = True
-        if not grown:
-            break
-        node = parents[node]
 
 
 @njit(cache=True, nogil=True)
@@ -109,7 +91,7 @@ def one_pass(seeds, tuples, points, tree, homes, parents, space):
             cluster = _closest(point, low, high, open_, tree, box_low, box_high, alive, space, stack, bounds)
             owners[row] = cluster
             _enter(cluster, point, space, low, high, sums, filled, sizes)
-            _stretch(cluster, low, high, homes[cluster], parents, box_low, box_high)
+            stretch(cluster, low, high, homes[cluster], parents, box_low, box_high)
     return owners
 
 
@@ -150,11 +132,9 @@ def hand_out(free, owners, tuples, points, centres, tree, homes, parents, space,
     clusters = len(sizes)
     open_ = sizes < least
     for cluster in range(clusters):
-        _stretch(cluster, low, high, homes[cluster], parents, box_low, box_high)
-        node = homes[cluster]
-        while node >= 0 and not open_[cluster]:
-            alive[node] -= 1
-            node = parents[node]
+        stretch(cluster, low, high, homes[cluster], parents, box_low, box_high)
+        if not open_[cluster]:
+            retire(cluster, homes, parents, alive)
     stack, bounds = np.empty(len(alive) + 1, np.int32), np.empty(len(alive) + 1, np.float64)
     for row in free:
         if alive[0] == 0:
@@ -165,10 +145,7 @@ def hand_out(free, owners, tuples, points, centres, tree, homes, parents, space,
         before = sizes[cluster]
         owners[row] = cluster
         _enter(cluster, point, space, low, high, sums, filled, sizes)
-        _stretch(cluster, low, high, homes[cluster], parents, box_low, box_high)
+        stretch(cluster, low, high, homes[cluster], parents, box_low, box_high)
         if before < least and sizes[cluster] == least:
             open_[cluster] = False
-            node = homes[cluster]
-            while node >= 0:
-                alive[node] -= 1
-                node = parents[node]
+            retire(cluster, homes, parents, alive)

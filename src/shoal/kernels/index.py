@@ -76,6 +76,55 @@ def build(points, space, bucket):
 
 
 @njit(cache=True, nogil=True)
+def parents_of(left):
+    """The parent of each node, -1 for the root."""
+    parents = np.full(len(left), -1, np.int32)
+    for node in range(len(left)):
+        if left[node] >= 0:
+            parents[left[node]] = node
+            parents[left[node] + 1] = node
+    return parents
+
+
+@njit(cache=True, nogil=True)
+def homes_of(order, begins, ends, left):
+    """The lowest node of each point."""
+    homes = np.empty(len(order), np.int32)
+    for node in range(len(left)):
+        if left[node] < 0:
+            for place in range(begins[node], ends[node]):
+                homes[order[place]] = node
+    return homes
+
+
+@njit(cache=True, nogil=True)
+def retire(point, homes, parents, alive):
+    """Takes a point off the counts of the nodes above it."""
+    node = homes[point]
+    while node >= 0:
+        alive[node] -= 1
+        node = parents[node]
+
+
+@njit(cache=True, nogil=True)
+def stretch(entry, low, high, home, parents, box_low, box_high):
+    """Widens the boxes above an entry until they hold its range."""
+    node = home
+    while node >= 0:
+        grown = False
+        for attribute in range(low.shape[1]):
+            if low[entry, attribute] < box_low[node, attribute]:
+                box_low[node, attribute] = low[entry, attribute]
+                grown = True
+            if high[entry, attribute] > box_high[node, attribute]:
+                box_high[node, attribute] = high[entry, attribute]
+                grown = True
+        if not grown:
+            break
+        node = parents[node]
+
+
+@njit(cache=True, nogil=True)
 def bound(space, low, high, box_low, box_high, limit):
     """The least cost of a set of records together with any point of a box; stops once that exceeds `limit`."""
     total = 0.0

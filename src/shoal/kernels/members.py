@@ -4,38 +4,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.cost import cost, pair
-from shoal.kernels.index import bound, joined
-
-
-@njit(cache=True, nogil=True)
-def parents_of(left):
-    """The parent of each node, -1 for the root."""
-    parents = np.full(len(left), -1, np.int32)
-    for node in range(len(left)):
-        if left[node] >= 0:
-            parents[left[node]] = node
-            parents[left[node] + 1] = node
-    return parents
-
-
-@njit(cache=True, nogil=True)
-def homes_of(order, begins, ends, left):
-    """The lowest node of each point."""
-    homes = np.empty(len(order), np.int32)
-    for node in range(len(left)):
-        if left[node] < 0:
-            for place in range(begins[node], ends[node]):
-                homes[order[place]] = node
-    return homes
-
-
-@njit(cache=True, nogil=True)
-def _retire(point, homes, parents, alive):
-    """A point has no records left."""
-    node = homes[point]
-    while node >= 0:
-        alive[node] -= 1
-        node = parents[node]
+from shoal.kernels.index import bound, homes_of, joined, parents_of, retire
 
 
 @njit(cache=True, nogil=True)
@@ -144,7 +113,7 @@ def grow(points, counts, tree, space, least, start, relaxed):
                 low[attribute] = min(low[attribute], points[point, attribute])
                 high[attribute] = max(high[attribute], points[point, attribute])
             if remaining[point] == 0:
-                _retire(point, homes, parents, alive)
+                retire(point, homes, parents, alive)
             if rest == 0 or (size >= least and not relaxed):
                 break
             point, after = _cheapest(points, remaining, tree, alive, space, low, high, stack, bounds)

@@ -150,7 +150,8 @@ def test_merging_takes_the_best_fitting_cluster(scattered: tuple, by_union: bool
     low, high = points[:40].copy(), np.maximum(points[:40], points[40:80])
     low = np.minimum(low, points[40:80])
     sizes = np.random.default_rng(1).integers(1, 9, 40)
-    into, added = merging.merge(np.array([11]), low.copy(), high.copy(), sizes.copy(), space, by_union, np.inf)
+    tree = index.build(low, space, 3)
+    into, added = merging.merge(np.array([11]), low.copy(), high.copy(), sizes.copy(), tree, space, by_union, np.inf)
 
     def union(other: int) -> float:
         return cost.span(space, np.minimum(low[11], low[other]), np.maximum(high[11], high[other]))
@@ -165,7 +166,7 @@ def test_merging_takes_the_best_fitting_cluster(scattered: tuple, by_union: bool
     best = min(others, key=union if by_union else extra)
     assert into[11] == best
     assert added[0] == pytest.approx(extra(best))
-    kept, _ = merging.merge(np.array([11]), low, high, sizes, space, by_union, added[0] / sizes[11] - 1e-6)
+    kept, _ = merging.merge(np.array([11]), low, high, sizes, tree, space, by_union, added[0] / sizes[11] - 1e-6)
     assert kept[11] == 11
 
 
@@ -223,9 +224,7 @@ def test_one_pass_joins_the_closest_centre_which_moves(scattered: tuple) -> None
     tuples = np.arange(len(points), dtype=np.int32)
     seeds = np.array([3, 40, 77, 110, 150])
     tree = index.build(points[seeds], space, 2)
-    owners = centres.one_pass(
-        seeds, tuples, points, tree, members.homes_of(*tree[:4]), members.parents_of(tree[3]), space
-    )
+    owners = centres.one_pass(seeds, tuples, points, tree, index.homes_of(*tree[:4]), index.parents_of(tree[3]), space)
     groups = {cluster: [int(seed)] for cluster, seed in enumerate(seeds)}
     for row in range(len(points)):
         if row in seeds:
