@@ -58,9 +58,10 @@ class Clustering(Algorithm):
     def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByClass:
         records = Records.of(dataset, policy, outputs(dataset, self.numeric, self.publish))
         check_feasible(records)
-        if policy.least <= 1 and not records.judged:
-            return records.recoding(records.tuples, {"mergers": 0})
-        owners, facts = self.cluster(records, np.random.default_rng(policy.seed), progress)
+        # Where a single record may be enough, equal ones are where mergers begin.
+        owners, facts = records.tuples, dict[str, Any]()
+        if policy.least > 1:
+            owners, facts = self.cluster(records, np.random.default_rng(policy.seed), progress)
         owners, mergers = merged(records, owners, progress, by_union=self.by_union)
         facts = {**facts, "mergers": mergers}
         if self.refine:

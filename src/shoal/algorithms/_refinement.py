@@ -26,6 +26,10 @@ NEIGHBOURS = 32
 """Nearest tuples whose clusters a record may move to. More find a little more, in proportionally more time."""
 
 
+CHUNK = 1 << 20
+"""Records of clusters that are looked at, times the clusters' mean size, before the clock is."""
+
+
 def refined(
     records: Records, owners: Codes, seconds: float, progress: Progress, *, neighbours: int = NEIGHBOURS
 ) -> tuple[Codes, dict[str, Any]]:
@@ -34,7 +38,7 @@ def refined(
     owners, splits = split(records, owners)
     search = _Search(records, owners, neighbours)
     before = float(search.state.paid.sum())
-    while time.monotonic() < deadline and search.round():
+    while time.monotonic() < deadline and search.round(deadline):
         after = float(search.state.paid.sum())
         progress(1 - after / before if before else 1.0, "refining clusters")
     cells = len(records) * records.points.shape[1]
@@ -100,18 +104,32 @@ class _Search:
         self.rounds = self.exchanges = 0
         self.finished = False
 
-    def round(self) -> bool:
+    def _propose(self, deadline: float) -> bool:
+        """Fills in the proposals, chunk by chunk while there is time; whether all records were looked at."""
+        state, space = self.state, self.records.space
+        self.gains[:] = 0.0
+        step = max(512, CHUNK * len(state.heads) // max(len(self.records), 1))
+        for first in range(0, len(self.records), step):
+            if time.monotonic() > deadline:
+                return False
+            last = min(first + step, len(self.records))
+
+            def look(begin: int, end: int, first: int = first) -> None:
+                self.kernel.propose(
+                    first + begin, first + end, state, space, self.least,
+                    self.ceiling, self.gains, self.targets, self.partners,
+                )  # fmt: skip
+
+            in_slices(look, last - first)
+        return True
+
+    def round(self, deadline: float = np.inf) -> bool:
         """Proposes, carries out, takes back what breaks the policy; whether anything was proposed."""
         state, space = self.state, self.records.space
-        in_slices(
-            lambda begin, end: self.kernel.propose(
-                begin, end, state, space, self.least, self.ceiling, self.gains, self.targets, self.partners
-            ),
-            len(self.records),
-        )
+        complete = self._propose(deadline)
         chosen = np.flatnonzero(self.gains > 0)
-        self.finished = not len(chosen)
-        if self.finished:
+        self.finished = complete and not len(chosen)
+        if not len(chosen):
             return False
         self.rounds += 1
         chosen = chosen[np.argsort(-self.gains[chosen], kind="stable")]
