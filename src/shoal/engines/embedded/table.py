@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
 from shoal.core.grouping import Codes, group
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchy import Hierarchy, number
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import ByLevel, Recoding
 from shoal.core.schema import Role, Schema
@@ -119,6 +119,9 @@ class EmbeddedTable:
             return pa.DictionaryArray.from_arrays(
                 hierarchy.codes[level][held.codes[rows]], pa.array(hierarchy.labels[level], pa.string())
             )
+        means = recoding.mean_labels(position, hierarchy)
+        if means is not None:
+            return pa.DictionaryArray.from_arrays(owners, _numbers(means))
         pairs = group([recoding.low[position], recoding.high[position]], [hierarchy.size, hierarchy.size], index=True)
         assert pairs.index is not None
         low, high = pairs.keys
@@ -134,6 +137,14 @@ class EmbeddedTable:
         if self.kept is None:
             return loaded
         return {name: column.filter(pa.array(self.kept)) for name, column in loaded.items()}
+
+
+def _numbers(labels: list[str | None]) -> pa.Array:
+    """Labels as numbers where all of them are."""
+    numbers = [None if label is None else number(label) for label in labels]
+    if all(value is None or value == value for value in numbers):
+        return pa.array(numbers, pa.float64())
+    return pa.array(labels, pa.string())
 
 
 def _pseudonymous(
