@@ -24,7 +24,7 @@ from shoal.core.sensitive import SLACK
 from shoal.diagnosis.borders import Borders, Memory, Search
 from shoal.diagnosis.families import by_size
 from shoal.diagnosis.notions import Notion
-from shoal.diagnosis.subsets import Hopeless, PerSet, Walk, Walked, extremes
+from shoal.diagnosis.subsets import MOST_CURVES, MOST_LISTED, Hopeless, PerSet, Walk, Walked, extremes
 from shoal.diagnosis.tuples import Levels, Partition, Tuples
 from shoal.errors import ParameterError
 
@@ -260,7 +260,8 @@ class _Asked:
 
     def every(self, question: int, monotone: bool) -> Walked:
         measured = {4: self.level, 8: self.level, 10: self.share, 12: self.curve}[question]
-        return Walk(self.tuples, measured, monotone and question != 12, self.stop, self.progress).run()
+        most = MOST_CURVES if question == 12 else MOST_LISTED
+        return Walk(self.tuples, measured, monotone and question != 12, self.stop, self.progress, most=most).run()
 
     def borders(self, monotone: bool) -> dict[str, Any]:
         """Both borders; of a notion that is not monotone, from a look at every set that could be good."""

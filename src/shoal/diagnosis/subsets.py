@@ -14,8 +14,8 @@ from shoal.diagnosis.families import by_size, members
 from shoal.diagnosis.tuples import Levels, Partition, Tuples
 from shoal.errors import ParameterError, SchemaError
 
-MOST_LISTED = 20
-"""Attributes of whose sets each one is listed: 2²⁰ of them are a million lines."""
+MOST_LISTED, MOST_CURVES = 20, 16
+"""Attributes of whose sets each one is listed with its value (2²⁰ of them are a million lines), or with its curve."""
 
 Measured = Callable[[Tuples, Counts, Levels], Any]
 Hopeless = Callable[[Tuples, Partition], Any]
@@ -76,14 +76,15 @@ class Walk:
     stop: Stop
     progress: Progress
     prune: Hopeless | None = None
+    most: int = MOST_LISTED
 
     def run(self) -> Walked:
         """The value of each set; of those that were reached, when the walk is stopped or interrupted."""
         count = len(self.tuples.names)
-        if count > MOST_LISTED:
+        if count > self.most:
             raise ParameterError(
-                f"{count} attributes have 2^{count} sets, too many to list; name at most {MOST_LISTED} attributes, "
-                "or ask for borders (question 3 or 7)"
+                f"{count} attributes have 2^{count} sets, too many to look at each; name at most {self.most} "
+                "attributes, or ask for the borders of k or distinct-l, which need no look at each set"
             )
         self.order = np.argsort([-len(np.unique(column)) for column in self.tuples.columns], kind="stable").tolist()
         self.finest = self.tuples.partition(self.tuples.full)

@@ -87,7 +87,8 @@ class Tuples:
             keys, values, weights = keys[:, histogram.owners], numbers[histogram.values], histogram.counts
         records = int(classes.sizes.sum())
         made = cls(tuple(attributes), keys, weights, values.astype(np.int32), notion, measure, records)
-        return made.projected((1 << len(attributes)) - 1)
+        # Over all attributes the summary's tuples are distinct already.
+        return made if len(attributes) == len(classes.attributes) else made.projected(made.full)
 
     @property
     def full(self) -> int:

@@ -101,8 +101,10 @@ def test_more_than_63_columns_are_refused_for_sets_and_63_are_not():
         shoal.ask(data, k=2)
     found = shoal.ask(data, attributes=names[:63], question=3, k=30)
     assert found.proven and not found.positive_border and len(found.negative_border) == 63
-    with pytest.raises(ParameterError, match="too many to list"):
+    with pytest.raises(ParameterError, match="at most 20"):
         shoal.ask(data, attributes=names[:21], question=4)
+    with pytest.raises(ParameterError, match="at most 16"):
+        shoal.ask(data, attributes=names[:17], question=12)
 
 
 def test_constant_unique_and_missing_columns():
