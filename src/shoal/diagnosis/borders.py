@@ -246,7 +246,7 @@ class Search:
             # Those before have been looked at and keep their order.
             while at < len(self.candidates) and not witness.refutes(int(self.candidates[at]), self.threshold):
                 at += 1
-            if at == len(self.candidates) or self.stop():
+            if at >= len(self.candidates) or self.stop():
                 break
             bad = int(self.candidates[at])
             for position in witness.likeliest:
