@@ -205,3 +205,20 @@ def test_walk_visits_every_set_once():
 
 def test_every_question_has_words():
     assert questions.WORDS.keys() == questions.TABLE.keys() == set(range(1, 13))
+
+
+@pytest.mark.parametrize("seed", [9, 25, 30, 39])
+def test_a_witness_of_diversity_may_remove_candidates_that_it_does_not_refute(seed):
+    # A class can be diverse by a set and not by a smaller one, which then takes candidates away that came before.
+    generator = np.random.default_rng(seed)
+    names = [f"q{position}" for position in range(8)]
+    columns = [generator.integers(0, 2 + position % 3, 120).astype(np.int32) for position in range(8)]
+    sensitive = generator.integers(0, 5, 120).astype(np.int32)
+    classes = summarize(names, columns, [5] * 8, [("s", sensitive, 5, None)])
+    notion = Notion(name="frequency-l")
+    found = questions.ask(classes, notion, names, question=3, bound=2.0)
+    levels = questions.ask(classes, notion, names, question=4).answer
+    good = {frozenset(chosen) for chosen, level in levels.items() if level >= 2}
+    assert {frozenset(chosen) for chosen in found.positive_border} == {
+        chosen for chosen in good if not any(chosen < other for other in good)
+    }
