@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ class Notion:
 
     def checked(self, bound: Any) -> float:
         """A bound that makes sense for the notion."""
-        if isinstance(bound, bool) or not isinstance(bound, (int, float)) or not math.isfinite(bound):
+        if isinstance(bound, bool) or not isinstance(bound, Real) or not math.isfinite(bound):
             raise ParameterError(f"{self.letter} is a number")
         if self.name == "t":
             if not 0 <= bound <= 1:

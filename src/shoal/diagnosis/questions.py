@@ -173,7 +173,7 @@ def ask(
     if not attributes:
         raise ParameterError("name at least one attribute")
     tuples, memories = _remembered(classes, notion, tuple(attributes), sensitive)
-    delta = {"given": delta, "ask": "ask", None: None}[TABLE[question][2]]
+    delta = float(delta) if TABLE[question][2] == "given" and delta is not None else TABLE[question][2]
     budget = int(delta * tuples.records + 1e-9) if isinstance(delta, (int, float)) else 0
     memory = memories.setdefault(budget, Memory())
     asked = _Asked(tuples, notion, bound, budget, limit(time_limit), progress, memory)

@@ -49,6 +49,11 @@ def test_known_answers_of_the_eight_patients(patients):
     assert shoal.ask(patients).answer["gender"] == 2
 
 
+def test_numbers_of_numpy_are_numbers(patients):
+    found = shoal.ask(patients, attributes=["gender"], k=np.int64(3), delta=np.float32(0.25))
+    assert found.answer is True and json.dumps(found.as_dict())
+
+
 def test_a_forced_question_takes_the_attributes_as_the_universe(patients):
     found = shoal.ask(patients, attributes=["age", "gender"], k=2, question=3)
     assert found.attributes == ("age", "gender") and found.calls_brute == 3
