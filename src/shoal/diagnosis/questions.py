@@ -25,7 +25,7 @@ from shoal.diagnosis.borders import Borders, Memory, Search
 from shoal.diagnosis.families import by_size
 from shoal.diagnosis.notions import Notion
 from shoal.diagnosis.subsets import MOST_CURVES, MOST_LISTED, Hopeless, PerSet, Walk, Walked, extremes
-from shoal.diagnosis.tuples import Levels, Partition, Tuples
+from shoal.diagnosis.tuples import MOST, Levels, Partition, Tuples
 from shoal.errors import ParameterError
 
 Delta = float | Literal["ask"] | None
@@ -172,6 +172,10 @@ def ask(
         bound = notion.checked(bound)
     if not attributes:
         raise ParameterError("name at least one attribute")
+    if not TABLE[question][0] and len(attributes) > MOST:
+        raise ParameterError(
+            f"a question about sets takes at most {MOST} attributes and these are {len(attributes)}; name fewer"
+        )
     tuples, memories = _remembered(classes, notion, tuple(attributes), sensitive)
     delta = float(delta) if TABLE[question][2] == "given" and delta is not None else TABLE[question][2]
     budget = int(delta * tuples.records + 1e-9) if isinstance(delta, (int, float)) else 0

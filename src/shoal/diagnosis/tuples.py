@@ -15,7 +15,6 @@ from shoal.core.grouping import Codes, Counts, group
 from shoal.core.sensitive import SLACK
 from shoal.diagnosis.families import members
 from shoal.diagnosis.notions import Notion
-from shoal.errors import ParameterError
 
 MOST = 63
 """Attributes in a set question: a set is a bit mask."""
@@ -72,11 +71,6 @@ class Tuples:
     @classmethod
     def of(cls, classes: Classes, notion: Notion, attributes: Sequence[str], sensitive: str | None = None) -> Tuples:
         """The rows for a notion from a table's summary."""
-        if len(attributes) > MOST:
-            raise ParameterError(
-                f"a question about sets takes at most {MOST} attributes and these are {len(attributes)}; "
-                "name fewer with attributes"
-            )
         histogram = classes.histogram(sensitive) if notion.needs_sensitive else None
         measure, numbers = notion.measure(histogram)
         positions = [classes.attributes.index(name) for name in attributes]

@@ -104,6 +104,8 @@ def test_more_than_63_columns_are_refused_for_sets_and_63_are_not():
     data = shoal.read(frame, quasi=names)
     with pytest.raises(ParameterError, match="63"):
         shoal.ask(data, k=2)
+    assert shoal.ask(data, attributes=names).answer == 1
+    assert shoal.ask(data, attributes=names, k=2, delta="ask").answer == 1.0
     found = shoal.ask(data, attributes=names[:63], question=3, k=30)
     assert found.proven and not found.positive_border and len(found.negative_border) == 63
     with pytest.raises(ParameterError, match="at most 20"):
