@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from shoal import job, manifest, registry
 from shoal.core.contracts import Algorithm, Builder, Metric, Model, Progress, silent
 from shoal.core.dataset import Dataset
@@ -17,7 +15,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.release import Release, manifest_path
-from shoal.core.schema import Column, Kind, Missing, Role, Schema, roles
+from shoal.core.schema import Kind, Missing, Role, roles
 from shoal.core.values import Values
 from shoal.diagnosis.detection import Detection
 from shoal.diagnosis.detection import detect as detected
@@ -300,7 +298,7 @@ def anonymize(
         policy=policy,
         recoding=recoding,
         populations={histogram.column: histogram.population for histogram in data.summary.sensitive},
-        provenance=_provenance(policy, method, pseudonyms, data.schema),
+        provenance=manifest.provenance(policy, method, pseudonyms, data.schema),
     )
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
     if broken:
@@ -308,22 +306,6 @@ def anonymize(
             f"the release that {registry.name_of(method)} made breaks its policy ({', '.join(broken)}) and is withheld"
         )
     return release
-
-
-def _provenance(policy: Policy, method: Algorithm, pseudonyms: Pseudonyms | None, schema: Schema) -> dict[str, Any]:
-    from shoal import __version__
-
-    return {
-        "shoal": __version__,
-        "seed": policy.seed,
-        "policy": {
-            "models": [job.spelled(model.concealed(schema)) for model in policy.models],
-            "suppression": policy.suppression,
-            "objective": None if policy.objective is None else job.spelled(policy.objective),
-        },
-        "algorithm": job.spelled(method),
-        "identifiers": "dropped" if pseudonyms is None else "keyed" if pseudonyms.key is not None else "random",
-    }
 
 
 def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | str) -> Findings:
@@ -355,20 +337,12 @@ def open_release(path: str | Path, data: Dataset) -> Release:
 
     path = Path(path)
     published = embedded.open_published(path)
-    policy = _policy(manifest.load(path)) if manifest_path(path).exists() else None
+    policy = manifest.policy_of(manifest.load(path)) if manifest_path(path).exists() else None
     populations = {histogram.column: histogram.population for histogram in data.summary.sensitive}
     release = Release(published, data.schema, data.records, policy, populations=populations)
     if release.suppressed < 0:
         raise InputError(f"{path.name} has more records than the table; it is not a release of it")
     return release
-
-
-def stated_columns(path: str | Path) -> dict[str, job.ColumnJob]:
-    """The roles and kinds of the columns, as the manifest of a release states them."""
-    return {
-        column["name"]: job.ColumnJob(role=Role(column["role"]), kind=Kind(column["kind"]))
-        for column in manifest.load(Path(path))["columns"]
-    }
 
 
 def verify(path: str | Path) -> Findings:
@@ -388,17 +362,18 @@ def verify(path: str | Path) -> Findings:
 
     path = Path(path)
     stated = manifest.load(path)
-    policy = _policy(stated)
+    policy = manifest.policy_of(stated)
     if not path.is_file():
         raise InputError(f"{path.name}: there is no such file")
     same = sha256(path) == stated["sha256"]
     unchanged = Finding(name="unchanged", value="yes" if same else "no", holds=same, how="SHA-256 of the file")
     try:
         published = embedded.open_published(path)
-        lacking = [column["name"] for column in _kept(stated) if column["name"] not in published.table.column_names]
+        named = [column["name"] for column in manifest.published_columns(stated)]
+        lacking = [name for name in named if name not in published.table.column_names]
         if lacking:
             raise unknown_columns(lacking, published.table.column_names)
-        schema, populations = _schema(stated, published)
+        schema, populations = manifest.schema_of(stated, published)
         release = Release(published, schema, stated["records"], populations=populations)
         rows = Finding(
             name="published", value=published.records, bound=stated["published"],
@@ -409,48 +384,3 @@ def verify(path: str | Path) -> Findings:
         if same:
             raise
         return Findings((unchanged,))  # it was changed into something that cannot be measured: the answer is no
-
-
-def _policy(stated: Mapping[str, Any]) -> Policy:
-    policy = stated["policy"]
-    objective = policy.get("objective")
-    try:
-        return Policy(
-            models=tuple(job.plugin("models", model) for model in policy["models"]),
-            suppression=policy["suppression"],
-            objective=None if objective is None else job.plugin("metrics", objective),
-            seed=stated["seed"],
-        )
-    except ParameterError as error:
-        raise InputError(f"the manifest states a policy that is none: {error}") from None
-
-
-def _kept(stated: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [column for column in stated["columns"] if column["role"] != Role.IDENTIFIER]
-
-
-def _schema(stated: Mapping[str, Any], published: Any) -> tuple[Schema, dict[str, Any]]:
-    """The schema as the manifest has it; trees of sensitive attributes with the labels that the release shows."""
-    columns, populations = [], {}
-    for entry in _kept(stated):
-        hierarchy = None
-        if entry["role"] == Role.SENSITIVE:
-            shape = stated["sensitive"][entry["name"]]
-            size = len(shape["population"])
-            hidden = [f"\0{leaf}" for leaf in range(size)]
-            shown = published.labels(entry["name"])
-            if len(shown) == len(shape["leaves"]):
-                for leaf, label in zip(shape["leaves"], shown, strict=True):
-                    hidden[leaf] = label
-            levels = [list(range(size)), *shape["levels"], [0] * size]
-            codes = np.array(levels, dtype=np.int32)
-            labels = tuple(
-                np.array([f"\0{level}\0{node}" for node in range(int(row.max()) + 1)], object)
-                for level, row in enumerate(codes)
-            )
-            hierarchy = Hierarchy(entry["name"], codes, (np.array(hidden, object), *labels[1:]), missing=None in hidden)
-            populations[entry["name"]] = np.array(shape["population"], dtype=np.int64)
-        columns.append(
-            Column(name=entry["name"], role=Role(entry["role"]), kind=Kind(entry["kind"]), hierarchy=hierarchy)
-        )
-    return Schema(tuple(columns), strict=stated.get("strict", False)), populations

@@ -1,17 +1,23 @@
-"""The manifest of a release, read with distrust: whoever held the release may have changed it."""
+"""The manifest of a release: what it states, and how it is read, with distrust: whoever held it may have changed it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
 
+from shoal import job
+from shoal.core.contracts import Algorithm
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.policy import Policy
+from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.release import FORMAT, manifest_path
-from shoal.core.schema import Kind, Role
-from shoal.errors import InputError
+from shoal.core.schema import Column, Kind, Role, Schema
+from shoal.errors import InputError, ParameterError
 
 Count = Annotated[StrictInt, Field(ge=0)]
 
@@ -93,3 +99,75 @@ def load(path: Path) -> dict[str, Any]:
         place = ".".join(str(part) for part in first["loc"])
         raise InputError(f"{beside.name}: this manifest is broken: {place} {first['msg']}".replace(" :", ":")) from None
     return stated
+
+
+def provenance(policy: Policy, method: Algorithm, pseudonyms: Pseudonyms | None, schema: Schema) -> dict[str, Any]:
+    """How a release came to be, as its manifest states it."""
+    from shoal import __version__
+
+    return {
+        "shoal": __version__,
+        "seed": policy.seed,
+        "policy": {
+            "models": [job.spelled(model.concealed(schema)) for model in policy.models],
+            "suppression": policy.suppression,
+            "objective": None if policy.objective is None else job.spelled(policy.objective),
+        },
+        "algorithm": job.spelled(method),
+        "identifiers": "dropped" if pseudonyms is None else "keyed" if pseudonyms.key is not None else "random",
+    }
+
+
+def columns_of(path: Path) -> dict[str, job.ColumnJob]:
+    """The roles and kinds of the columns, as the manifest of a release states them."""
+    return {
+        column["name"]: job.ColumnJob(role=Role(column["role"]), kind=Kind(column["kind"]))
+        for column in load(path)["columns"]
+    }
+
+
+def policy_of(stated: Mapping[str, Any]) -> Policy:
+    """The policy that a manifest states."""
+    policy = stated["policy"]
+    objective = policy.get("objective")
+    try:
+        return Policy(
+            models=tuple(job.plugin("models", model) for model in policy["models"]),
+            suppression=policy["suppression"],
+            objective=None if objective is None else job.plugin("metrics", objective),
+            seed=stated["seed"],
+        )
+    except ParameterError as error:
+        raise InputError(f"the manifest states a policy that is none: {error}") from None
+
+
+def published_columns(stated: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The columns that a release has: all but the identifiers."""
+    return [column for column in stated["columns"] if column["role"] != Role.IDENTIFIER]
+
+
+def schema_of(stated: Mapping[str, Any], published: Any) -> tuple[Schema, dict[str, Any]]:
+    """The schema as the manifest has it; trees of sensitive attributes with the labels that the release shows."""
+    columns, populations = [], {}
+    for entry in published_columns(stated):
+        hierarchy = None
+        if entry["role"] == Role.SENSITIVE:
+            shape = stated["sensitive"][entry["name"]]
+            size = len(shape["population"])
+            hidden = [f"\0{leaf}" for leaf in range(size)]
+            shown = published.labels(entry["name"])
+            if len(shown) == len(shape["leaves"]):
+                for leaf, label in zip(shape["leaves"], shown, strict=True):
+                    hidden[leaf] = label
+            levels = [list(range(size)), *shape["levels"], [0] * size]
+            codes = np.array(levels, dtype=np.int32)
+            labels = tuple(
+                np.array([f"\0{level}\0{node}" for node in range(int(row.max()) + 1)], object)
+                for level, row in enumerate(codes)
+            )
+            hierarchy = Hierarchy(entry["name"], codes, (np.array(hidden, object), *labels[1:]), missing=None in hidden)
+            populations[entry["name"]] = np.array(shape["population"], dtype=np.int64)
+        columns.append(
+            Column(name=entry["name"], role=Role(entry["role"]), kind=Kind(entry["kind"]), hierarchy=hierarchy)
+        )
+    return Schema(tuple(columns), strict=stated.get("strict", False)), populations

@@ -31,7 +31,7 @@ def run(
 
     Roles come from the release's manifest when there is one and none are given.
     """
-    from shoal import api
+    from shoal import api, manifest
     from shoal.errors import InputError
 
     made = options.base_job(
@@ -42,7 +42,7 @@ def run(
     if path is None:
         raise InputError("name the release file after the table")
     if not made.columns:
-        made = replace(made, columns=api.stated_columns(path))
+        made = replace(made, columns=manifest.columns_of(path))
     data = options.read_job(made)
     findings = api.evaluate(data, path, *options.listed(metrics))
     output.show(findings, as_json=as_json, title="Evaluation", records=data.records)
