@@ -1,15 +1,14 @@
-"""The verbs: read, diagnose, anonymize, evaluate, verify."""
+"""The verbs: read, detect, diagnose, ask, anonymize, evaluate, verify."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from shoal import job, registry
+from shoal import job, manifest, registry
 from shoal.core.contracts import Algorithm, Builder, Metric, Model, Progress, silent
 from shoal.core.dataset import Dataset
 from shoal.core.files import sha256
@@ -17,11 +16,24 @@ from shoal.core.finding import Finding, Findings
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
-from shoal.core.release import FORMAT, Release, manifest_path
+from shoal.core.release import Release, manifest_path
 from shoal.core.schema import Column, Kind, Missing, Role, Schema, roles
 from shoal.core.values import Values
+from shoal.diagnosis.detection import Detection
+from shoal.diagnosis.detection import detect as detected
 from shoal.diagnosis.exposure import exposure
-from shoal.errors import HierarchyError, InputError, ParameterError, VerificationError, unknown_columns
+from shoal.diagnosis.notions import Notion
+from shoal.diagnosis.questions import Answer, limit, which
+from shoal.diagnosis.questions import ask as answered
+from shoal.diagnosis.sql import sql as sql
+from shoal.errors import (
+    HierarchyError,
+    InputError,
+    ParameterError,
+    ShoalError,
+    VerificationError,
+    unknown_columns,
+)
 
 HierarchySpec = str | Path | Mapping[str, Any] | Builder | Hierarchy
 
@@ -80,9 +92,9 @@ def read(
         spec = chosen.get(values.column)
         if isinstance(spec, Hierarchy):
             return spec
-        if spec is not None:
+        if spec is not None and len(values.texts):
             return spec.build(values)
-        if role is Role.SENSITIVE:
+        if role is Role.SENSITIVE or not len(values.texts):
             return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
         made: Hierarchy = registry.make("hierarchies", "automatic", {}).build(values)
         return made
@@ -147,6 +159,103 @@ def diagnose(data: Dataset, *, k: int | None = None, attributes: Iterable[str] |
     if unknown or not names:
         raise unknown_columns(unknown, known)
     return exposure(data.group(tuple(names)), k)
+
+
+def ask(
+    data: Dataset,
+    *,
+    attributes: Iterable[str] | None = None,
+    k: int | None = None,
+    l: float | None = None,  # noqa: E741
+    t: float | None = None,
+    delta: float | Literal["ask"] | None = None,
+    notion: str | None = None,
+    c: float | None = None,
+    distance: str = "equal",
+    sensitive: str | None = None,
+    question: int | None = None,
+    time_limit: float | None = None,
+    progress: Progress = silent,
+) -> Answer:
+    """One of the twelve questions of the diagnosis; which one follows from what is given.
+
+    Args:
+        data: the table.
+        attributes: the set that the question is about. Without it the question is about all sets of
+            quasi-identifiers; with a `question` that is about sets, only these attributes are taken.
+        k: the wanted size of the smallest class.
+        l: the wanted diversity, of the `notion` `distinct-l` unless another one is named.
+        t: the wanted closeness.
+        delta: the share of records that may be left out, or `"ask"` to be told the share.
+        notion: `k`, `distinct-l`, `entropy-l`, `frequency-l`, `recursive-l` or `t`.
+        c: of `recursive-l`.
+        distance: of `t`: `equal`, `ordered` or `hierarchical`.
+        sensitive: the sensitive attribute, where there are several.
+        question: the number of the question, where it shall not follow from what is given.
+        time_limit: seconds after which what is proven so far is returned.
+        progress: is told how far the search is.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "workclass", "education", "sex", "race"])
+        >>> found = shoal.ask(data, k=5)
+        >>> found.question, found.positive_border
+        (3, (('workclass', 'sex'), ('education', 'sex'), ('sex', 'race')))
+    """
+    bounds = {letter: bound for letter, bound in (("k", k), ("l", l), ("t", t)) if bound is not None}
+    if len(bounds) > 1:
+        raise ParameterError(f"give one of {', '.join(bounds)}, not both")
+    letter, bound = next(iter(bounds.items()), (None, None))
+    chosen = Notion(name=notion or {"k": "k", "l": "distinct-l", "t": "t", None: "k"}[letter], c=c, distance=distance)
+    if letter is not None and chosen.letter != letter:
+        raise ParameterError(f"the notion {chosen.name} is bounded by {chosen.letter}, and {letter} is given")
+    number = which(attributes=attributes is not None, bound=bound is not None, delta=delta, forced=question)
+    names = list(data.schema.quasi) if attributes is None else list(dict.fromkeys(_listed(attributes)))
+    unknown = [name for name in names if name not in data.schema.quasi]
+    if unknown:
+        raise unknown_columns(unknown, data.schema.quasi)
+    return answered(
+        data.summary, chosen, names, question=number, bound=bound, delta=delta, sensitive=sensitive,
+        time_limit=time_limit, progress=progress,
+    )  # fmt: skip
+
+
+def detect(
+    source: Any,
+    *,
+    share: float = 0.05,
+    seed: int = 0,
+    time_limit: float | None = 30.0,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Detection:
+    """Suggests a role for every column, with reasons; the person decides. No value is shown.
+
+    Args:
+        source: a path, a frame, or a dataset whose source is looked at anew. Columns need no role.
+        share: sets that make more than this share of the people unique are listed, the smallest ones.
+        seed: of the contributions, where they are sampled.
+        time_limit: seconds for the sets; what is not proven then is said to be.
+        missing: spellings of a missing value besides the empty one.
+        delimiter: of a CSV file; found out by default.
+        encoding: of a CSV file; found out by default.
+
+    Example:
+        >>> import shoal
+        >>> found = shoal.detect(shoal.samples.adult().select("age", "sex", "fnlwgt", "occupation"))
+        >>> found["age"].role, found["sex"].distinct, found.singling_out[0]
+        (<Role.QUASI: 'quasi'>, 2, ('fnlwgt',))
+    """
+    from shoal.engines import embedded
+
+    if not 0 <= share < 1:
+        raise ParameterError("share is a share of the records: from 0 to less than 1")
+    opened = getattr(source.table, "source", None) if isinstance(source, Dataset) else None
+    if opened is None:
+        opened = embedded.open_source(source, delimiter=delimiter, encoding=encoding, missing=missing)
+    looks, records = embedded.look(opened)
+    return detected(looks, records, share=share, seed=seed, stop=limit(time_limit))
 
 
 def anonymize(
@@ -243,7 +352,7 @@ def open_release(path: str | Path, data: Dataset) -> Release:
 
     path = Path(path)
     published = embedded.open_published(path)
-    policy = _policy(_manifest(path)) if manifest_path(path).exists() else None
+    policy = _policy(manifest.load(path)) if manifest_path(path).exists() else None
     populations = {histogram.column: histogram.population for histogram in data.summary.sensitive}
     release = Release(published, data.schema, data.records, policy, populations=populations)
     if release.suppressed < 0:
@@ -255,7 +364,7 @@ def stated_columns(path: str | Path) -> dict[str, job.ColumnJob]:
     """The roles and kinds of the columns, as the manifest of a release states them."""
     return {
         column["name"]: job.ColumnJob(role=Role(column["role"]), kind=Kind(column["kind"]))
-        for column in _manifest(Path(path))["columns"]
+        for column in manifest.load(Path(path))["columns"]
     }
 
 
@@ -275,62 +384,55 @@ def verify(path: str | Path) -> Findings:
     from shoal.engines import embedded
 
     path = Path(path)
-    manifest = _manifest(path)
+    stated = manifest.load(path)
+    policy = _policy(stated)
     if not path.is_file():
         raise InputError(f"{path.name}: there is no such file")
-    same = sha256(path) == manifest["sha256"]
+    same = sha256(path) == stated["sha256"]
     unchanged = Finding(name="unchanged", value="yes" if same else "no", holds=same, how="SHA-256 of the file")
-    published = embedded.open_published(path)
-    lacking = [column["name"] for column in _kept(manifest) if column["name"] not in published.table.column_names]
-    if lacking:
-        raise unknown_columns(lacking, published.table.column_names)
-    schema, populations = _schema(manifest, published)
-    release = Release(published, schema, manifest["records"], populations=populations)
-    rows = Finding(
-        name="published", value=published.records, bound=manifest["published"],
-        holds=published.records == manifest["published"], how="records in the file, held against the manifest",
-    )  # fmt: skip
-    return Findings((*release.verify(_policy(manifest)), rows, unchanged))
-
-
-def _manifest(path: Path) -> dict[str, Any]:
-    beside = manifest_path(path)
     try:
-        manifest = json.loads(beside.read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"{beside.name}: there is no manifest beside the release") from None
-    except (ValueError, UnicodeDecodeError):
-        raise InputError(f"{beside.name}: this is not a manifest") from None
-    needed = ("format", "sha256", "records", "published", "policy", "columns", "sensitive", "seed")
-    if not isinstance(manifest, dict) or any(key not in manifest for key in needed):
-        raise InputError(f"{beside.name}: this is not a manifest of a Shoal release")
-    if manifest["format"] != FORMAT:
-        raise InputError(f"{beside.name}: its format is not {FORMAT}; verify it with the version that wrote it")
-    return manifest
+        published = embedded.open_published(path)
+        lacking = [column["name"] for column in _kept(stated) if column["name"] not in published.table.column_names]
+        if lacking:
+            raise unknown_columns(lacking, published.table.column_names)
+        schema, populations = _schema(stated, published)
+        release = Release(published, schema, stated["records"], populations=populations)
+        rows = Finding(
+            name="published", value=published.records, bound=stated["published"],
+            holds=published.records == stated["published"], how="records in the file, held against the manifest",
+        )  # fmt: skip
+        return Findings((*release.verify(policy), rows, unchanged))
+    except ShoalError:
+        if same:
+            raise
+        return Findings((unchanged,))  # it was changed into something that cannot be measured: the answer is no
 
 
-def _policy(manifest: Mapping[str, Any]) -> Policy:
-    stated = manifest["policy"]
-    objective = stated.get("objective")
-    return Policy(
-        models=tuple(job.plugin("models", model) for model in stated["models"]),
-        suppression=stated["suppression"],
-        objective=None if objective is None else job.plugin("metrics", objective),
-        seed=manifest["seed"],
-    )
+def _policy(stated: Mapping[str, Any]) -> Policy:
+    policy = stated["policy"]
+    objective = policy.get("objective")
+    try:
+        return Policy(
+            models=tuple(job.plugin("models", model) for model in policy["models"]),
+            suppression=policy["suppression"],
+            objective=None if objective is None else job.plugin("metrics", objective),
+            seed=stated["seed"],
+        )
+    except ParameterError as error:
+        raise InputError(f"the manifest states a policy that is none: {error}") from None
 
 
-def _kept(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [column for column in manifest["columns"] if column["role"] != Role.IDENTIFIER]
+def _kept(stated: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [column for column in stated["columns"] if column["role"] != Role.IDENTIFIER]
 
 
-def _schema(manifest: Mapping[str, Any], published: Any) -> tuple[Schema, dict[str, Any]]:
+def _schema(stated: Mapping[str, Any], published: Any) -> tuple[Schema, dict[str, Any]]:
     """The schema as the manifest has it; trees of sensitive attributes with the labels that the release shows."""
     columns, populations = [], {}
-    for entry in _kept(manifest):
+    for entry in _kept(stated):
         hierarchy = None
         if entry["role"] == Role.SENSITIVE:
-            shape = manifest["sensitive"][entry["name"]]
+            shape = stated["sensitive"][entry["name"]]
             size = len(shape["population"])
             hidden = [f"\0{leaf}" for leaf in range(size)]
             shown = published.labels(entry["name"])
@@ -348,4 +450,4 @@ def _schema(manifest: Mapping[str, Any], published: Any) -> tuple[Schema, dict[s
         columns.append(
             Column(name=entry["name"], role=Role(entry["role"]), kind=Kind(entry["kind"]), hierarchy=hierarchy)
         )
-    return Schema(tuple(columns), strict=bool(manifest.get("strict", False))), populations
+    return Schema(tuple(columns), strict=stated.get("strict", False)), populations

@@ -59,5 +59,19 @@ class VerificationError(ShoalError):
 
 def unknown_columns(unknown: Iterable[str], available: Iterable[str]) -> SchemaError:
     names = ", ".join(repr(name) for name in unknown)
+    available = list(available)
+    if any(_is_number(name) or "\n" in name for name in available):
+        return SchemaError(
+            f"no column named {names}; the first line of the table looks like a record, so its {len(available)} "
+            "fields are not shown; add a header"
+        )
     columns = ", ".join(repr(name) for name in available)
     return SchemaError(f"no column named {names}; the table has {columns}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -5,6 +5,7 @@ A job is everything that a run needs, in one TOML file: input, columns, policy, 
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -176,18 +177,30 @@ class Job:
             columns[name] = replace(before, role=role)
         return replace(self, columns=columns)
 
-    def toml(self) -> str:
-        """The job as a file; reading it back gives the same job."""
+    def toml(self, folder: Path | None = None) -> str:
+        """The job as a file that lies in a folder; reading it there gives the same job.
+
+        Paths are written relative to the folder, so that job and data can move together; without one, as they are.
+        """
         import tomli_w
 
-        return tomli_w.dumps(_without_nothing(self._tables()))
+        return tomli_w.dumps(_without_nothing(self._tables(folder)))
 
-    def _tables(self) -> dict[str, Any]:
+    def _tables(self, folder: Path | None) -> dict[str, Any]:
+        def _text(path: Path | None) -> str | None:
+            if path is None or folder is None:
+                return None if path is None else str(path)
+            return os.path.relpath(path, folder)
+
+        def _hierarchy(made: Builder) -> dict[str, Any]:
+            table = spelled(made)
+            return {**table, "path": _text(Path(table["path"]))} if "path" in table else table
+
         columns = {
             name: {
                 "role": str(column.role),
                 "kind": str(column.kind) if column.kind else None,
-                "hierarchy": spelled(column.hierarchy) if column.hierarchy else None,
+                "hierarchy": _hierarchy(column.hierarchy) if column.hierarchy else None,
                 "missing": str(column.missing) if column.missing is not Missing.VALUE else None,
             }
             for name, column in self.columns.items()
@@ -210,10 +223,6 @@ class Job:
         }  # fmt: skip
 
 
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)
-
-
 def _without_nothing(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_nothing(entry) for key, entry in value.items() if entry is not None}
@@ -228,6 +237,8 @@ def load(path: Path) -> Job:
         raise InputError(f"{path.name}: the job file cannot be read") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path.name}: this is not TOML: {error}") from None
+    except RecursionError:
+        raise InputError(f"{path.name}: this is nested too deeply to be a job") from None
     return parse(raw, path.parent, path.name)
 
 
@@ -246,7 +257,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     columns = {}
     for name, column in file.columns.items():
         spec: Any = column.hierarchy
-        if isinstance(spec, dict) and "path" in spec:
+        if isinstance(spec, dict) and isinstance(spec.get("path"), str):
             spec = {**spec, "path": folder / spec["path"]}
         elif isinstance(spec, str) and parse_spec(spec)[0] not in registry.names("hierarchies"):
             spec = folder / spec

@@ -26,7 +26,7 @@ LAYERS = [
     ("errors",),
     ("core", "kernels"),
     PLUGINS,
-    ("registry", "job", "api", "samples", "balance"),
+    ("registry", "job", "manifest", "api", "samples", "balance"),
     ("plots", "report"),
     ("cli", "web"),
 ]

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Gt
 from typing_extensions import Doc
 
+from shoal.algorithms._clustering import outputs
+from shoal.algorithms._records import Records
+from shoal.algorithms._refinement import refined
 from shoal.core.contracts import Algorithm, Progress
 from shoal.core.dataset import Dataset
-from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.recoding import ByClass
 from shoal.errors import InfeasibleError, SchemaError
@@ -27,7 +30,8 @@ class Mondrian(Algorithm):
 
     Numeric attributes are cut at the value that leaves the most even sides and published as intervals.
     Attributes with a hierarchy fall apart into the children of their node, children that are too small
-    staying together, and are published as nodes of the hierarchy. Time grows as n·log(n/k).
+    staying together, and are published as nodes of the hierarchy. Time grows as n·log(n/k). With `refine` the
+    classes are then improved as clusters are, which costs more time than the cutting.
 
     Does not protect against more than the models of the policy do, and does not find the least loss: each cut
     is the best one for itself.
@@ -45,9 +49,19 @@ class Mondrian(Algorithm):
 
     strict: Annotated[bool, Doc("equal records stay together; when relaxed, numeric cuts may part them")] = True
     numeric: Annotated[
-        Literal["given", "interval", "hierarchy"],
+        Literal["given", "interval", "hierarchy", "mean"],
         Doc("how numeric attributes are published: along a hierarchy only if one was given, or always as this says"),
     ] = "given"
+    publish: Annotated[
+        tuple[str, ...],
+        Doc("columns that are published otherwise than `numeric` says, as column=interval, =hierarchy or =mean"),
+    ] = ()
+    refine: Annotated[bool, Doc("end by moving and swapping records between classes while the loss falls")] = False
+    time_limit: Annotated[
+        float,
+        Gt(0),
+        Doc("seconds after which the refinement stops; a run that stops so depends on the speed of the machine"),
+    ] = 60.0
 
     def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByClass:
         summary = dataset.summary
@@ -58,7 +72,8 @@ class Mondrian(Algorithm):
             )
         if len(summary.attributes) > 64:
             raise SchemaError(f"Mondrian takes up to 64 quasi-identifiers; there are {len(summary.attributes)}")
-        intervals = [self._as_interval(hierarchy) for hierarchy in summary.hierarchies]
+        chosen = outputs(dataset, self.numeric, self.publish)
+        intervals = [output != "hierarchy" for output in chosen]
         if self.strict:
             columns, weights = list(summary.keys), summary.sizes.copy()
         else:
@@ -66,12 +81,16 @@ class Mondrian(Algorithm):
             weights = np.ones(dataset.records, dtype=np.int64)
         cutter = _Cutter(dataset, policy, columns, weights, intervals, relaxed=not self.strict)
         classes = cutter.run(progress)
+        facts: dict[str, Any] = {"rounds": cutter.rounds}
+        if self.refine:
+            records = Records.of(dataset, policy, chosen)
+            owners = classes[records.tuples if self.strict else records.rows]
+            owners, facts["refinement"] = refined(records, owners, self.time_limit, progress)
+            return records.recoding(owners, facts)
         return ByClass.of(
-            classes, columns, summary.hierarchies, intervals, over_rows=not self.strict, facts={"rounds": cutter.rounds}
-        )
-
-    def _as_interval(self, hierarchy: Hierarchy) -> bool:
-        return hierarchy.ordered and (self.numeric == "interval" or (self.numeric == "given" and hierarchy.automatic))
+            classes, columns, summary.hierarchies, intervals, over_rows=not self.strict, facts=facts,
+            means=[output == "mean" for output in chosen], weights=summary.sizes if self.strict else None,
+        )  # fmt: skip
 
 
 class _Cutter:

@@ -24,6 +24,10 @@ def run(
     suppression: options.Suppression = None,
     objective: options.Objective = None,
     seed: options.Seed = None,
+    strict: Annotated[
+        bool | None,
+        typer.Option("--strict", help="Protect each sensitive attribute also against whoever knows the others."),
+    ] = None,
     pseudonyms: Annotated[
         Literal["keyed", "random"] | None,
         typer.Option(
@@ -48,7 +52,7 @@ def run(
     """Publish a version of a table that satisfies privacy models; it is verified before it is written."""
     from shoal import api
     from shoal import job as jobs
-    from shoal.core.files import check_target, replacing
+    from shoal.core.files import replacing
     from shoal.errors import OutputError
 
     made = options.base_job(
@@ -62,13 +66,13 @@ def run(
         "algorithm": jobs.plugin("algorithms", algorithm or made.algorithm or "mondrian"),
         "suppression": suppression,
         "objective": jobs.plugin("metrics", objective) if objective else None,
-        "seed": seed, "output": target, "pseudonyms": pseudonyms, "key_file": key_file,
+        "seed": seed, "strict": strict, "output": target, "pseudonyms": pseudonyms, "key_file": key_file,
     }  # fmt: skip
     made = replace(made, **{name: value for name, value in given.items() if value is not None})
     if made.output is None:
         raise OutputError("name the file for the release with -o")
     made.policy()
-    check_target(made.output)
+    _check_targets(made.output, save_job, [made.input, job, made.key_file])
     tokens = options.pseudonyms(made)
     started = time.perf_counter()
     data = options.read_job(made)
@@ -80,10 +84,24 @@ def run(
     manifest = release.write(made.output)
     if save_job is not None:
         with replacing(save_job) as file:
-            file.write_text(made.toml(), encoding="utf-8")
+            file.write_text(made.toml(save_job.parent), encoding="utf-8")
     facts = release.recoding.facts if release.recoding is not None else {}
-    output.show(
-        api.evaluate(data, release), as_json=as_json, title="Release", records=release.records,
-        classes=len(release.classes), suppressed=release.suppressed, seconds=round(time.perf_counter() - started, 3),
-        manifest=str(manifest), **facts,
-    )  # fmt: skip
+    figures = {
+        **facts, "records": release.records, "classes": len(release.classes), "suppressed": release.suppressed,
+        "seconds": round(time.perf_counter() - started, 3), "manifest": str(manifest),
+    }  # fmt: skip
+    output.show(api.evaluate(data, release), as_json=as_json, title="Release", **figures)
+
+
+def _check_targets(release: Path, save_job: Path | None, sources: list[Path | None]) -> None:
+    """Refuses, before any work is done, what could not be written or would overwrite what is read."""
+    from shoal.core.files import check_target
+    from shoal.core.release import manifest_path
+    from shoal.engines.embedded import format_of
+    from shoal.errors import OutputError
+
+    format_of(release)
+    for target in filter(None, (release, manifest_path(release), save_job)):
+        check_target(target)
+        if any(source.exists() and target.exists() and source.samefile(target) for source in filter(None, sources)):
+            raise OutputError(f"{target.name}: this would overwrite a file that is read; name another one")

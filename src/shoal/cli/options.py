@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -62,8 +63,9 @@ Output = Annotated[Path | None, typer.Option("--output", "-o", help="Where the r
 
 
 def listed(text: str | None) -> list[str]:
-    """Names separated by commas."""
-    return [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    """Names separated by commas; one that holds a comma is quoted."""
+    cells = [] if text is None else next(csv.reader([text], skipinitialspace=True), [])
+    return [name.strip() for name in cells if name.strip()]
 
 
 def paired(entries: list[str] | None, option: str) -> dict[str, str]:

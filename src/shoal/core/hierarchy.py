@@ -165,6 +165,15 @@ class Hierarchy:
         """The leaf of each raw value."""
         return {text: leaf for leaf, text in enumerate(self.labels[0])}
 
+    @cached_property
+    def _leaf_of_number(self) -> dict[float, int]:
+        return {} if self.values is None else {value: leaf for leaf, value in enumerate(self.values.tolist())}
+
+    def leaf(self, text: str | None) -> int | None:
+        """The leaf of a raw value, also of a number that is spelled in another way than here (30.0 for 30)."""
+        found = self.leaf_of.get(text)
+        return self._leaf_of_number.get(number(text)) if found is None and text is not None else found
+
     def _level_ranges(self, level: int) -> dict[str | None, tuple[int, int]]:
         ends = zip(self.starts[level].tolist(), self.stops[level].tolist(), strict=True)
         return dict(zip(self.labels[level], ends, strict=True))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.grouping import Codes
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.grouping import Codes, Counts
+from shoal.core.hierarchy import Floats, Hierarchy, spelled
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,8 @@ class ByClass:
 
     `classes` gives the class of each distinct tuple of the summary, or of each row when `over_rows`;
     a negative class is left out. In class `c`, attribute `j` is published as the range of leaves
-    from `low[j, c]` to `high[j, c]`: as an interval where `intervals[j]` says so, else as a node.
+    from `low[j, c]` to `high[j, c]`: as an interval where `intervals[j]` says so, else as a node, or as the
+    mean `means[j][c]` where `means[j]` is not None.
     """
 
     classes: Codes
@@ -42,6 +43,7 @@ class ByClass:
     over_rows: bool = False
     facts: dict[str, Any] = field(default_factory=dict)
     intervals: tuple[bool, ...] = ()
+    means: tuple[Floats | None, ...] = ()
 
     @classmethod
     def of(
@@ -53,11 +55,14 @@ class ByClass:
         *,
         over_rows: bool = False,
         facts: dict[str, Any] | None = None,
+        means: Sequence[bool] = (),
+        weights: Counts | None = None,
     ) -> ByClass:
         """The recoding of a partition: each class is published as what its records have in common.
 
         That is the interval from its least to its greatest value where `intervals` says so, else the closest
-        common ancestor; a class in which some values are missing and others not is published as the top.
+        common ancestor; a class in which some values are missing and others not is published as the top. Where
+        `means` says so it is the mean; `weights` are the records of each distinct tuple.
         """
         from shoal.kernels.ranges import extremes
 
@@ -71,7 +76,34 @@ class ByClass:
             else:
                 first, last = hierarchy.widen(first, last)
             low[position], high[position] = first, last
-        return cls(classes, low, high, over_rows, facts or {}, tuple(intervals))
+        averages = tuple(
+            _means(classes, column, hierarchy, count, weights) if wanted else None
+            for column, hierarchy, wanted in zip(columns, hierarchies, means, strict=False)
+        )
+        return cls(classes, low, high, over_rows, facts or {}, tuple(intervals), averages)
+
+    def mean_labels(self, position: int, hierarchy: Hierarchy) -> list[str | None] | None:
+        """How each class is published in an attribute that is published as the mean; None for any other attribute."""
+        means = self.means[position] if self.means else None
+        if means is None:
+            return None
+        low, high = self.low[position], self.high[position]
+        plain = (low == high) | hierarchy.spans_missing(low, high)
+        return [
+            hierarchy.label(int(first), int(last)) if simple else spelled(float(f"{mean:.10g}"))
+            for first, last, simple, mean in zip(low, high, plain, means, strict=True)
+        ]
+
+
+def _means(classes: Codes, column: Codes, hierarchy: Hierarchy, count: int, weights: Counts | None) -> Floats:
+    """The mean of each class; not-a-number where it has no value."""
+    assert hierarchy.values is not None
+    kept = (classes >= 0) & (column >= int(hierarchy.missing))
+    shares = np.ones(int(kept.sum())) if weights is None else weights[kept].astype(np.float64)
+    sums = np.bincount(classes[kept], weights=hierarchy.values[column[kept]] * shares, minlength=count)
+    totals = np.bincount(classes[kept], weights=shares, minlength=count)
+    means: Floats = np.divide(sums, totals, out=np.full(count, np.nan), where=totals > 0)
+    return means
 
 
 Recoding = ByLevel | ByClass

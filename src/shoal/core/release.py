@@ -13,12 +13,12 @@ import numpy as np
 
 from shoal.core.classes import Classes, Histogram, joined
 from shoal.core.contracts import Published
-from shoal.core.files import replacing, sha256
+from shoal.core.files import replacing_all, sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Floats
 from shoal.core.policy import Policy
-from shoal.core.recoding import ByLevel, Recoding
+from shoal.core.recoding import ByClass, ByLevel, Recoding
 from shoal.core.schema import Schema
 from shoal.errors import InputError
 
@@ -70,10 +70,15 @@ class Release:
     def ranges(self) -> tuple[Codes, Codes]:
         """For each quasi-identifier and class, the range of leaves that the published value stands for."""
         low, high = np.empty_like(self.classes.keys), np.empty_like(self.classes.keys)
+        averaged = {}
         for position, name in enumerate(self.schema.quasi):
             hierarchy = self.schema[name].hierarchy
             if hierarchy is None:
                 raise InputError(f"column {name!r} has no hierarchy, so its published values cannot be understood")
+            means = self.recoding.mean_labels(position, hierarchy) if isinstance(self.recoding, ByClass) else None
+            if means is not None:
+                averaged[position] = means
+                continue
             level = self.recoding.levels[position] if isinstance(self.recoding, ByLevel) else None
             parsed = [hierarchy.parse(label, level) for label in self.published.labels(name)]
             unknown = sum(found is None for found in parsed)
@@ -84,13 +89,37 @@ class Release:
                 )
             bounds = np.array([found for found in parsed if found is not None], dtype=np.int32).reshape(-1, 2)
             low[position], high[position] = bounds[self.classes.keys[position]].T
+        if averaged:
+            self._spread(averaged, low, high)
         return low, high
+
+    def _spread(self, averaged: Mapping[int, list[str | None]], low: Codes, high: Codes) -> None:
+        """Fills in the ranges that means stand for. A mean does not tell them: they are those of the recoding's classes
+        that are published alike."""
+        assert isinstance(self.recoding, ByClass)
+        others = [position for position in range(len(low)) if position not in averaged]
+        codes = []
+        for position, labels in averaged.items():
+            places = {label: place for place, label in enumerate(self.published.labels(self.schema.quasi[position]))}
+            codes.append([places.get(label, -1) for label in labels])
+        decided = np.vstack([self.recoding.low[others], self.recoding.high[others], np.array(codes, np.int32)])
+        shown = np.vstack([low[others], high[others], self.classes.keys[list(averaged)]])
+        number = {column.tobytes(): place for place, column in enumerate(np.ascontiguousarray(shown.T))}
+        low[list(averaged)], high[list(averaged)] = np.iinfo(np.int32).max, -1
+        for place, column in enumerate(np.ascontiguousarray(decided.T, dtype=shown.dtype)):
+            found = number.get(column.tobytes())
+            if found is not None:
+                for position in averaged:
+                    low[position, found] = min(low[position, found], self.recoding.low[position, place])
+                    high[position, found] = max(high[position, found], self.recoding.high[position, place])
 
     def lengths(self, name: str) -> Floats:
         """For each class, the length of the interval that a numeric quasi-identifier is published as."""
         position = self.schema.quasi.index(name)
         hierarchy = self.schema[name].hierarchy
         assert hierarchy is not None
+        if isinstance(self.recoding, ByClass) and self.recoding.mean_labels(position, hierarchy) is not None:
+            return hierarchy.extent(self.ranges[0][position], self.ranges[1][position])
         labels = self.published.labels(name)
         keys = self.classes.keys[position]
         ends = {
@@ -114,11 +143,12 @@ class Release:
     def write(self, path: str | Path) -> Path:
         """Writes the release, and beside it the manifest, whose path it returns.
 
-        Both are written beside their places first; when anything goes wrong the old files stay as they were.
+        Both are written beside their places first and take them together; when anything goes wrong the old files stay
+        as they were.
         """
         path = Path(path)
         manifest = manifest_path(path)
-        with replacing(path) as release_file, replacing(manifest) as manifest_file:
+        with replacing_all(path, manifest) as (release_file, manifest_file):
             self.published.write(release_file)
             text = json.dumps({**self.manifest(), "sha256": sha256(release_file)}, indent=2, ensure_ascii=False)
             manifest_file.write_text(text + "\n", encoding="utf-8")
@@ -146,7 +176,7 @@ class Release:
         hierarchy = histogram.hierarchy
         assert hierarchy is not None
         return {
-            "leaves": [hierarchy.leaf_of[label] for label in self.published.labels(histogram.column)],
+            "leaves": [hierarchy.leaf(label) for label in self.published.labels(histogram.column)],
             "population": histogram.population.tolist(),
             "levels": hierarchy.codes[1:-1].tolist(),
         }

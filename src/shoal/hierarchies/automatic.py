@@ -17,6 +17,9 @@ from shoal.hierarchies.dates import Dates
 from shoal.hierarchies.intervals import Intervals
 from shoal.hierarchies.masking import Masking
 
+NARROWEST = 1e-290
+"""Below this a width has too few digits left to be divided by."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Automatic(Builder):
@@ -53,8 +56,10 @@ class Automatic(Builder):
 
     def _numeric(self, values: Values) -> Hierarchy:
         assert values.numbers is not None
-        spread = float(values.numbers[-1] - values.numbers[0])
+        spread = float(values.numbers[-1]) - float(values.numbers[0])
         rough = spread / self.finest
+        if not NARROWEST < rough < math.inf:
+            return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
         unit = 10.0 ** math.floor(math.log10(rough))
         width = next(step * unit for step in (1, 2, 5, 10) if step * unit >= rough)
         if bool((values.numbers == values.numbers.round()).all()):

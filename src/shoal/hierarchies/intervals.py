@@ -32,7 +32,9 @@ class Intervals(Builder):
 
     width: Annotated[float, Gt(0), Doc("the width of the intervals at level 1")]
     factor: Annotated[int, Ge(2), Doc("how many times wider each further level is")] = 2
-    levels: Annotated[int | None, Doc("how many levels of intervals; by default until one interval is left")] = None
+    levels: Annotated[int | None, Ge(1), Doc("how many levels of intervals; by default until one interval is left")] = (
+        None
+    )
     origin: Annotated[float, Doc("where an interval begins")] = 0.0
     bottom: Annotated[float | None, Doc("values below this are one value (bottom coding)")] = None
     top: Annotated[float | None, Doc("values from this on are one value (top coding)")] = None
@@ -42,10 +44,11 @@ class Intervals(Builder):
             raise HierarchyError(f"column {values.column!r} is {values.kind}; intervals need a numeric one")
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
             raise HierarchyError(f"the hierarchy of column {values.column!r}: bottom must be below top")
+        edges = [edge for edge in (self.width, self.origin, self.bottom, self.top) if edge is not None]
+        if not all(math.isfinite(edge) for edge in edges):
+            raise HierarchyError(f"the hierarchy of column {values.column!r}: width, origin and bounds must be finite")
         numbers = values.numbers
-        whole = all(float(edge).is_integer() for edge in (self.width, self.origin)) and bool(
-            np.all(numbers == np.floor(numbers))
-        )
+        whole = all(float(edge).is_integer() for edge in edges) and bool(np.all(numbers == np.floor(numbers)))
         rows, labels, bounds = [np.arange(len(numbers))], [values.texts], [(numbers, numbers)]
         width = float(self.width)
         while len(rows) - 1 < (self.levels or 64):

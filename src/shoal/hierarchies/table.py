@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -22,8 +25,9 @@ class Table(Builder):
     """One row a raw value: the raw value first, what it becomes at each level after it, the top last.
 
     The separator is found out: semicolon, comma, tab or bar. A first line whose first cell is the column's
-    name, or the word "level" with a number, is a header. Each raw value of the column needs a row; rows for
-    values that the column does not have are fine and count as leaves.
+    name, or the word "level" with a number, and that ends in another value than the rest, is a header. Each
+    raw value of the column needs a row; rows for values that the column does not have are fine and count as
+    leaves.
 
     Example:
         >>> from pathlib import Path; import tempfile
@@ -48,19 +52,32 @@ def read_paths(path: Path, column: str) -> list[list[str]]:
         text = path.read_text(encoding="latin-1")
     except OSError:
         raise HierarchyError(f"the hierarchy of column {column!r}: the file {path.name!r} cannot be read") from None
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines:
+    if "\0" in text:
+        raise HierarchyError(f"the hierarchy of column {column!r}: the file {path.name!r} is not a text file")
+    if not text.strip():
         raise HierarchyError(f"the hierarchy of column {column!r}: the file {path.name!r} is empty")
-
-    def width(separator: str) -> tuple[bool, int]:
-        counts = [len(row) for row in csv.reader(lines[:200], delimiter=separator)]
-        return min(counts) > 1 and len(set(counts)) == 1, max(counts)
-
-    separator = max(SEPARATORS, key=width)
-    if width(separator)[1] < 2:
+    try:
+        separator = max(SEPARATORS, key=lambda candidate: _fitness(list(islice(_rows(text, candidate), 200))))
+        rows = list(_rows(text, separator))
+    except csv.Error:
+        raise HierarchyError(
+            f"the hierarchy of column {column!r}: the file {path.name!r} cannot be read; check its quotation marks"
+        ) from None
+    if max(len(row) for row in rows) < 2:
         raise HierarchyError(f"the hierarchy of column {column!r}: no separator found; use ; between the levels")
-    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=separator)]
     first = rows[0][0].lower()
-    if len(rows) > 1 and (first == column.lower() or first in ("level0", "level 0", "level-0", "level_0")):
-        rows = rows[1:]
-    return rows
+    titled = first == column.lower() or first in ("level0", "level 0", "level-0", "level_0")
+    return rows[1:] if titled and len(rows) > 1 and rows[0][-1] != rows[1][-1] else rows
+
+
+def _rows(text: str, separator: str) -> Iterator[list[str]]:
+    for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
+        cells = [cell.strip() for cell in row]
+        if any(cells):
+            yield cells
+
+
+def _fitness(rows: list[list[str]]) -> tuple[bool, int, int]:
+    """How well a separator suits: rows of one width, one single top (and perhaps a header's), many levels."""
+    widths, tops = {len(row) for row in rows}, {row[-1] for row in rows}
+    return len(widths) == 1 and max(widths) > 1, -min(len(tops), 3), max(widths)

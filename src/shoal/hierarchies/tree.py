@@ -42,13 +42,15 @@ class Tree(Builder):
             nested = json.loads(text) if self.path.suffix == ".json" else tomllib.loads(text)
         except OSError:
             raise HierarchyError(f"{where}: the file {self.path.name!r} cannot be read") from None
-        except (ValueError, UnicodeDecodeError):
+        except (ValueError, RecursionError):
             raise HierarchyError(f"{where}: the file {self.path.name!r} is not well-formed") from None
         if not isinstance(nested, dict) or not nested:
             raise HierarchyError(f"{where}: the outermost level must be named groups")
         branches = _branches(nested, (), where)
         if len(nested) > 1:
             branches = [(*branch, TOP) for branch in branches]
+        if not branches:
+            raise HierarchyError(f"{where}: its groups hold no raw value")
         height = max(len(branch) for branch in branches)
         return Hierarchy.from_paths(
             values.column, [(branch[0],) * (height - len(branch)) + branch for branch in branches]

@@ -14,12 +14,12 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Column, Kind, Missing, Role, Schema
 from shoal.core.values import Values
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
-from shoal.engines.embedded.published import EmbeddedPublished, open_published
+from shoal.engines.embedded.published import EmbeddedPublished, format_of, open_published
 from shoal.engines.embedded.source import Source, open_file, open_frame
 from shoal.engines.embedded.table import EmbeddedTable, EncodedColumn
-from shoal.errors import InputError, SchemaError
+from shoal.errors import InputError, SchemaError, ShoalError
 
-__all__ = ["EmbeddedPublished", "EmbeddedTable", "open_published", "open_source", "read"]
+__all__ = ["EmbeddedPublished", "EmbeddedTable", "format_of", "look", "open_published", "open_source", "read"]
 
 HierarchyFor = Callable[[Values, Role], Hierarchy]
 
@@ -30,7 +30,7 @@ def open_source(
     """A path or a frame, opened and not yet read."""
     if isinstance(source, (str, PathLike)):
         return open_file(Path(source), delimiter=delimiter, encoding=encoding, missing=missing)
-    return open_frame(source)
+    return open_frame(source, missing=missing)
 
 
 def read(
@@ -47,16 +47,13 @@ def read(
     if not named:
         raise SchemaError("no column has a role; name quasi-identifiers, and sensitive attributes where there are any")
     encoded: dict[str, Encoded] = {}
-    if source.dialect is not None:
-        loaded = source.load(named)
-        for name in named:
-            encoded[name] = encode(name, loaded.pop(name), kinds.get(name))
-    else:
-        for name in named:
-            encoded[name] = encode(name, source.load([name])[name], kinds.get(name))
-    records = len(encoded[named[0]].codes)
+    loaded = source.load(named if source.dialect is not None else named[:1])
+    records = len(loaded[named[0]])
     if records == 0:
         raise InputError("the table has no record")
+    for name in named:
+        column = loaded.pop(name) if name in loaded else source.load([name])[name]
+        encoded[name] = encode(name, column, kinds.get(name), source.missing)
     kept = _kept(encoded, missing_rules, records)
     columns, held = [], {}
     for name in source.names:
@@ -72,6 +69,25 @@ def read(
         columns.append(Column(name=name, role=roles[name], kind=column.values.kind, hierarchy=hierarchy, missing=rule))
     records = records if kept is None else int(kept.sum())
     return Dataset(EmbeddedTable(source, held, records, kept), Schema(tuple(columns), tuple(roles), strict))
+
+
+def look(source: Source) -> tuple[dict[str, tuple[Values, np.ndarray] | str], int]:
+    """Every column as distinct values and codes (negative: missing), or why it cannot be looked at; and the records."""
+    looks: dict[str, tuple[Values, np.ndarray] | str] = {}
+    records = 0
+    loaded = source.load(source.names) if source.dialect is not None else {}
+    for name in source.names:
+        column = loaded.pop(name) if loaded else source.load([name])[name]
+        records = len(column)
+        try:
+            encoded = encode(name, column, None)
+        except ShoalError as error:
+            looks[name] = str(error)
+        else:
+            looks[name] = encoded.values, encoded.codes
+    if records == 0:
+        raise InputError("the table has no record")
+    return looks, records
 
 
 def _kept(encoded: Mapping[str, Encoded], rules: Mapping[str, Missing], records: int) -> np.ndarray | None:

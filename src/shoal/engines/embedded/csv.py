@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
-from shoal.errors import InputError
+from shoal.errors import InputError, ParameterError
 
 SAMPLE = 1 << 20
 BLOCK = 1 << 24
+LONGEST_NAME = 255
 DELIMITERS = (",", ";", "\t", "|")
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -46,20 +50,18 @@ def _sampled(path: Path) -> bytes:
         raise InputError(f"{path.name}: cannot be read or decompressed") from None
 
 
-def _encoding(sample: bytes, whole: bool) -> str:
-    for mark, name in _MARKS.items():
-        if sample.startswith(mark):
-            return name
+def _encoding(path: Path, sample: bytes, whole: bool) -> str:
     try:
         sample.decode("utf-8")
         return "utf-8"
     except UnicodeDecodeError as error:
         if not whole and error.start > len(sample) - 4:
             return "utf-8"
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(sample[: 1 << 16]).best()
-    return best.encoding if best is not None else "latin-1"
+    # Between Latin letters an accented one stands alone. Any other guess would turn names into other names in silence.
+    runs = re.findall(rb"[\x80-\xff]+", sample)
+    if 2 * sum(len(run) == 1 for run in runs) >= len(runs):
+        return "cp1252" if not re.search(rb"[\x81\x8d\x8f\x90\x9d]", sample) else "latin-1"
+    raise InputError(f"{path.name}: the text is neither utf-8 nor of a western encoding; name its encoding")
 
 
 def _records(text: str, delimiter: str, limit: int = 200) -> list[list[str]]:
@@ -71,8 +73,8 @@ def _records(text: str, delimiter: str, limit: int = 200) -> list[list[str]]:
                 found.append(record)
             if len(found) == limit:
                 break
-    except csv.Error:
-        return []
+    except csv.Error:  # a field beyond the module's limit: what came before it will do
+        pass
     return found
 
 
@@ -90,13 +92,21 @@ def _delimiter(text: str) -> str:
 
 def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = None) -> Dialect:
     """The dialect of a CSV file, from its first mebibyte."""
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        raise ParameterError("a delimiter is one character, such as ; or a tab")
+    if encoding is not None:
+        try:
+            encoding = codecs.lookup(encoding).name
+        except LookupError:
+            raise ParameterError(f"there is no encoding {encoding!r}; utf-8, utf-16 and cp1252 are common") from None
     sample = _sampled(path)
     whole = len(sample) < SAMPLE
     if not sample.strip():
         raise InputError(f"{path.name}: the file is empty")
-    encoding = encoding or _encoding(sample, whole)
-    if b"\0" in sample and not encoding.startswith("utf-16"):
+    encoding = encoding or next((name for mark, name in _MARKS.items() if sample.startswith(mark)), None)
+    if b"\0" in sample and not (encoding or "").startswith(("utf-16", "utf-32")):
         raise InputError(f"{path.name}: this is not a text file; CSV, Parquet and Arrow IPC can be read")
+    encoding = encoding or _encoding(path, sample, whole)
     try:
         text = sample.decode(encoding, errors="strict" if whole else "ignore")
     except (UnicodeDecodeError, LookupError):
@@ -109,6 +119,10 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
         raise InputError(f"{path.name}: the header cannot be read; is a quotation mark left open?")
     header = tuple(name.lstrip("\ufeff") for name in records[0])
     names = tuple(name.strip() for name in header)
+    if any(len(name) > LONGEST_NAME or re.search(r"[\0-\x08\x0e-\x1f\x7f-\x9f]", name) for name in names):
+        raise InputError(
+            f"{path.name}: the first line holds no names of columns; is this a table, and is {encoding} its encoding?"
+        )
     unnamed = sum(not name for name in names)
     if unnamed:
         raise InputError(f"{path.name}: {unnamed} of {len(names)} columns have no name in the header")
@@ -142,12 +156,14 @@ def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[s
                     null_values=["", *missing], strings_can_be_null=True, quoted_strings_can_be_null=True,
                 ),
             )  # fmt: skip
-    except pa.ArrowInvalid as error:
+    except pa.ArrowException as error:
         reason = str(error)
         if "straddl" in reason:
             message = f"a row is longer than {BLOCK:,} bytes; is a quotation mark left open?"
         elif "UTF8" in reason or "codec" in reason:
             message = f"the text is not {dialect.encoding}; name its encoding"
+        elif isinstance(error, pa.ArrowKeyError):
+            message = "the header cannot be read; check its quotation marks"
         elif "Empty CSV" in reason:
             message = "there is a header and no record"
         else:
@@ -164,4 +180,14 @@ def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[s
         )
     if table.num_rows == 0:
         raise InputError(f"{path.name}: there is a header and no record")
-    return {name: table[spelled[name]].unify_dictionaries() for name in names}
+    columns = {name: table[spelled[name]].unify_dictionaries() for name in names}
+    torn = [name for name, column in columns.items() if _holds_zero_bytes(column)]
+    if torn:
+        raise InputError(f"{path.name}: there are zero bytes in column {torn[0]!r}; this is not a well-formed CSV file")
+    return columns
+
+
+def _holds_zero_bytes(column: pa.ChunkedArray) -> bool:
+    if column.num_chunks == 0:
+        return False
+    return bool(pc.any(pc.match_substring(column.chunk(0).dictionary, "\0")).as_py())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv as standard_csv
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,16 @@ from shoal.errors import InputError, OutputError, unknown_columns
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedPublished:
-    """A published table. `native` is the frame type to give back, `dialect` how a CSV was written."""
+    """A published table. `native` is the frame type to give back, `dialect` how a CSV was written.
+
+    `types` and `dtypes` are what Arrow and pandas called the types of the columns that came in.
+    """
 
     table: pa.Table
     native: str | None = None
     dialect: Dialect | None = None
+    types: pa.Schema | None = None
+    dtypes: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def records(self) -> int:
@@ -64,8 +69,8 @@ class EmbeddedPublished:
             codes, labels = self._column(name)
             size = len(labels)
             if hierarchy is not None:
-                leaves = [hierarchy.leaf_of.get(label, MISSING) for label in labels]
-                if MISSING in leaves:
+                leaves = [hierarchy.leaf(label) for label in labels]
+                if None in leaves:
                     raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
                 codes, size = np.array(leaves, dtype=np.int32)[codes], hierarchy.size
             columns.append((name, codes, size, hierarchy))
@@ -73,12 +78,26 @@ class EmbeddedPublished:
 
     def frame(self) -> Any:
         """pandas, polars or Arrow, as it came in; polars for what came from a file."""
-        decoded = self.decoded()
+        table = self.decoded()
+        for place, name in enumerate(table.column_names):
+            came = None if self.types is None else self.types.field(name).type
+            if came is not None and pa.types.is_dictionary(came) and came.value_type == table[name].type:
+                # encoded anew, because the dictionary that came in may name what only withheld records had
+                table = table.set_column(place, name, table[name].dictionary_encode())
         if self.native == "pyarrow":
-            return decoded
+            return table
         import narwhals as nw
 
-        return nw.from_arrow(decoded, backend=self.native or "polars").to_native()
+        frame = nw.from_arrow(table, backend=self.native or "polars").to_native()
+        for name, dtype in self.dtypes.items():
+            untouched = (
+                name in table.column_names
+                and self.types is not None
+                and table[name].type == self.types.field(name).type
+            )
+            if untouched and hasattr(dtype, "__from_arrow__") and frame[name].dtype != dtype:
+                frame[name] = dtype.__from_arrow__(table[name])
+        return frame
 
     def decoded(self) -> pa.Table:
         """The table with every dictionary resolved into plain values."""
@@ -89,30 +108,42 @@ class EmbeddedPublished:
         return pa.table(columns)
 
     def write(self, path: Path) -> None:
-        name = path.name
-        suffixes = Path(name.removesuffix(".gz").removesuffix(".zst")).suffix
+        form = format_of(path)
         try:
-            if suffixes in source.PARQUET:
+            if form == "parquet":
                 pa.parquet.write_table(self.decoded(), path, compression="zstd")
-            elif suffixes in source.ARROW:
+            elif form == "arrow":
                 pa.feather.write_feather(self.decoded(), path, compression="zstd")
-            elif suffixes in (".csv", ".tsv", ".txt"):
-                self._write_csv(path)
             else:
-                raise OutputError(f"{name}: the format is not known by this ending; use .csv, .parquet or .arrow")
-        except (OSError, pa.ArrowException) as error:
-            raise OutputError(f"{name}: could not be written ({type(error).__name__})") from None
+                self._write_csv(path)
+        except pa.ArrowException as error:
+            raise OutputError(f"{path.name}: could not be written ({type(error).__name__})") from None
 
     def _write_csv(self, path: Path) -> None:
         delimiter = "\t" if ".tsv" in path.suffixes else self.dialect.delimiter if self.dialect else ","
         compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
+        table = self.decoded()
+        nested = [name for name in table.column_names if pa.types.is_nested(table[name].type)]
+        if nested:
+            raise OutputError(f"{path.name}: column {nested[0]!r} is nested, which CSV cannot hold; write .parquet")
+        if table.num_columns == 1:  # a line with nothing in it would be read as no record at all
+            table = pa.table({name: table[name].cast(pa.string()).fill_null("") for name in table.column_names})
         with pa.output_stream(str(path), compression=compression) as stream:
             header = _quoted(self.table.column_names, delimiter)
             stream.write((header + "\n").encode())
             pa.csv.write_csv(
-                self.decoded(), stream,
+                table, stream,
                 pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed"),
             )  # fmt: skip
+
+
+def format_of(path: Path) -> str:
+    """The format in which a release is written to a path; an ending that names none is refused."""
+    ending = Path(path.name.lower().removesuffix(".gz").removesuffix(".zst")).suffix
+    for form, endings in (("parquet", source.PARQUET), ("arrow", source.ARROW), ("csv", (".csv", ".tsv", ".txt"))):
+        if ending in endings:
+            return form
+    raise OutputError(f"{path.name}: the format is not known by this ending; use .csv, .parquet or .arrow")
 
 
 def _quoted(names: Sequence[str], delimiter: str) -> str:

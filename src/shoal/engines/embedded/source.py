@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,10 @@ ARROW = (".arrow", ".feather", ".ipc")
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A table that can be loaded column by column. `native` says which frame type it came as, if any."""
+    """A table that can be loaded column by column.
+
+    `native` says which frame type it came as, if any, and `dtypes` what pandas called the types of its columns.
+    """
 
     names: tuple[str, ...]
     path: Path | None = None
@@ -28,6 +31,8 @@ class Source:
     missing: tuple[str, ...] = ()
     frame: pa.Table | None = None
     native: str | None = None
+    dtypes: Mapping[str, Any] = field(default_factory=dict)
+    format: str = "csv"
     stamp: tuple[int, int] | None = field(default=None)
 
     def load(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
@@ -36,19 +41,38 @@ class Source:
             return {}
         if self.path is None:
             assert self.frame is not None
-            return {name: self.frame[name] for name in names}
+            return {name: _plainer(self.frame[name]) for name in names}
         if _stamp(self.path) != self.stamp:
             raise InputError(f"{self.path.name}: the file changed while it was being read; read it again")
         if self.dialect is not None:
             return csv.load(self.path, self.dialect, names, self.missing)
         try:
-            if self.path.suffix in ARROW:
+            if self.format == "arrow":
                 table = pa.feather.read_table(self.path, columns=list(names), memory_map=True)
             else:
-                table = pa.parquet.read_table(self.path, columns=list(names), read_dictionary=list(names))
+                table = pa.parquet.read_table(
+                    self.path, columns=list(names), read_dictionary=list(names), partitioning=None
+                )
         except (pa.ArrowException, OSError):
             raise InputError(f"{self.path.name}: some of its columns cannot be read") from None
-        return {name: table[name] for name in names}
+        return {name: _plainer(table[name]) for name in names}
+
+
+def _plainer(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column without views, which Arrow can hold and cannot yet compute with."""
+    if column.type == pa.string_view():
+        return column.cast(pa.large_string())
+    return column.cast(pa.large_binary()) if column.type == pa.binary_view() else column
+
+
+def _format(path: Path) -> str:
+    """What a file is, by how it begins, and by its ending where that says nothing."""
+    with path.open("rb") as file:
+        start = file.read(6)
+    ending = path.suffix.lower()
+    if start.startswith(b"PAR1") or (ending in PARQUET and start != b"ARROW1"):
+        return "parquet"
+    return "arrow" if start == b"ARROW1" or ending in ARROW else "csv"
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -66,20 +90,24 @@ def open_file(
     stamp = _stamp(path)
     if path.is_dir():
         raise InputError(f"{path.name}: this is a folder, not a table")
+    if not path.is_file():
+        raise InputError(f"{path.name}: this is not a file that can be read twice; save the table first")
+    form = "csv"
     try:
-        if path.suffix in PARQUET:
+        form = _format(path)
+        if form == "parquet":
             names = tuple(pa.parquet.read_schema(path).names)
-        elif path.suffix in ARROW:
+        elif form == "arrow":
             names = tuple(pa.ipc.open_file(pa.memory_map(str(path))).schema.names)
         else:
             dialect = csv.detect(path, delimiter=delimiter, encoding=encoding)
             return Source(dialect.names, path, dialect, tuple(missing), stamp=stamp)
     except (pa.ArrowException, OSError):
-        raise InputError(f"{path.name}: this is not a readable {path.suffix[1:]} file") from None
-    return Source(_unique(names, path.name), path, stamp=stamp)
+        raise InputError(f"{path.name}: this is not a readable {form} file") from None
+    return Source(_unique(names, path.name), path, missing=tuple(missing), format=form, stamp=stamp)
 
 
-def open_frame(frame: Any) -> Source:
+def open_frame(frame: Any, *, missing: Sequence[str] = ()) -> Source:
     """A frame of pandas, polars or pyarrow, or of whatever narwhals knows."""
     import narwhals as nw
 
@@ -93,16 +121,24 @@ def open_frame(frame: Any) -> Source:
         raise InputError(f"the frame cannot be used ({type(error).__name__}); are its column names unique?") from None
     if isinstance(wrapped, nw.LazyFrame):
         wrapped = wrapped.collect()
+    if not all(isinstance(name, str) for name in wrapped.columns):  # pandas numbers the columns that nobody named
+        wrapped = nw.from_native(frame.rename(columns=str))
     _unique(tuple(str(name) for name in wrapped.columns), "the frame")
     columns = {}
     for name in wrapped.columns:
         try:
-            columns[str(name)] = wrapped.select(name).to_arrow()[name]
+            if wrapped.implementation.is_polars() and wrapped.schema[name] == nw.Object:
+                raise TypeError("objects have no Arrow type")
+            columns[str(name)] = wrapped.select(name).to_arrow().column(0)
         except (pa.ArrowException, TypeError, ValueError):
             raise InputError(
                 f"column {name!r} mixes types that no table can hold; make it all text or all numbers"
             ) from None
-    return Source(tuple(columns), frame=pa.table(columns), native=wrapped.implementation.value)
+    dtypes = dict(zip(columns, frame.dtypes, strict=True)) if wrapped.implementation.is_pandas() else {}
+    return Source(
+        tuple(columns), missing=tuple(missing), frame=pa.table(columns), native=wrapped.implementation.value,
+        dtypes=dtypes,
+    )  # fmt: skip
 
 
 def _unique(names: tuple[str, ...], where: str) -> tuple[str, ...]:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
 from shoal.core.grouping import Codes, group
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchy import Hierarchy, number
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import ByLevel, Recoding
 from shoal.core.schema import Role, Schema
+from shoal.engines.embedded.encoding import dictionary
 from shoal.engines.embedded.published import EmbeddedPublished
 from shoal.engines.embedded.source import Source
 from shoal.errors import unknown_columns
@@ -90,7 +91,10 @@ class EmbeddedTable:
                 published[column.name] = plain[column.name].take(pa.array(rows))
             elif pseudonyms is not None:
                 published[column.name] = _pseudonymous(column.name, plain[column.name], pseudonyms, generator, rows)
-        return EmbeddedPublished(pa.table(published), self.source.native, self.source.dialect)
+        types = None if self.source.frame is None else self.source.frame.schema
+        return EmbeddedPublished(
+            pa.table(published), self.source.native, self.source.dialect, types, self.source.dtypes
+        )
 
     def _owners(self, schema: Schema, recoding: Recoding) -> Codes:
         """The class of each row (its distinct tuple, where the recoding goes by level); negative: left out."""
@@ -115,6 +119,9 @@ class EmbeddedTable:
             return pa.DictionaryArray.from_arrays(
                 hierarchy.codes[level][held.codes[rows]], pa.array(hierarchy.labels[level], pa.string())
             )
+        means = recoding.mean_labels(position, hierarchy)
+        if means is not None:
+            return pa.DictionaryArray.from_arrays(owners, _numbers(means))
         pairs = group([recoding.low[position], recoding.high[position]], [hierarchy.size, hierarchy.size], index=True)
         assert pairs.index is not None
         low, high = pairs.keys
@@ -132,14 +139,18 @@ class EmbeddedTable:
         return {name: column.filter(pa.array(self.kept)) for name, column in loaded.items()}
 
 
+def _numbers(labels: list[str | None]) -> pa.Array:
+    """Labels as numbers where all of them are."""
+    numbers = [None if label is None else number(label) for label in labels]
+    if all(value is None or value == value for value in numbers):
+        return pa.array(numbers, pa.float64())
+    return pa.array(labels, pa.string())
+
+
 def _pseudonymous(
     name: str, column: pa.ChunkedArray, pseudonyms: Pseudonyms, generator: np.random.Generator, rows: Any
 ) -> pa.Array:
-    encoded = column.take(pa.array(rows))
-    encoded = encoded if pa.types.is_dictionary(encoded.type) else encoded.dictionary_encode()
-    encoded = encoded.unify_dictionaries().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.chunk(0)
-    texts = [None if value is None else str(value) for value in encoded.dictionary.to_pylist()]
+    encoded = dictionary(name, column).take(pa.array(rows))
+    texts = [None if value is None else str(value).strip() for value in encoded.dictionary.to_pylist()]
     tokens = pseudonyms.of(name, texts, generator)
     return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(tokens, pa.string()))

@@ -1,0 +1,93 @@
+"""What all clustering algorithms share: their parameters, and the way from clusters to a recoding."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from annotated_types import Gt
+from typing_extensions import Doc
+
+from shoal.algorithms._merging import check_feasible, merged
+from shoal.algorithms._records import Records
+from shoal.algorithms._refinement import refined
+from shoal.core.contracts import Algorithm, Progress
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.policy import Policy
+from shoal.core.recoding import ByClass
+from shoal.errors import ParameterError, unknown_columns
+
+OUTPUTS = ("interval", "hierarchy", "mean")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clustering(Algorithm):
+    """An algorithm that puts every record into one cluster and publishes each cluster as one class."""
+
+    numeric: Annotated[
+        Literal["given", "interval", "hierarchy", "mean"],
+        Doc(
+            "how numeric attributes are published: along a hierarchy only if one was given, or always as this says: "
+            "the interval from least to greatest value, the closest common ancestor, or the mean"
+        ),
+    ] = "given"
+    publish: Annotated[
+        tuple[str, ...],
+        Doc("columns that are published otherwise than `numeric` says, as column=interval, =hierarchy or =mean"),
+    ] = ()
+    refine: Annotated[bool, Doc("end by moving and swapping records between clusters while the loss falls")] = False
+    time_limit: Annotated[
+        float,
+        Gt(0),
+        Doc("seconds after which the refinement stops; a run that stops so depends on the speed of the machine"),
+    ] = 60.0
+
+    by_union: ClassVar[bool] = False
+    """Whether clusters that break the policy merge by the cost of the union, not by what the merger adds."""
+
+    @abstractmethod
+    def cluster(
+        self, records: Records, generator: np.random.Generator, progress: Progress
+    ) -> tuple[Codes, dict[str, Any]]:
+        """The cluster of each record, none without, and facts worth knowing."""
+
+    def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByClass:
+        records = Records.of(dataset, policy, outputs(dataset, self.numeric, self.publish))
+        check_feasible(records)
+        # Where a single record may be enough, equal ones are where mergers begin.
+        owners, facts = records.tuples, dict[str, Any]()
+        if policy.least > 1:
+            owners, facts = self.cluster(records, np.random.default_rng(policy.seed), progress)
+        owners, mergers = merged(records, owners, progress, by_union=self.by_union)
+        facts = {**facts, "mergers": mergers}
+        if self.refine:
+            owners, facts["refinement"] = refined(records, owners, self.time_limit, progress)
+        return records.recoding(owners, facts)
+
+
+def outputs(dataset: Dataset, numeric: str, publish: tuple[str, ...]) -> tuple[str, ...]:
+    """How each quasi-identifier is published: `interval`, `hierarchy` or `mean`."""
+    chosen = {
+        hierarchy.column: _output(hierarchy, numeric) if hierarchy.ordered else "hierarchy"
+        for hierarchy in dataset.hierarchies
+    }
+    for entry in publish:
+        column, equals, output = entry.rpartition("=")
+        if not equals or output not in OUTPUTS:
+            raise ParameterError(f"publish: write column=output, where output is one of {', '.join(OUTPUTS)}")
+        if column not in chosen:
+            raise unknown_columns([column], chosen)
+        if output != "hierarchy" and not dataset.schema[column].hierarchy.ordered:  # type: ignore[union-attr]
+            raise ParameterError(f"publish: column {column!r} is not numeric, so it has no {output}")
+        chosen[column] = output
+    return tuple(chosen.values())
+
+
+def _output(hierarchy: Hierarchy, numeric: str) -> str:
+    if numeric == "given":
+        return "interval" if hierarchy.automatic else "hierarchy"
+    return numeric

@@ -1,0 +1,78 @@
+"""What makes any clustering satisfy any policy: clusters that break it merge, or are left out if the budget allows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shoal.algorithms._records import Records, numbered
+from shoal.core.contracts import Progress
+from shoal.core.grouping import Codes, Counts
+from shoal.errors import InfeasibleError
+
+
+def check_feasible(records: Records) -> None:
+    """Raises unless the whole table as one class satisfies the policy."""
+    if not bool(records.holds(np.zeros(len(records), dtype=np.int32)).all()):
+        raise InfeasibleError(
+            f"the whole table of {len(records):,} records as one class does not satisfy the policy",
+            {"records": len(records), "least": records.policy.least},
+        )
+
+
+def merged(records: Records, owners: Codes, progress: Progress, *, by_union: bool = False) -> tuple[Codes, int]:
+    """The clustering with every cluster that breaks the policy merged with the one it fits best, until all hold.
+
+    A cluster whose merger would cost more than leaving its records out is left out, as far as the budget goes.
+    Returns the clusters, -1 for records that are left out, and how many mergers there were.
+    """
+    budget = records.policy.budget(len(records))
+    mergers = 0
+    owners = numbered(owners)
+    while True:
+        holds = records.holds(owners)
+        broken = np.flatnonzero(~holds)
+        progress(float(holds.mean()), "merging clusters")
+        if not len(broken):
+            return owners, mergers
+        if len(holds) == 1:
+            raise InfeasibleError(
+                "what is left after every merger does not satisfy the policy",
+                {"records": int(np.sum(owners >= 0)), "least": records.policy.least},
+            )
+        low, high, sizes = records.ranges(owners)
+        dearest = float(records.points.shape[1]) if int(sizes[broken].min()) <= budget else np.inf
+        into, added = _round(records, broken, low, high, sizes, by_union, dearest)
+        dear = broken[added > dearest * sizes[broken]]
+        for cluster in dear[np.argsort(sizes[dear], kind="stable")].tolist():
+            if sizes[cluster] <= budget:
+                budget -= int(sizes[cluster])
+                into[cluster] = -1
+        if bool(np.all(into == np.arange(len(into)))):
+            into, _ = _round(records, broken, low, high, sizes, by_union, np.inf)
+        mergers += int(np.sum((into != np.arange(len(into))) & (into >= 0)))
+        owners = numbered(np.where(owners >= 0, into[owners], -1))
+
+
+def _round(
+    records: Records, broken: Any, low: Codes, high: Codes, sizes: Counts, by_union: bool, dearest: float
+) -> tuple[Codes, Any]:
+    from shoal.kernels.merging import merge
+
+    into, added = merge(
+        broken, low.copy(), high.copy(), sizes.copy(), records.index(low), records.space, by_union, dearest
+    )
+    return into, added
+
+
+def placed(records: Records, owners: Codes) -> Codes:
+    """The clustering with every record that has no cluster in the one to which it adds least loss."""
+    from shoal.kernels.merging import place_leftovers
+
+    if int(owners.max()) < 0:
+        return np.zeros(len(owners), dtype=np.int32)
+    if int(owners.min()) < 0:
+        low, high, sizes = records.ranges(owners)
+        place_leftovers(owners, records.tuples, records.points, low, high, sizes, records.space)
+    return owners

@@ -1,0 +1,139 @@
+"""Records: what every clustering of a table works on, and how a clustering becomes a recoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes, Counts, group
+from shoal.core.policy import Policy
+from shoal.core.recoding import ByClass
+from shoal.core.space import Space, loss_space
+
+BUCKET = 12
+"""Points in the lowest nodes of the index; more make it flatter, fewer make it finer."""
+
+
+def in_slices(work: Callable[[int, int], Any], count: int) -> list[Any]:
+    """Work on slices of so many things, one slice a thread; what a slice does must not depend on where it begins."""
+    from numba import get_num_threads
+
+    edges = [count * part // get_num_threads() for part in range(get_num_threads() + 1)]
+    with ThreadPoolExecutor(len(edges) - 1) as pool:
+        return list(pool.map(lambda bounds: work(*bounds), pairwise(edges)))
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """The records of a table in the order of their quasi-identifier tuples; equal records in the table's order.
+
+    `points` holds the distinct tuples, one a row, `counts` how many records each has, `tuples` the tuple and `rows`
+    the row of each record. A clustering gives every record the number of its cluster; numbers have no gaps.
+    """
+
+    dataset: Dataset
+    policy: Policy
+    outputs: tuple[str, ...]
+    points: Codes
+    counts: Counts
+    tuples: Codes
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, dataset: Dataset, policy: Policy, outputs: tuple[str, ...]) -> Records:
+        """The records of a dataset; `outputs` says of each quasi-identifier how it is published."""
+        summary = dataset.summary
+        columns = [dataset.codes(name) for name in summary.attributes]
+        index = group(columns, [hierarchy.size for hierarchy in summary.hierarchies], index=True).index
+        assert index is not None
+        rows = np.argsort(index, kind="stable")
+        points = np.ascontiguousarray(summary.keys.T)
+        return cls(dataset, policy, outputs, points, summary.sizes, index[rows], rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def intervals(self) -> list[bool]:
+        """Which attributes are published by their least and greatest value, not as nodes of their hierarchy."""
+        return [output != "hierarchy" for output in self.outputs]
+
+    @cached_property
+    def space(self) -> Space:
+        """What ranges of leaves cost."""
+        return loss_space(self.dataset.hierarchies, list(self.points.T), self.intervals)
+
+    @cached_property
+    def tree(self) -> tuple[Any, ...]:
+        """The index over the distinct tuples."""
+        return self.index(self.points)
+
+    def index(self, points: Codes) -> tuple[Any, ...]:
+        """An index over any points."""
+        from shoal.kernels.index import build
+
+        tree: tuple[Any, ...] = build(points, self.space, BUCKET)
+        return tree
+
+    @cached_property
+    def starts(self) -> Counts:
+        """The first record of each tuple, and the number of records at the end."""
+        return np.append(0, np.cumsum(self.counts)).astype(np.int64)
+
+    @cached_property
+    def judged(self) -> bool:
+        """Whether some model looks at more than the size of a class."""
+        return any(not model.by_size for model in self.policy.models)
+
+    def holds(self, owners: Codes) -> NDArray[np.bool_]:
+        """For each cluster, whether it satisfies the policy; records with a negative cluster do not count."""
+        clusters = int(owners.max()) + 1 if len(owners) else 0
+        if not self.judged:
+            sizes = np.bincount(owners[owners >= 0], minlength=clusters)
+            return np.asarray(sizes >= self.policy.least)
+        return self.policy.holds(self.dataset.partitioned(self._by_row(owners), clusters, over_rows=True))
+
+    def _by_row(self, owners: Codes) -> Codes:
+        by_row = np.empty(len(owners), dtype=np.int32)
+        by_row[self.rows] = owners
+        return by_row
+
+    def ranges(self, owners: Codes) -> tuple[Codes, Codes, Counts]:
+        """The least and greatest codes of each cluster, one row each, and its size."""
+        from shoal.kernels.ranges import extremes
+
+        clusters = int(owners.max()) + 1
+        found = [extremes(owners, np.ascontiguousarray(column[self.tuples]), clusters) for column in self.points.T]
+        low, high = (np.ascontiguousarray(np.stack(side, axis=1)) for side in zip(*found, strict=True))
+        return low, high, np.bincount(owners[owners >= 0], minlength=clusters).astype(np.int64)
+
+    def recoding(self, owners: Codes, facts: dict[str, Any]) -> ByClass:
+        """The recoding of a clustering: over tuples where equal records share a cluster, else over rows."""
+        firsts = owners[self.starts[:-1]]
+        means = tuple(output == "mean" for output in self.outputs)
+        whole = bool(np.all(np.repeat(firsts, self.counts) == owners))
+        names = self.dataset.summary.attributes
+        columns = list(self.dataset.summary.keys) if whole else [self.dataset.codes(name) for name in names]
+        return ByClass.of(
+            firsts if whole else self._by_row(owners), columns, self.dataset.hierarchies, self.intervals,
+            over_rows=not whole, facts=facts, means=means, weights=self.counts if whole else None,
+        )  # fmt: skip
+
+
+def numbered(owners: NDArray[Any]) -> Codes:
+    """Cluster numbers without gaps, in the order of their first records; negative ones stay -1."""
+    kept = owners >= 0
+    _, firsts, inverse = np.unique(owners[kept], return_index=True, return_inverse=True)
+    ranks = np.empty(len(firsts), dtype=np.int32)
+    ranks[np.argsort(firsts)] = np.arange(len(firsts), dtype=np.int32)
+    found = np.full(len(owners), -1, dtype=np.int32)
+    found[kept] = ranks[inverse]
+    return found

@@ -1,0 +1,118 @@
+"""Space: what a range of leaves costs in each quasi-identifier, as flat arrays that kernels can read.
+
+One notion of distance and of added loss for every local recoding: the cost of a set of records is, summed over
+the attributes, the cost of the range of leaves that they would be published as. The distance of two records is
+the cost of the pair.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+from math import lcm
+
+import numpy as np
+
+from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.loss import penalty
+
+Space = namedtuple("Space", "sizes tables offsets interval missing values leaves spans tree charges rows")
+"""For attribute `a`: `sizes[a]` leaves; where they are few, the cost of the leaves i to j is
+`tables[offsets[a] + i * sizes[a] + j]`, else `offsets[a]` is -1 and the cost follows from `values` (intervals) or
+from `tree` and `charges` (the node of each leaf at each level, and what that node costs)."""
+
+TABULATED = 512
+"""Hierarchies of up to so many leaves get a table of all ranges."""
+
+
+def loss_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool]) -> Space:
+    """Costs as the loss metric LM counts them; attribute `j` is published as intervals where `intervals[j]` says so,
+    else as nodes.
+
+    A number costs the length of its interval over the table's range, any other value the share of the other leaves
+    that its node covers. Searches that minimize it end with less NCP, too, than searches that minimize NCP, which
+    charges the first leaf as soon as there is a second one.
+    """
+    charges = [_charges(hierarchy, column) for hierarchy, column in zip(hierarchies, columns, strict=True)]
+    return _space(hierarchies, columns, intervals, charges)
+
+
+def _charges(hierarchy: Hierarchy, column: Codes) -> Floats:
+    """What each leaf costs when it is published at each level."""
+    least, greatest = int(column.min()), int(column.max())
+    nodes = [
+        (hierarchy.starts[level][codes], hierarchy.stops[level][codes]) for level, codes in enumerate(hierarchy.codes)
+    ]
+    if hierarchy.ordered:
+        return np.stack([penalty(hierarchy, low, high, least, greatest) for low, high in nodes])
+    return np.stack([(high - low) / max(hierarchy.size - 1, 1) for low, high in nodes])
+
+
+def level_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes]) -> tuple[Space, int]:
+    """Costs as HDist counts them: two records pay, in each attribute, twice the share of levels to climb.
+
+    Costs are whole numbers, exact in any sum; HDist is the cost over the second thing returned.
+    """
+    scale = lcm(*(hierarchy.height for hierarchy in hierarchies))
+    charges = [
+        np.repeat(
+            np.arange(hierarchy.height + 1, dtype=np.float64)[:, None] * (2 * scale // hierarchy.height),
+            hierarchy.size,
+            axis=1,
+        )
+        for hierarchy in hierarchies
+    ]
+    return _space(hierarchies, columns, [False] * len(hierarchies), charges), scale
+
+
+def _space(
+    hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool], charges: Sequence[Floats]
+) -> Space:
+    sizes = np.array([hierarchy.size for hierarchy in hierarchies], dtype=np.int64)
+    tables: list[Floats] = []
+    offsets = np.full(len(sizes), -1, dtype=np.int64)
+    spans = np.ones(len(sizes))
+    numbers: list[Floats] = []
+    for position, (hierarchy, column, interval) in enumerate(zip(hierarchies, columns, intervals, strict=True)):
+        held = hierarchy.values if hierarchy.values is not None else np.zeros(hierarchy.size)
+        numbers.append(np.asarray(held, dtype=np.float64))
+        if interval:
+            present = column[column >= int(hierarchy.missing)]
+            span = float(held[present.max()] - held[present.min()]) if len(present) else 0.0
+            spans[position] = span if span > 0 else 1.0
+        if hierarchy.size <= TABULATED:
+            offsets[position] = sum(table.size for table in tables)
+            tables.append(_table(hierarchy, interval, spans[position], charges[position]))
+    firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    rows = np.concatenate([[0], np.cumsum([charge.size for charge in charges])[:-1]]).astype(np.int64)
+    return Space(
+        sizes,
+        np.concatenate([table.ravel() for table in tables]) if tables else np.zeros(1),
+        offsets,
+        np.array(intervals, dtype=np.bool_),
+        np.array([hierarchy.missing for hierarchy in hierarchies], dtype=np.bool_),
+        np.concatenate(numbers),
+        firsts,
+        spans,
+        np.concatenate([hierarchy.codes.ravel() for hierarchy in hierarchies]),
+        np.concatenate([charge.ravel() for charge in charges]),
+        rows,
+    )
+
+
+def _table(hierarchy: Hierarchy, interval: bool, span: float, charges: Floats) -> Floats:
+    """The cost of every pair of least and greatest leaf, either way round."""
+    above, beside = np.triu_indices(hierarchy.size)
+    low, high = above.astype(np.int32), beside.astype(np.int32)
+    if interval:
+        assert hierarchy.values is not None
+        costs = np.clip((hierarchy.values[high] - hierarchy.values[low]) / span, 0.0, 1.0)
+        costs[hierarchy.spans_missing(low, high)] = 1.0
+        costs[low == high] = 0.0
+    else:
+        costs = charges[hierarchy.ancestor_levels(low, high), low]
+    table = np.zeros((hierarchy.size, hierarchy.size))
+    table[low, high] = costs
+    table[high, low] = costs
+    return table

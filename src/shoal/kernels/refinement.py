@@ -1,0 +1,194 @@
+"""Moving and swapping records between clusters while the loss falls.
+
+The state is a named tuple of arrays:
+
+- `points`: the distinct tuples; `tuples`: the tuple of each record; `starts`: the first record of each tuple;
+  `neighbours`: for each tuple the nearest ones, -1 where there are no more;
+- `owners`: the cluster of each record; `heads`, `following`, `previous`: each cluster's records as a linked list;
+- `sizes`, `extremes` (two least and two greatest codes in each attribute), `paid` (the loss): of each cluster;
+- `changed`: the round in which a cluster changed last; `looked`: the round in which a record was last looked at.
+"""
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.cost import cost, span
+from shoal.kernels.index import joined
+
+LEAST_GAIN = 1e-9
+"""Above rounding, so that a sum that was stopped early never looks like a gain."""
+
+
+@njit(cache=True, nogil=True)
+def link(state):
+    """Fills the linked lists and the figures of every cluster from `owners`."""
+    state.heads[:] = -1
+    state.following[:] = -1
+    state.previous[:] = -1
+    for row in range(len(state.owners) - 1, -1, -1):
+        owner = state.owners[row]
+        if owner >= 0:
+            state.following[row] = state.heads[owner]
+            if state.heads[owner] >= 0:
+                state.previous[state.heads[owner]] = row
+            state.heads[owner] = row
+
+
+@njit(cache=True, nogil=True)
+def measure(cluster, state, space):
+    """Takes a cluster's size, extremes and loss anew."""
+    dimensions = state.points.shape[1]
+    ends = state.extremes[cluster]
+    low, below, above, high = ends[0], ends[1], ends[2], ends[3]
+    low[:], below[:] = np.iinfo(np.int32).max, np.iinfo(np.int32).max
+    above[:], high[:] = -1, -1
+    size = 0
+    row = state.heads[cluster]
+    while row >= 0:
+        size += 1
+        for attribute in range(dimensions):
+            code = state.points[state.tuples[row], attribute]
+            if code < low[attribute]:
+                below[attribute] = low[attribute]
+                low[attribute] = code
+            elif code < below[attribute]:
+                below[attribute] = code
+            if code > high[attribute]:
+                above[attribute] = high[attribute]
+                high[attribute] = code
+            elif code > above[attribute]:
+                above[attribute] = code
+        row = state.following[row]
+    state.sizes[cluster] = size
+    state.paid[cluster] = size * span(space, low, high) if size > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def measure_all(state, space):
+    for cluster in range(len(state.heads)):
+        measure(cluster, state, space)
+
+
+@njit(cache=True, nogil=True)
+def _without(cluster, point, state, low, high):
+    """The least and greatest codes of a cluster when one record with these codes is taken out."""
+    ends = state.extremes[cluster]
+    for attribute in range(len(point)):
+        code = point[attribute]
+        low[attribute] = ends[1, attribute] if code == ends[0, attribute] else ends[0, attribute]
+        high[attribute] = ends[2, attribute] if code == ends[3, attribute] else ends[3, attribute]
+
+
+@njit(cache=True, nogil=True)
+def _swapped(cluster, leaving, coming, state, space, limit):
+    """The cost of a cluster with one record exchanged for another; stops once that exceeds `limit`."""
+    ends = state.extremes[cluster]
+    total = 0.0
+    for attribute in range(len(leaving)):
+        code = leaving[attribute]
+        low = ends[1, attribute] if code == ends[0, attribute] else ends[0, attribute]
+        high = ends[2, attribute] if code == ends[3, attribute] else ends[3, attribute]
+        code = coming[attribute]
+        total += cost(space, attribute, min(low, code), max(high, code))
+        if total > limit:
+            break
+    return total
+
+
+@njit(cache=True, nogil=True)
+def propose(begin, end, state, space, least, ceiling, gains, targets, partners):
+    """For the records `begin:end`, the best move to, or swap with, a cluster of a neighbouring tuple.
+
+    `gains[row]` becomes what is saved, 0 when nothing can be; `targets` the other cluster and `partners` the record
+    that comes back, -1 for a plain move. Pairs of clusters that have not changed since the record was last looked
+    at are passed over. Only gains below `ceiling[row]` count.
+    """
+    dimensions = state.points.shape[1]
+    stamps = np.full(len(state.heads), -1, np.int32)
+    low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
+    for row in range(begin, end):
+        gains[row] = 0.0
+        home = state.owners[row]
+        if home < 0 or state.paid[home] <= 0.0:
+            continue
+        point = state.points[state.tuples[row]]
+        size = state.sizes[home]
+        stamps[home] = row
+        fresh = state.changed[home] > state.looked[row]
+        _without(home, point, state, low, high)
+        shrunk = span(space, low, high) if size > 1 else 0.0
+        best = 0.0
+        for near in state.neighbours[state.tuples[row]]:
+            if near < 0:
+                break
+            for other in range(state.starts[near], state.starts[near + 1]):
+                target = state.owners[other]
+                if target < 0 or stamps[target] == row:
+                    continue
+                stamps[target] = row
+                if not fresh and state.changed[target] <= state.looked[row]:
+                    continue
+                both = state.paid[home] + state.paid[target]
+                others = state.sizes[target]
+                if size > least:
+                    limit = (both - best - shrunk * (size - 1)) / (others + 1)
+                    there = joined(space, state.extremes[target, 0], state.extremes[target, 3], point, limit)
+                    gain = both - shrunk * (size - 1) - there * (others + 1)
+                    if best + LEAST_GAIN < gain < ceiling[row]:
+                        best, targets[row], partners[row] = gain, target, -1
+                partner = state.heads[target]
+                while partner >= 0 and shrunk * size < both - best:
+                    back = state.points[state.tuples[partner]]
+                    if state.tuples[partner] != state.tuples[row]:
+                        here = joined(space, low, high, back, (both - best) / size)
+                        limit = (both - best - here * size) / others
+                        if limit > 0:
+                            there = _swapped(target, back, point, state, space, limit)
+                            gain = both - here * size - there * others
+                            if best + LEAST_GAIN < gain < ceiling[row]:
+                                best, targets[row], partners[row] = gain, target, partner
+                    # In a cluster without loss all records are equal.
+                    partner = state.following[partner] if state.paid[target] > 0.0 else -1
+        gains[row] = best
+
+
+@njit(cache=True, nogil=True)
+def _shift(row, target, state):
+    """Moves one record to another cluster's list."""
+    after, before = state.following[row], state.previous[row]
+    if before >= 0:
+        state.following[before] = after
+    else:
+        state.heads[state.owners[row]] = after
+    if after >= 0:
+        state.previous[after] = before
+    state.following[row], state.previous[row] = state.heads[target], -1
+    if state.heads[target] >= 0:
+        state.previous[state.heads[target]] = row
+    state.heads[target] = row
+    state.owners[row] = target
+
+
+@njit(cache=True, nogil=True)
+def exchange(row, partner, target, state, space):
+    """A record goes to another cluster, and its partner, if there is one, comes back."""
+    home = state.owners[row]
+    if partner >= 0:
+        _shift(partner, home, state)
+    _shift(row, target, state)
+    measure(home, state, space)
+    measure(target, state, space)
+
+
+@njit(cache=True, nogil=True)
+def carry_out(chosen, targets, partners, state, space, now):
+    """Carries out proposals in the given order, at most one for each cluster; returns which were."""
+    done = np.zeros(len(chosen), np.bool_)
+    for place in range(len(chosen)):
+        row = chosen[place]
+        home, target = state.owners[row], targets[row]
+        if state.changed[home] < now and state.changed[target] < now:
+            exchange(row, partners[row], target, state, space)
+            state.changed[home], state.changed[target] = now, now
+            done[place] = True
+    return done

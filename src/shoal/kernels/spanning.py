@@ -1,0 +1,208 @@
+"""Minimum spanning trees by Borůvka's method over a tree of boxes, and cutting them.
+
+Vertices are numbered by their place in the index. Edges have a total order, by weight, then by the lower and the
+higher number, so that there is one minimum spanning tree, whoever looks for which part of it.
+"""
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.cost import pair
+from shoal.kernels.index import bound
+
+
+@njit(cache=True, nogil=True)
+def _before(weight, one, other, best, first, second):
+    """Whether an edge comes before another one."""
+    if weight != best:
+        return weight < best
+    low, high = min(one, other), max(one, other)
+    return low < first or (low == first and high < second)
+
+
+@njit(cache=True, nogil=True)
+def uniform(begins, ends, left, components):
+    """For each node the component of all its points, -1 where they differ."""
+    labels = np.empty(len(left), np.int32)
+    for node in range(len(left) - 1, -1, -1):
+        if left[node] >= 0:
+            labels[node] = labels[left[node]] if labels[left[node]] == labels[left[node] + 1] else -1
+        else:
+            labels[node] = components[begins[node]]
+            for place in range(begins[node] + 1, ends[node]):
+                if components[place] != labels[node]:
+                    labels[node] = -1
+    return labels
+
+
+@njit(cache=True, nogil=True)
+def lightest(begin, end, points, tree, space, components, labels, limits, weights, partners):
+    """For the vertices `begin:end`, the first edge out of the own component that comes before the component's limit.
+
+    `limits` has the weight and the ends of the best edge known of each component. `weights` and `partners` keep
+    what was found for each vertex: still true while the partner is outside, and a bound from below at any time.
+    """
+    _, begins, ends, left, low, high = tree
+    stack, bounds = np.empty(len(left) + 1, np.int32), np.empty(len(left) + 1, np.float64)
+    for vertex in range(begin, end):
+        own = components[vertex]
+        if partners[vertex] >= 0 and components[partners[vertex]] != own:
+            continue
+        best, first, second = limits[own, 0], limits[own, 1], limits[own, 2]
+        if weights[vertex] > best:
+            continue
+        chosen = -1
+        stack[0], bounds[0], top = 0, 0.0, 1
+        while top > 0:
+            top -= 1
+            node = stack[top]
+            if labels[node] == own or bounds[top] > best:
+                continue
+            if bounds[top] == best and not _before(best, vertex, begins[node], best, first, second):
+                continue
+            if left[node] < 0:
+                for place in range(begins[node], ends[node]):
+                    if components[place] != own:
+                        here = pair(space, points[vertex], points[place])
+                        if _before(here, vertex, place, best, first, second):
+                            best, first, second, chosen = here, min(vertex, place), max(vertex, place), place
+                continue
+            child = left[node]
+            one = bound(space, points[vertex], points[vertex], low[child], high[child], best)
+            two = bound(space, points[vertex], points[vertex], low[child + 1], high[child + 1], best)
+            near = 0 if one <= two else 1
+            stack[top], bounds[top] = child + 1 - near, max(one, two)
+            stack[top + 1], bounds[top + 1] = child + near, min(one, two)
+            top += 2
+        weights[vertex], partners[vertex] = best, chosen
+
+
+@njit(cache=True, nogil=True)
+def best_edges(components, count, weights, partners):
+    """For each component the first of the edges that are known to leave it: its weight and its two ends."""
+    found = np.full((count, 3), np.inf)
+    for vertex in range(len(components)):
+        partner = partners[vertex]
+        if partner >= 0 and components[partner] != components[vertex]:
+            best = found[components[vertex]]
+            if _before(weights[vertex], vertex, partner, best[0], best[1], best[2]):
+                best[0], best[1], best[2] = weights[vertex], min(vertex, partner), max(vertex, partner)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _root(parents, vertex):
+    while parents[vertex] != vertex:
+        parents[vertex] = parents[parents[vertex]]
+        vertex = parents[vertex]
+    return vertex
+
+
+@njit(cache=True, nogil=True)
+def unite(components, found, edges, lengths, known):
+    """Adds every component's edge to the tree, once; returns the number of edges and of components after it."""
+    count = len(found)
+    parents = np.arange(count)
+    for component in range(count):
+        one, other = int(found[component, 1]), int(found[component, 2])
+        here, there = _root(parents, components[one]), _root(parents, components[other])
+        if here != there:
+            parents[max(here, there)] = min(here, there)
+            edges[known, 0], edges[known, 1], lengths[known] = one, other, found[component, 0]
+            known += 1
+    numbers = np.full(count, -1, np.int32)
+    fresh = 0
+    for component in range(count):
+        if _root(parents, component) == component:
+            numbers[component] = fresh
+            fresh += 1
+    for vertex in range(len(components)):
+        components[vertex] = numbers[_root(parents, components[vertex])]
+    return known, fresh
+
+
+@njit(cache=True, nogil=True)
+def rooted(edges, count):
+    """The tree from vertex 0: an order in which parents come first, each vertex' parent and the edge to it."""
+    degree = np.zeros(count + 1, np.int64)
+    for edge in range(len(edges)):
+        degree[edges[edge, 0] + 1] += 1
+        degree[edges[edge, 1] + 1] += 1
+    starts = np.cumsum(degree)
+    filled = starts[:-1].copy()
+    beside = np.empty(2 * len(edges), np.int64)
+    for edge in range(len(edges)):
+        for end in range(2):
+            beside[filled[edges[edge, end]]] = edge
+            filled[edges[edge, end]] += 1
+    order = np.zeros(count, np.int64)
+    parents, above = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
+    reached = 1
+    for at in range(count):
+        vertex = order[at]
+        for place in range(starts[vertex], starts[vertex + 1]):
+            edge = beside[place]
+            other = edges[edge, 0] + edges[edge, 1] - vertex
+            if edge != above[vertex]:
+                parents[other], above[other] = vertex, edge
+                order[reached] = other
+                reached += 1
+    return order, parents, above
+
+
+@njit(cache=True, nogil=True)
+def cut(edges, lengths, counts, wanted, least):
+    """Drops the longest edges, so many as `wanted`, and returns the subtree of each vertex.
+
+    Of edges of the same length at the limit, those go first that leave at least `least` records on both sides;
+    then the order of the edges decides. Edges without length stay.
+    """
+    count = len(counts)
+    order, parents, above = rooted(edges, count)
+    below = np.zeros(len(edges), np.int64)
+    for vertex in range(count):
+        if above[vertex] >= 0:
+            below[above[vertex]] = vertex
+    positive = 0
+    for length in lengths:
+        positive += length > 0
+    wanted = min(wanted, positive)
+    severed = np.zeros(count, np.bool_)
+    if wanted > 0:
+        limit = np.sort(lengths)[len(lengths) - wanted]
+        for edge in range(len(edges)):
+            if lengths[edge] > limit:
+                severed[below[edge]] = True
+                wanted -= 1
+        sizes = counts.copy()
+        for at in range(count - 1, 0, -1):
+            vertex = order[at]
+            if not severed[vertex]:
+                sizes[parents[vertex]] += sizes[vertex]
+        for even in (True, False):
+            for edge in range(len(edges)):
+                vertex = below[edge]
+                if wanted == 0 or lengths[edge] != limit or severed[vertex]:
+                    continue
+                top = parents[vertex]
+                while even and parents[top] >= 0 and not severed[top]:
+                    top = parents[top]
+                if even and (sizes[vertex] < least or sizes[top] - sizes[vertex] < least):
+                    continue
+                severed[vertex] = True
+                wanted -= 1
+                top = parents[vertex]
+                while even:
+                    sizes[top] -= sizes[vertex]
+                    if parents[top] < 0 or severed[top]:
+                        break
+                    top = parents[top]
+    owners = np.zeros(count, np.int32)
+    fresh = 1
+    for at in range(1, count):
+        vertex = order[at]
+        owners[vertex] = owners[parents[vertex]]
+        if severed[vertex]:
+            owners[vertex] = fresh
+            fresh += 1
+    return owners

@@ -1,0 +1,82 @@
+"""Splitting a cluster around its two farthest members."""
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.cost import pair
+
+EXHAUSTIVE = 256
+
+
+@njit(cache=True, nogil=True)
+def _farthest_from(origin, begin, end, members, points, tuples, space):
+    best, chosen = -1.0, begin
+    for place in range(begin, end):
+        here = pair(space, points[tuples[members[origin]]], points[tuples[members[place]]])
+        if here > best:
+            best, chosen = here, place
+    return chosen, best
+
+
+@njit(cache=True, nogil=True)
+def _farthest_pair(begin, end, members, points, tuples, space):
+    """The two farthest members; in big clusters the farthest from the first, and the farthest from that one."""
+    if end - begin > EXHAUSTIVE:
+        one, _ = _farthest_from(begin, begin, end, members, points, tuples, space)
+        other, best = _farthest_from(one, begin, end, members, points, tuples, space)
+        return one, other, best
+    one, other, best = begin, begin, -1.0
+    for place in range(begin, end):
+        partner, here = _farthest_from(place, place, end, members, points, tuples, space)
+        if here > best:
+            one, other, best = place, partner, here
+    return one, other, best
+
+
+@njit(cache=True, nogil=True)
+def bisect(owners, frozen, tuples, points, space, least, once):
+    """Splits every cluster of twice `least` or more in two, and, unless `once`, the halves again, in place.
+
+    Each member goes to the nearer of the two farthest ones, so far as both halves keep `least`. Clusters of equal
+    records and of `frozen` ones are not split. Cluster numbers have no gaps; one half keeps the number. Returns the
+    number of clusters.
+    """
+    members = np.argsort(owners, kind="mergesort").astype(np.int32)
+    begins, ends = np.empty(len(owners), np.int64), np.empty(len(owners), np.int64)
+    clusters = 0
+    for place in range(len(members)):
+        owner = owners[members[place]]
+        if owner < 0:
+            continue
+        if owner == clusters:
+            begins[clusters] = place
+            clusters += 1
+        ends[owner] = place + 1
+    cluster, last = 0, clusters
+    while cluster < (last if once else clusters):
+        begin, end = begins[cluster], ends[cluster]
+        one, other, best = 0, 0, 0.0
+        if end - begin >= 2 * least and not frozen[members[begin]]:
+            one, other, best = _farthest_pair(begin, end, members, points, tuples, space)
+        if best <= 0.0:
+            cluster += 1
+            continue
+        here, there = points[tuples[members[one]]], points[tuples[members[other]]]
+        leaning = np.empty(end - begin, np.float64)
+        nearer = 0
+        for place in range(begin, end):
+            point = points[tuples[members[place]]]
+            leaning[place - begin] = pair(space, here, point) - pair(space, there, point)
+            if leaning[place - begin] <= 0:
+                nearer += 1
+        order = np.argsort(leaning, kind="mergesort")
+        members[begin:end] = members[begin:end][order]
+        middle = begin + min(max(nearer, least), end - begin - least)
+        ends[cluster] = middle
+        begins[clusters], ends[clusters] = middle, end
+        clusters += 1
+        cluster += 1 if once else 0
+    for cluster in range(clusters):
+        for place in range(begins[cluster], ends[cluster]):
+            owners[members[place]] = cluster
+    return clusters

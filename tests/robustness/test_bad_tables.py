@@ -1,0 +1,165 @@
+"""Tables that are none: a clear error, exit code 2, no cell's value, nothing written."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from canary_table import BODY, CANARY, HEADER, NUMERIC_CANARY, ROLES
+
+BAD = {
+    "empty": (b"", "is empty"),
+    "only blanks": (b"\n \n\n", "is empty"),
+    "header only": (HEADER.encode(), "no record"),
+    "header without newline": (HEADER.strip().encode(), "no record"),
+    "a name twice": (HEADER.replace("sex", "age").encode() + BODY.encode(), "more than once"),
+    "a name twice but for blanks": (HEADER.replace("sex", " age ").encode() + BODY.encode(), "more than once"),
+    "a nameless column": (HEADER.replace("sex", "").encode() + BODY.encode(), "no name"),
+    "too many fields": ((HEADER + BODY + f"x,1,F,04000,{CANARY},{CANARY}\n").encode(), "1 rows have another number"),
+    "too few fields": ((HEADER + BODY + f"x,1,F,{CANARY}\n{CANARY}\n").encode(), "2 rows have another number"),
+    "fewer names than fields": ((HEADER.replace("name,", "") + BODY).encode(), "no column named"),
+    "an open quotation mark": ((HEADER + f'x,1,"{CANARY},\n' + BODY).encode(), ""),
+    "binary garbage": (bytes(range(256)) * 64, "not a text file"),
+    "garbage without a zero byte": (bytes(range(128, 256)) * 64 + CANARY.encode(), ""),
+    "zero bytes": ((HEADER + BODY).replace("flu", "f\0u").encode(), "not a text file"),
+    "a zero byte after the sample": ((HEADER + BODY * 900 + "x,1,\0,04000,flu\n").encode(), "zero bytes"),
+    "a broken gzip": (gzip.compress((HEADER + BODY * 50).encode())[:-700], "decompressed"),
+    "a gzip of nothing but its magic": (b"\x1f\x8b" + CANARY.encode(), "decompressed"),
+    "not its encoding further on": ((HEADER + BODY * 900).encode() + b"x,1,\xff\xfe,1,flu\n", "encoding"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_table_is_refused(case: str, tmp_path: Path, shoal) -> None:
+    content, reason = BAD[case]
+    source, target = tmp_path / "people.csv", tmp_path / "out.csv"
+    source.write_bytes(content)
+    for command in (("diagnose", source), ("anonymize", source, "-o", target, "--k", 2)):
+        ran = shoal(*command, *ROLES)
+        assert ran.code == 2, ran
+        assert ran.err.startswith("error: ") and reason in ran.err
+        assert ran.out == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+    assert source.read_bytes() == content
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+@pytest.mark.parametrize("content", [b"", b"PAR1", CANARY.encode() * 99, b"ARROW1\0\0" + bytes(80)])
+def test_a_bad_binary_table_is_refused(ending: str, content: bytes, tmp_path: Path, shoal) -> None:
+    source = tmp_path / f"people.{ending}"
+    source.write_bytes(content)
+    ran = shoal("diagnose", source, *ROLES)
+    assert ran.code == 2 and "people" in ran.err
+
+
+def test_no_table_at_all(tmp_path: Path, shoal) -> None:
+    assert "no such file" in shoal("diagnose", tmp_path / "none.csv", *ROLES).err
+    assert "folder" in shoal("diagnose", tmp_path, *ROLES).err
+    assert shoal("diagnose", *ROLES).code == 2
+    assert shoal("diagnose", "/dev/null", *ROLES).code == 2
+
+
+@pytest.mark.parametrize("place", ["first", "later"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_of_200_megabytes(place: str, packed: bool, tmp_path: Path, shoal) -> None:
+    source = tmp_path / ("people.csv.gz" if packed else "people.csv")
+    with gzip.open(source, "wb", compresslevel=1) if packed else source.open("wb") as file:
+        if place == "later":
+            file.write((HEADER + BODY).encode())
+        for _ in range(200):
+            file.write(b"x" * (1 << 20))
+    ran = shoal("diagnose", source, *ROLES)
+    source.unlink()
+    assert ran.code == 2 and "longer than" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("roles", "reason"),
+    [
+        (("--quasi", "age,salary"), "no column named 'salary'"),
+        (("--quasi", "age", "--sensitive", "age"), "given twice"),
+        (("--quasi", "age,age"), "given twice"),
+        (("--quasi", "age", "--identifiers", "age"), "given twice"),
+        (("--sensitive", "disease"), "quasi"),
+        ((), "no column has a role"),
+        (("--quasi", "age", "--kind", "sex=numeric", "--sensitive", "sex"), "not numbers"),
+        (("--quasi", "age", "--kind", "zip=date", "--sensitive", "zip"), "not dates"),
+        (("--quasi", "age", "--kind", "age=colour"), "no such kind"),
+        (("--quasi", "age", "--kind", "age"), "--kind is written"),
+        (("--quasi", "age", "--kind", "salary=text"), "no column named 'salary'"),
+        (("--quasi", "age", "--missing-rule", "age=maybe"), "missing-value rule"),
+        (("--quasi", "age", "--hierarchies", "nowhere"), "no folder"),
+        (("--quasi", "age", "--hierarchy", "age=nowhere.csv"), "cannot be read"),
+        (("--quasi", "age", "--hierarchy", "salary=intervals:width=5"), "no column named 'salary'"),
+        (("--quasi", "age", "--hierarchy", "age=intervals:width=0"), "greater than 0"),
+        (("--quasi", "age", "--hierarchy", "age=intervals:width"), "key=value"),
+        (("--quasi", "age", "--hierarchy", "age=intervals"), "needs width"),
+        (("--quasi", "age", "--hierarchy", "age=intervals:breadth=5"), "no parameter breadth"),
+        (("--quasi", "age", "--delimiter", "ab"), "one character"),
+        (("--quasi", "age", "--delimiter", "§"), "one character"),
+        (("--quasi", "age", "--delimiter", ""), "one character"),
+        (("--quasi", "age", "--encoding", "klingon"), "klingon"),
+        (("--quasi", "age", "--encoding", "utf-16"), "utf-16"),
+    ],
+)
+def test_wrong_roles_and_settings(roles: tuple[str, ...], reason: str, table: Path, shoal) -> None:
+    ran = shoal("diagnose", table, *roles)
+    assert ran.code == 2 and reason in ran.err
+
+
+def test_a_table_without_a_header_is_not_recited(tmp_path: Path, shoal) -> None:
+    source = tmp_path / "people.csv"
+    source.write_text(f"{CANARY},39,State-gov\n{CANARY},{NUMERIC_CANARY},Private\n")
+    ran = shoal("diagnose", source, "--quasi", "age")
+    assert ran.code == 2 and "'age'" in ran.err and "header" in ran.err
+    source.write_text(f'name,"sex\n{CANARY},F\n{CANARY},M\n')
+    ran = shoal("diagnose", source, "--quasi", "age")
+    assert ran.code == 2 and "'age'" in ran.err and "header" in ran.err
+
+
+def test_k_beyond_the_number_of_records(table: Path, tmp_path: Path, shoal) -> None:
+    target = tmp_path / "out.csv"
+    ran = shoal("anonymize", table, "-o", target, *ROLES, "--k", 61, "--json")
+    assert ran.code == 3 and "60 records" in ran.err
+    assert not target.exists()
+    assert shoal("diagnose", table, *ROLES, "--k", 61).code == 1
+    assert shoal("anonymize", table, "-o", target, *ROLES, "--k", 60).code == 0
+
+
+@pytest.mark.parametrize("k", ["0", "-3", "many", "2.5"])
+def test_no_k_at_all(k: str, table: Path, tmp_path: Path, shoal) -> None:
+    assert shoal("anonymize", table, "-o", tmp_path / "out.csv", *ROLES, "--k", k).code == 2
+
+
+@pytest.mark.parametrize("suppression", ["-0.1", "1.1", "nan"])
+def test_no_share_at_all(suppression: str, table: Path, tmp_path: Path, shoal) -> None:
+    options = ("--k", 2, "--suppression", suppression)
+    assert shoal("anonymize", table, "-o", tmp_path / "out.csv", *ROLES, *options).code == 2
+
+
+def test_no_policy(table: Path, tmp_path: Path, shoal) -> None:
+    ran = shoal("anonymize", table, "-o", tmp_path / "out.csv", *ROLES)
+    assert ran.code == 2 and "privacy model" in ran.err
+
+
+def test_only_missing_values(tmp_path: Path, shoal) -> None:
+    source, target = tmp_path / "people.csv", tmp_path / "out.csv"
+    source.write_text("age,sex,disease\n" + ",,\n" * 20 + ",F,\n" * 20)
+    roles = ("--quasi", "age,sex", "--sensitive", "disease")
+    assert shoal("diagnose", source, *roles, "--k", 20).code == 0
+    assert shoal("anonymize", source, "-o", target, *roles, "--k", 5).code == 0
+    assert shoal("verify", target).code == 0
+    assert shoal("evaluate", source, target, *roles).code == 0
+    refused = shoal("diagnose", source, *roles, "--missing-rule", "age=refuse")
+    assert refused.code == 2 and "lacks a value in 40 of 40" in refused.err
+    dropped = shoal("diagnose", source, *roles, "--missing-rule", "age=drop")
+    assert dropped.code == 2 and "leave no record" in dropped.err
+    assert shoal("diagnose", source, *roles, "--missing-rule", "sex=drop", "--k", 20).code == 0
+
+
+def test_nothing_but_missing_values(tmp_path: Path, shoal) -> None:
+    source, target = tmp_path / "people.csv", tmp_path / "out.csv"
+    source.write_text("age,sex\n" + ",\n" * 20)
+    assert shoal("anonymize", source, "-o", target, "--quasi", "age,sex", "--k", 5).code == 0
+    assert shoal("verify", target).code == 0

@@ -1,0 +1,223 @@
+"""CSV as people write it: read, publish, verify, and every value comes back as it was."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import shoal as library
+
+ODD = [
+    "plain",
+    "with, comma",
+    "semi;colon",
+    'a "quoted" word',
+    "two\nlines",
+    "ümlaut — 漢字",
+    "*",
+    "NA",
+    "[1-2]",
+    "{a|b}",
+]
+
+
+def written(delimiter: str = ",", line_end: str = "\n", cells: list[str] | None = None) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator=line_end)
+    writer.writerow(["group", "note", "age"])
+    for row in range(60):
+        values = cells or ODD
+        writer.writerow([values[row % len(values)], values[(row + 1) % len(values)], 20 + row % 7])
+    return text.getvalue()
+
+
+def released(source: Path, target: Path, **settings) -> list[list[str]]:
+    """Everything in classes large enough already, so that values are published as they are."""
+    data = library.read(source, quasi=["group"], **settings)
+    library.anonymize(data, library.KAnonymity(k=2)).write(target)
+    assert library.verify(target).holds
+    library.evaluate(data, target)
+    assert len(data.summary) == len(ODD)
+    with target.open(encoding="utf-8", newline="") as file:
+        published = library.read(target, quasi=["group"]).table.source.dialect
+        return list(csv.reader(file, delimiter=published.delimiter))
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_delimiters_and_line_ends(delimiter: str, line_end: str, tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    text = written(delimiter, line_end)
+    source.write_text(text, encoding="utf-8", newline="")
+    before = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    after = released(source, tmp_path / "out.csv")
+    assert after[0] == before[0]
+    assert Counter(map(tuple, after[1:])) == Counter(map(tuple, before[1:]))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".csv.zst"])
+def test_encodings_and_compression(encoding: str, ending: str, tmp_path: Path) -> None:
+    source = tmp_path / f"table{ending}"
+    content = written().encode(encoding)
+    with pa.output_stream(str(source)) as stream:
+        stream.write(content)
+    if ending == ".csv":
+        source.write_bytes(content)
+    before = list(csv.reader(io.StringIO(written())))
+    after = released(source, tmp_path / "out.csv")
+    assert Counter(map(tuple, after)) == Counter(map(tuple, before))
+    packed = tmp_path / f"packed{ending}"
+    data = library.read(source, quasi=["group"])
+    library.anonymize(data, library.KAnonymity(k=2)).write(packed)
+    assert library.verify(packed).holds
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
+@pytest.mark.parametrize(
+    "cells", [["Müller", "Köln"], ["François", "x"], ["Besançon", "fièvre"], ["Ørsted", "Ærø"], ["°C", "y"]]
+)
+def test_western_encodings_are_recognized(encoding: str, cells: list[str], tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_bytes(written(cells=cells).encode(encoding))
+    data = library.read(source, quasi=["group"])
+    assert sorted(data.hierarchies[0].labels[0]) == sorted(cells)
+
+
+def test_an_encoding_that_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_bytes(written(cells=["Łódź", "Kraków"]).encode("cp1250"))
+    for name in ("cp1250", "windows-1250", "CP1250"):
+        data = library.read(source, quasi=["group"], encoding=name)
+        assert sorted(data.hierarchies[0].labels[0]) == ["Kraków", "Łódź"]
+    source.write_bytes(written(cells=["Łódź", "Kraków"]).encode("utf-16-le"))
+    data = library.read(source, quasi=["group"], encoding="UTF-16LE")
+    assert sorted(data.hierarchies[0].labels[0]) == ["Kraków", "Łódź"]
+
+
+@pytest.mark.parametrize(("encoding", "cells"), [("cp1251", ["Москва", "Казань"]), ("gb18030", ["北京", "上海"])])
+def test_other_encodings_are_never_guessed(encoding: str, cells: list[str], tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_bytes(written(cells=cells).encode(encoding))
+    with pytest.raises(library.errors.InputError, match="name its encoding"):
+        library.read(source, quasi=["group"])
+    data = library.read(source, quasi=["group"], encoding=encoding)
+    assert sorted(data.hierarchies[0].labels[0]) == sorted(cells)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n\n", "\r\n\r\n"])
+def test_ends_of_files(end: str, tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_text("age,sex\n30,F\n31,M" + end, newline="")
+    assert library.read(source, quasi=["age", "sex"]).records == 2
+
+
+def test_blanks_after_delimiters(tmp_path: Path) -> None:
+    source = tmp_path / "adult.data"
+    source.write_text("age, sex, work\n39, Male, State-gov\n50, Male, ?\n38, Male , State-gov\n")
+    data = library.read(source, quasi=["sex", "work", "age"], missing=["?"])
+    assert data.schema.names == ("age", "sex", "work")
+    assert data.schema["sex"].hierarchy.labels[0].tolist() == ["Male"]
+    assert data.schema["work"].hierarchy.labels[0].tolist() == [None, "State-gov"]
+    assert data.schema["age"].kind == "numeric"
+
+
+NAMES = [
+    "two words",
+    'a "quoted" name',
+    "*",
+    "naïve 漢",
+    "with, comma",
+    "semi;colon",
+    "a.b",
+    "a",
+    "index",
+    "level",
+    "0",
+]
+
+
+def test_odd_names(tmp_path: Path, shoal) -> None:
+    source, target = tmp_path / "table.csv", tmp_path / "out.csv"
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([f" {name} " for name in NAMES])
+    writer.writerows([[f"v{(row * place) % 3}" for place in range(1, len(NAMES) + 1)] for row in range(40)])
+    source.write_text(text.getvalue(), encoding="utf-8")
+    for ending in ("csv", "parquet", "arrow"):
+        target = tmp_path / f"out.{ending}"
+        data = library.read(source, quasi=NAMES[:6], sensitive=["a.b"], identifiers=["index"])
+        library.anonymize(data, library.KAnonymity(k=3)).write(target)
+        assert library.verify(target).holds
+        again = library.read(target, quasi=["a.b", "a"])
+        assert again.schema.names == tuple(name for name in NAMES if name != "index")
+    ran = shoal("diagnose", source, "--quasi", '"with, comma",*')
+    assert ran.code == 0, ran
+
+
+def test_single_column_with_missing_values(tmp_path: Path) -> None:
+    source, target = tmp_path / "table.csv", tmp_path / "out.csv"
+    source.write_text('age\n30\n""\n30\n""\n31\n31\n')
+    data = library.read(source, quasi=["age"])
+    assert data.records == 6
+    library.anonymize(data, library.KAnonymity(k=2)).write(target)
+    assert library.verify(target).holds
+    assert sorted(target.read_text().split()) == sorted(['""', '""', '"30"', '"30"', '"31"', '"31"', "age"])
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["1", "2", "30"], "numeric"),
+        (["1e3", "-5", "3.50", "+7", ".5"], "numeric"),
+        (["007", "042", "1"], "categorical"),
+        (["250.0", "250.00", "12"], "categorical"),
+        (["9007199254740992", "9007199254740993", "1"], "categorical"),
+        (["9007199254740993", "12"], "numeric"),
+        (["1", "2", "x"], "categorical"),
+        (["1", "NaN"], "categorical"),
+        (["1", "inf"], "categorical"),
+        (["1_000", "2"], "categorical"),
+        (["true", "false"], "categorical"),
+        (["2020-01-31", "1999-12-01"], "date"),
+        (["2020-01-31 10:20", "1999-12-01T00:00:00.5"], "date"),
+        (["0000-00-00", "1999-12-01"], "categorical"),
+        (["2020-13-01", "1999-12-01"], "categorical"),
+        (["1/2/2020", "3/4/2021"], "categorical"),
+    ],
+)
+def test_what_values_are(cells: list[str], kind: str, tmp_path: Path) -> None:
+    source, target = tmp_path / "table.csv", tmp_path / "out.csv"
+    source.write_text("x,secret\n" + "".join(f"{cell},{cell}\n" * 3 for cell in cells), encoding="utf-8")
+    data = library.read(source, quasi=["x"], sensitive=["secret"])
+    assert data.schema["x"].kind == kind
+    release = library.anonymize(data, library.KAnonymity(k=3))
+    release.write(target)
+    assert library.verify(target).holds
+    for name in ("x", "secret"):
+        assert sorted(release.frame[name].to_list()) == sorted(cells * 3)
+
+
+def test_long_fields_do_not_hide_the_delimiter(tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_text("age;note\n30;x\n31;" + "y" * 200_000 + "\n30;z\n")
+    data = library.read(source, quasi=["age"])
+    assert data.schema.names == ("age", "note") and data.records == 3
+
+
+def test_gzip_by_content_not_by_name(tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_bytes(gzip.compress(written().encode()))
+    assert library.read(source, quasi=["group"]).records == 60
+
+
+def test_delimiter_by_name(tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_text("age\tsex\n30\tF\n")
+    assert library.read(source, quasi=["sex"], delimiter="\t").records == 1

@@ -1,0 +1,209 @@
+"""Outputs that cannot be written, a full disk, an interrupt: what stood there stays, nothing is left beside it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from canary_table import ROLES
+
+import shoal as library
+from shoal.core import files
+from shoal.errors import OutputError
+
+OLD, OLD_MANIFEST = "old release\n", "old manifest\n"
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """A release from before, with its manifest, in a folder of its own."""
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (folder / "out.csv").write_text(OLD)
+    (folder / "out.csv.manifest.json").write_text(OLD_MANIFEST)
+    return folder / "out.csv"
+
+
+def assert_untouched(target: Path) -> None:
+    assert sorted(path.name for path in target.parent.iterdir()) == ["out.csv", "out.csv.manifest.json"]
+    assert target.read_text() == OLD
+    assert target.with_name("out.csv.manifest.json").read_text() == OLD_MANIFEST
+
+
+def test_places_where_nothing_can_be_written(table: Path, tmp_path: Path, shoal) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "taken.csv.manifest.json").mkdir()
+    os.mkfifo(tmp_path / "pipe.csv")
+    before = sorted(tmp_path.iterdir())
+    cases = {
+        tmp_path / "nowhere" / "out.csv": "folder does not exist",
+        table / "out.csv": "folder does not exist",
+        tmp_path / "folder.csv": "this is a folder",
+        tmp_path / "taken.csv": "this is a folder",
+        tmp_path / "pipe.csv": "device or a pipe",
+        tmp_path / "out.xlsx": "not known by this ending",
+        tmp_path / "out": "not known by this ending",
+        table: "would overwrite",
+        tmp_path / ("x" * 260 + ".csv"): "",
+    }
+    for place, reason in cases.items():
+        ran = shoal("anonymize", table, "-o", place, *ROLES, "--k", 2)
+        assert ran.code == 2 and reason in ran.err, place
+        assert sorted(tmp_path.iterdir()) == before
+    assert shoal("anonymize", table, *ROLES, "--k", 2).code == 2
+    saved = shoal("anonymize", table, "-o", tmp_path / "out.csv", *ROLES, "--k", 2, "--save-job", tmp_path / "no" / "j")
+    assert saved.code == 2 and sorted(tmp_path.iterdir()) == before
+
+
+def test_a_device_is_not_replaced(table: Path, shoal) -> None:
+    ran = shoal("hierarchy", table, "--column", "age", "-o", "/dev/null")
+    assert ran.code == 2 and "device" in ran.err
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+def test_no_permission(table: Path, target: Path, shoal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files.os, "access", lambda path, mode: Path(path) != target.parent)
+    ran = shoal("anonymize", table, "-o", target, *ROLES, "--k", 2)
+    assert ran.code == 2 and "no permission" in ran.err
+    assert_untouched(target)
+
+
+LIMITED = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+import shoal.engines.embedded, shoal.kernels.grouping, shoal.kernels.mondrian
+resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+from shoal.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(("name", "limit"), [("out.csv", 1000), ("out.parquet", 200)])
+def test_a_full_disk(name: str, limit: int, table: Path, target: Path, process) -> None:
+    if name != target.name:
+        target.rename(target.with_name(name))
+        target.with_name("out.csv.manifest.json").rename(target.with_name(f"{name}.manifest.json"))
+    place = target.with_name(name)
+    script = LIMITED.format(limit=limit)
+    ran = process("anonymize", table, "-o", place, *ROLES, "--k", "2", script=script)
+    assert ran.code == 2 and "could not be written" in ran.err, ran
+    assert sorted(path.name for path in place.parent.iterdir()) == [name, f"{name}.manifest.json"]
+    assert place.read_text() == OLD
+    assert place.with_name(f"{name}.manifest.json").read_text() == OLD_MANIFEST
+
+
+WAITING = """
+import sys, time
+from shoal.core import release
+before = release.sha256
+def slowly(path):
+    print("writing", flush=True)
+    time.sleep(30)
+    return before(path)
+release.sha256 = slowly
+from shoal.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_half_way(sent: signal.Signals, table: Path, target: Path) -> None:
+    arguments = ["anonymize", str(table), "-o", str(target), *ROLES, "--k", "2"]
+    running = subprocess.Popen(
+        [sys.executable, "-c", WAITING, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert running.stdout is not None and running.stdout.readline() == "writing\n"
+    assert len(list(target.parent.iterdir())) > 2, "it was not writing yet"
+    time.sleep(0.1)
+    running.send_signal(sent)
+    out, err = running.communicate(timeout=20)
+    assert running.returncode == 130
+    assert err == "interrupted; no file is half-written\n" and out == ""
+    assert_untouched(target)
+
+
+class Interrupted(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("moment", range(2))
+@pytest.mark.parametrize("error", [OSError, Interrupted])
+def test_release_and_manifest_change_places_together(
+    fresh: bool, moment: int, error: type[BaseException], target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if fresh:
+        for path in list(target.parent.iterdir()):
+            path.unlink()
+    done, replace = [], Path.replace
+
+    def failing(self: Path, place: Path) -> Path:
+        if len(done) == moment and not self.name.endswith(".old"):
+            raise error()
+        done.append(place)
+        return replace(self, place)
+
+    manifest = target.with_name("out.csv.manifest.json")
+    monkeypatch.setattr(Path, "replace", failing)
+    with pytest.raises((OutputError, Interrupted)), files.replacing_all(target, manifest) as besides:
+        for beside in besides:
+            beside.write_text("new")
+    monkeypatch.undo()
+    if fresh:
+        assert list(target.parent.iterdir()) == []
+    else:
+        assert_untouched(target)
+
+
+def test_who_may_read_a_release_does_not_change(table: Path, target: Path, shoal) -> None:
+    target.chmod(0o600)
+    assert shoal("anonymize", table, "-o", target, *ROLES, "--k", 2).code == 0
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert target.read_text() != OLD
+    assert shoal("verify", target).code == 0
+    assert sorted(path.name for path in target.parent.iterdir()) == ["out.csv", "out.csv.manifest.json"]
+
+
+def test_a_release_of_the_library_that_cannot_be_written(table: Path, target: Path) -> None:
+    data = library.read(table, quasi=["age", "sex", "zip"], sensitive=["disease"], identifiers=["name"])
+    release = library.anonymize(data, library.KAnonymity(k=2))
+    with pytest.raises(OutputError, match="ending"):
+        release.write(target.with_name("out.xlsx"))
+    with pytest.raises(OutputError, match="folder"):
+        release.write(target.parent / "none" / "out.csv")
+    assert_untouched(target)
+
+
+@pytest.mark.parametrize("command", ["diagnose", "anonymize", "evaluate", "verify", "hierarchy", "demo"])
+def test_a_bug_prints_no_value(command: str, table: Path, target: Path, shoal, monkeypatch: pytest.MonkeyPatch) -> None:
+    from canary_table import CANARY
+
+    from shoal import api, samples
+
+    def broken(*_arguments: object, **_named: object) -> None:
+        raise ValueError(CANARY)
+
+    class Panic(BaseException):
+        pass
+
+    def panicking(*_arguments: object, **_named: object) -> None:
+        raise Panic(CANARY)
+
+    options = {
+        "diagnose": (table, *ROLES), "anonymize": (table, *ROLES, "--k", 2, "-o", target),
+        "evaluate": (table, target, "--quasi", "age"), "verify": (target,),
+        "hierarchy": (table, "--column", "age"), "demo": ("-o", target.parent.parent / "demo"),
+    }[command]  # fmt: skip
+    for failure in (broken, panicking):
+        monkeypatch.setattr(api, "read", failure)
+        monkeypatch.setattr(api, "verify", failure)
+        monkeypatch.setattr(samples, "adult", failure)
+        ran = shoal(command, *options)
+        assert ran.code == 70 and "withheld" in ran.err
+        assert_untouched(target)

@@ -1,0 +1,313 @@
+"""What every local recoding must do with any table, and what each one promises for itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.algorithms._records import Records
+from shoal.algorithms._refinement import refined
+from shoal.core.contracts import silent
+from shoal.core.policy import Policy
+from shoal.errors import InfeasibleError, InputError, ParameterError, SchemaError
+
+CLUSTERINGS = ["oka", "k-means", "k-member", "two-phase", "two-phase:splitting=A", "mst", "mdav"]
+EVERY = [*CLUSTERINGS, "mondrian", "mondrian:refine=true", "k-member:refine=true", "mst:refine=true"]
+
+
+def people(count: int = 60, seed: int = 0) -> pl.DataFrame:
+    generator = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "age": generator.integers(18, 90, count),
+            "sex": generator.choice(["f", "m"], count),
+            "zip": generator.choice(["47677", "47602", "47678", "47905", "47909", "47906"], count),
+            "disease": generator.choice(["flu", "cold", "asthma", "cancer"], count),
+        }
+    )
+
+
+def read(table: pl.DataFrame, **options: object) -> shoal.Dataset:
+    return shoal.read(
+        table, quasi=["age", "sex", "zip"], sensitive=["disease"], hierarchies={"zip": "masking:step=1"}, **options
+    )
+
+
+@pytest.mark.parametrize("algorithm", EVERY)
+def test_every_class_keeps_every_model(algorithm: str) -> None:
+    data = read(people())
+    release = shoal.anonymize(data, "k-anonymity:k=4", "distinct-l-diversity:l=3", algorithm=algorithm)
+    assert release.published.records == 60
+    assert release.classes.sizes.min() >= 4
+    assert release.classes.sensitive[0].distinct.min() >= 3
+    assert len(release.classes) > 1
+
+
+@pytest.mark.parametrize("algorithm", EVERY)
+def test_published_ranges_hold_the_true_values(algorithm: str) -> None:
+    table = people(30).with_row_index("row")
+    release = shoal.anonymize(
+        shoal.read(table, quasi=["age", "sex"]),
+        "k-anonymity:k=3",
+        algorithm=algorithm.replace("mdav", "mdav:numeric=interval"),
+    )
+    both = release.frame.join(table, on="row", suffix="-true")
+    assert both.height == 30
+    for published, true in both.select("age", "age-true").rows():
+        low, _, high = str(published).strip("[]").partition("-")
+        assert int(low) <= true <= int(high or low)
+    assert all(published in (true, "*") for published, true in both.select("sex", "sex-true").rows())
+
+
+@pytest.mark.parametrize("algorithm", EVERY)
+def test_more_records_than_there_are(algorithm: str) -> None:
+    with pytest.raises(InfeasibleError, match="60 records as one class"):
+        shoal.anonymize(read(people()), "k-anonymity:k=61", algorithm=algorithm)
+
+
+@pytest.mark.parametrize("algorithm", EVERY)
+def test_one_is_enough(algorithm: str) -> None:
+    table = people()
+    release = shoal.anonymize(
+        read(table), "k-anonymity:k=1", algorithm=f"{algorithm}{',' if ':' in algorithm else ':'}numeric=interval"
+    )
+    assert shoal.Gcp().score(read(table), release).value == 0
+
+
+@pytest.mark.parametrize("algorithm", EVERY)
+def test_equal_records(algorithm: str) -> None:
+    table = pl.DataFrame({"age": [30] * 11, "sex": ["f"] * 11})
+    data = shoal.read(table, quasi=["age", "sex"])
+    release = shoal.anonymize(data, "k-anonymity:k=3", algorithm=algorithm)
+    assert release.frame.unique().rows() == [(30, "f")]
+    assert release.published.records == 11
+
+
+@pytest.mark.parametrize("algorithm", EVERY)
+def test_two_values_that_both_suffice(algorithm: str) -> None:
+    data = shoal.read(pl.DataFrame({"sex": ["f"] * 6 + ["m"] * 7}), quasi=["sex"])
+    release = shoal.anonymize(data, "k-anonymity:k=3", algorithm=algorithm, seed=1)
+    assert release.published.records == 13
+    if algorithm not in ("oka", "k-means"):
+        assert sorted(set(release.frame["sex"])) == ["f", "m"]
+
+
+@pytest.mark.parametrize("algorithm", EVERY)
+def test_missing_numbers_are_values_of_their_own(algorithm: str) -> None:
+    ages = [None, 21, None, 22, None, 61, 62, None, 60, 23, 24, 63]
+    data = shoal.read(pl.DataFrame({"age": ages, "sex": ["f", "m"] * 6}), quasi=["age", "sex"])
+    release = shoal.anonymize(data, "k-anonymity:k=2", algorithm=algorithm)
+    assert release.published.records == 12
+    assert release.classes.sizes.min() >= 2
+
+
+@pytest.mark.parametrize("algorithm", ["oka", "k-member", "mdav"])
+def test_not_a_number_is_missing_and_infinity_is_refused(algorithm: str) -> None:
+    data = shoal.read(pl.DataFrame({"x": [1.0, 2.0, float("nan"), 4.0, 5.0, float("nan")]}), quasi=["x"])
+    release = shoal.anonymize(data, "k-anonymity:k=2", algorithm=algorithm)
+    assert release.published.records == 6
+    with pytest.raises(InputError, match="infinite"):
+        shoal.read(pl.DataFrame({"x": [1.0, float("inf")]}), quasi=["x"])
+
+
+@pytest.mark.parametrize("algorithm", EVERY)
+def test_hierarchies_of_different_heights(algorithm: str) -> None:
+    data = shoal.read(people(), quasi=["zip", "sex", "disease"], hierarchies={"zip": "masking:step=1"})
+    assert len({tree.height for tree in data.hierarchies}) > 1
+    release = shoal.anonymize(data, "k-anonymity:k=5", algorithm=algorithm)
+    assert release.classes.sizes.min() >= 5
+
+
+@pytest.mark.parametrize("algorithm", EVERY)
+def test_the_same_seed_gives_the_same_release(algorithm: str) -> None:
+    one, other = (
+        shoal.anonymize(read(people()), "k-anonymity:k=3", algorithm=algorithm, seed=5).frame for _ in range(2)
+    )
+    assert one.equals(other)
+
+
+def test_another_seed_gives_other_seeds() -> None:
+    found = {
+        str(sorted(shoal.anonymize(read(people()), "k-anonymity:k=3", algorithm="oka", seed=seed).frame.rows()))
+        for seed in range(3)
+    }
+    assert len(found) > 1
+
+
+def test_no_policy_can_hold() -> None:
+    table = people().with_columns(disease=pl.lit("flu"))
+    with pytest.raises(InfeasibleError, match="as one class"):
+        shoal.anonymize(read(table), "distinct-l-diversity:l=2", algorithm="k-member")
+
+
+def test_a_model_without_sizes() -> None:
+    release = shoal.anonymize(read(people()), "t-closeness:t=0.25", algorithm="k-member")
+    assert release.verify(release.policy).holds
+    assert len(release.classes) > 1
+
+
+class TestOutputs:
+    def test_means_are_numbers_of_their_class(self) -> None:
+        data = shoal.read(pl.DataFrame({"age": [20, 21, 22, 60, 61, 65], "sex": list("ffffff")}), quasi=["age", "sex"])
+        release = shoal.anonymize(data, "k-anonymity:k=3", algorithm="k-member:numeric=mean")
+        assert release.frame["age"].dtype == pl.Float64
+        assert sorted(set(release.frame["age"])) == [21.0, 62.0]
+
+    def test_the_loss_of_a_mean_is_that_of_its_interval(self) -> None:
+        data = read(people())
+        wanted = shoal.anonymize(data, "k-anonymity:k=4", algorithm="k-member:numeric=interval")
+        found = shoal.anonymize(data, "k-anonymity:k=4", algorithm="k-member:numeric=mean")
+        assert shoal.Gcp().score(data, found).value == pytest.approx(shoal.Gcp().score(data, wanted).value)
+
+    def test_means_with_missing_values(self) -> None:
+        data = shoal.read(pl.DataFrame({"age": [None, 60, 30, 31, None, 61]}), quasi=["age"])
+        release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="k-member:numeric=mean")
+        assert release.frame["age"].null_count() == 2
+        assert set(release.frame["age"].drop_nulls()) == {30.5, 60.5}
+        mixed = shoal.anonymize(data, "k-anonymity:k=4", algorithm="k-member:numeric=mean")
+        assert set(mixed.frame["age"]) == {"*"}
+        assert shoal.Gcp().score(data, mixed).value == 1
+
+    def test_each_attribute_as_it_is_asked_for(self) -> None:
+        table = people().with_columns(weight=pl.col("age") + 30)
+        data = shoal.read(table, quasi=["age", "weight"], hierarchies={"age": "intervals:width=10"})
+        release = shoal.anonymize(data, "k-anonymity:k=10", algorithm="k-member:publish=weight=mean|age=hierarchy")
+        assert release.frame["weight"].dtype == pl.Float64
+        assert not any("." in value for value in release.frame["age"])
+        single = shoal.anonymize(data, "k-anonymity:k=10", algorithm="mondrian:publish=weight=mean")
+        assert single.frame["weight"].dtype == pl.Float64
+
+    @pytest.mark.parametrize("entry", ["age", "age=median", "sex=mean"])
+    def test_what_cannot_be_published_so(self, entry: str) -> None:
+        with pytest.raises(ParameterError, match="publish"):
+            shoal.anonymize(read(people()), "k-anonymity:k=2", algorithm=f"k-member:publish={entry}")
+
+    def test_a_column_that_is_not_there(self) -> None:
+        with pytest.raises(SchemaError, match="'height'"):
+            shoal.anonymize(read(people()), "k-anonymity:k=2", algorithm="k-member:publish=height=mean")
+
+
+class TestSuppression:
+    def table(self) -> pl.DataFrame:
+        return pl.DataFrame({"age": [20] * 40 + [90], "zip": ["a"] * 40 + ["b"]})
+
+    def test_an_outlier_is_left_out_where_that_costs_less(self) -> None:
+        data = shoal.read(self.table(), quasi=["age", "zip"])
+        release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="mst", suppression=0.1)
+        assert release.suppressed == 1
+        assert set(release.frame["age"]) == {20}
+
+    def test_without_a_budget_nothing_is_left_out(self) -> None:
+        data = shoal.read(self.table(), quasi=["age", "zip"])
+        release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="mst")
+        assert release.suppressed == 0
+        assert set(release.frame["age"]) == {"[20-90]"}
+
+
+class TestTwoPhase:
+    def test_splitting_lowers_the_loss(self) -> None:
+        data = read(people(400))
+        loss = {
+            splitting: shoal.Gcp()
+            .score(data, shoal.anonymize(data, "k-anonymity:k=3", algorithm=f"two-phase:splitting={splitting}"))
+            .value
+            for splitting in ("none", "A", "B")
+        }
+        assert loss["A"] < loss["none"]
+        assert loss["B"] < loss["none"]
+
+    @pytest.mark.parametrize("splitting", ["A", "B"])
+    def test_no_cluster_stays_big(self, splitting: str) -> None:
+        data = read(people(400))
+        release = shoal.anonymize(data, "k-anonymity:k=3", algorithm=f"two-phase:splitting={splitting}")
+        assert np.bincount(release.recoding.classes).max() < 6
+
+
+class TestOneCentre:
+    @pytest.mark.parametrize("algorithm", ["oka", "k-means"])
+    def test_adjusted_clusters_are_as_small_as_can_be(self, algorithm: str) -> None:
+        release = shoal.anonymize(read(people(103)), "k-anonymity:k=5", algorithm=algorithm)
+        sizes = np.bincount(release.recoding.classes)
+        assert len(sizes) <= 20
+        assert sizes.min() == 5
+        assert sizes.sum() == 103
+
+
+class TestRefinement:
+    def records(self, *models: object, count: int = 300) -> Records:
+        data = read(people(count))
+        policy = Policy(models=tuple(shoal.job.plugin("models", model) for model in models))
+        return Records.of(data, policy, ("interval", "hierarchy", "hierarchy"))
+
+    def loss(self, records: Records, owners: np.ndarray) -> float:
+        from shoal.kernels.cost import span
+
+        low, high, sizes = records.ranges(owners)
+        return sum(size * span(records.space, *ends) for size, *ends in zip(sizes, low, high, strict=True))
+
+    @pytest.mark.parametrize("models", [["k-anonymity:k=3"], ["k-anonymity:k=3", "distinct-l-diversity:l=3"]])
+    def test_it_ends_where_no_exchange_saves_anything(self, models: list[str]) -> None:
+        records = self.records(*models, count=60)
+        start = (np.arange(60) % 10).astype(np.int32)
+        owners, facts = refined(records, start, 60, silent, neighbours=60)
+        assert facts["finished"]
+        assert records.holds(owners).all()
+        best = self.loss(records, owners)
+        assert facts["after"] == pytest.approx(best / (60 * 3))
+        assert best < self.loss(records, start)
+        sizes = np.bincount(owners)
+        for one in range(60):
+            for cluster in range(len(sizes)):
+                tried = owners.copy()
+                tried[one] = cluster
+                if sizes[owners[one]] > 3 and records.holds(tried).all():
+                    assert self.loss(records, tried) >= best - 1e-6
+            for other in range(one):
+                tried = owners.copy()
+                tried[[one, other]] = owners[[other, one]]
+                if owners[one] != owners[other] and records.holds(tried).all():
+                    assert self.loss(records, tried) >= best - 1e-6
+
+    def test_big_clusters_are_split(self) -> None:
+        records = self.records("k-anonymity:k=3")
+        owners, facts = refined(records, np.zeros(300, np.int32), 60, silent)
+        assert facts["splits"] == int(owners.max())
+        assert np.bincount(owners).max() < 300
+
+    def test_splits_that_break_a_model_are_not_made(self) -> None:
+        records = self.records("k-anonymity:k=3", "distinct-l-diversity:l=4")
+        owners, facts = refined(records, np.zeros(300, np.int32), 60, silent)
+        assert facts["splits"] > 0
+        assert records.holds(owners).all()
+
+    def test_records_that_are_left_out_stay_out(self) -> None:
+        records = self.records("k-anonymity:k=3")
+        start = (np.arange(300) % 50).astype(np.int32)
+        start[::7] = -1
+        owners, _ = refined(records, start, 60, silent)
+        assert np.array_equal(owners < 0, start < 0)
+
+    def test_no_time_is_no_exchange(self) -> None:
+        records = self.records("k-anonymity:k=3")
+        start = (np.arange(300) % 60).astype(np.int32)
+        owners, facts = refined(records, start, 1e-9, silent)
+        assert facts["exchanges"] == 0
+        assert not facts["finished"]
+        assert np.array_equal(owners, start)
+
+    def test_threads_change_nothing(self) -> None:
+        from numba import get_num_threads, set_num_threads
+
+        before = get_num_threads()
+        found = []
+        try:
+            for threads in (1, min(2, before)):
+                set_num_threads(threads)
+                found.append(
+                    refined(self.records("k-anonymity:k=4"), (np.arange(300) % 60).astype(np.int32), 60, silent)[0]
+                )
+        finally:
+            set_num_threads(before)
+        assert np.array_equal(*found)

@@ -1,0 +1,119 @@
+"""What the command as a whole promises: help, versions, exit codes, signals, what it never prints."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+import shoal
+from shoal import api
+from shoal.cli import app, main
+
+COMMANDS = [command.name for command in app.registered_commands]
+
+
+def ended(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    return int(end.value.code or 0)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "people.csv"
+    path.write_text("age,sex\n" + "30,F\n31,M\n" * 4)
+    return path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(command, "--help") == 0
+    shown = capsys.readouterr().out
+    assert "Usage" in shown and "--json" in shown
+
+
+def test_version_and_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("--version") == 0
+    assert shoal.__version__ in capsys.readouterr().out
+    assert ended("conjure") == 2
+    assert ended("diagnose", "--colour", "red") == 2
+    assert ended("diagnose", "--k", "many") == 2
+
+
+def test_exit_codes(table: Path, tmp_path: Path) -> None:
+    target = str(tmp_path / "out.csv")
+    common = (str(table), "--quasi", "age,sex")
+    assert ended("diagnose", *common, "--k", "4") == 0
+    assert ended("diagnose", *common, "--k", "5") == 1
+    assert ended("diagnose", *common, "--k", "0") == 2
+    assert ended("diagnose", *common, "--attributes", "age,nobody") == 2
+    assert ended("anonymize", *common, "--k", "5", "-o", target) == 0
+    assert ended("verify", target) == 0
+    assert ended("anonymize", *common, "--k", "9", "-o", target) == 3
+
+
+def test_errors_are_json_too(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("diagnose", str(table), "--quasi", "nobody", "--json") == 2
+    captured = capsys.readouterr()
+    assert captured.out.startswith('{"error": "no column named')
+    assert captured.err.startswith("error: no column named")
+
+
+class Finalized:
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __del__(self) -> None:
+        raise self.error
+
+
+def test_an_interrupt_inside_a_callback_is_not_lost(
+    table: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def read(*_arguments: object, **_named: object) -> None:
+        Finalized(KeyboardInterrupt())
+        time.sleep(20)
+
+    monkeypatch.setattr(api, "read", read)
+    started = time.monotonic()
+    assert ended("diagnose", str(table), "--quasi", "age") == 130
+    assert time.monotonic() - started < 10
+    assert capsys.readouterr().err == "interrupted; no file is half-written\n"
+
+
+def test_an_error_inside_a_callback_prints_no_value(
+    table: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = api.read
+
+    def read(*arguments: object, **named: object) -> object:
+        Finalized(ValueError("a canary"))
+        return before(*arguments, **named)
+
+    monkeypatch.setattr(api, "read", read)
+    assert ended("diagnose", str(table), "--quasi", "age") == 0
+    captured = capsys.readouterr()
+    assert "canary" not in captured.out + captured.err and "ValueError" in captured.err
+
+
+def test_strict_reaches_the_manifest(tmp_path: Path) -> None:
+    source, target = tmp_path / "people.csv", tmp_path / "out.csv"
+    source.write_text("sex,disease,pay\n" + "f,flu,1\nf,cold,2\nm,flu,2\nm,cold,1\n" * 4, encoding="utf-8")
+    arguments = (
+        "anonymize",
+        str(source),
+        "-o",
+        str(target),
+        "--quasi",
+        "sex",
+        "--sensitive",
+        "disease,pay",
+        "--k",
+        "2",
+    )
+    for flags, expected in (((), False), (("--strict",), True)):
+        assert ended(*arguments, *flags) == 0
+        assert json.loads((tmp_path / "out.csv.manifest.json").read_text(encoding="utf-8"))["strict"] is expected

@@ -1,0 +1,322 @@
+"""Each clustering kernel against a plain twin that looks at everything."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numba import get_num_threads, set_num_threads
+
+from shoal.algorithms._spanning import spanning_tree
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.space import TABULATED, level_space, loss_space
+from shoal.kernels import centres, cost, index, members, merging, microaggregation, splitting
+
+
+def numbers(size: int, *, missing: bool = False) -> Hierarchy:
+    flat = Hierarchy.flat("n", [str(value * value) for value in range(size)], np.arange(size, dtype=float) ** 2)
+    return flat.with_missing() if missing else flat
+
+
+def letters(*, missing: bool = False) -> Hierarchy:
+    tree = Hierarchy.from_paths(
+        "c", [(leaf, group, half, "*") for leaf, group, half in zip("abcdefg", "1112233", "xxxxxyy", strict=True)]
+    )
+    return tree.with_missing() if missing else tree
+
+
+def drawn(seed: int, count: int, sizes: list[int]) -> np.ndarray:
+    generator = np.random.default_rng(seed)
+    return np.unique(np.stack([generator.integers(0, size, count) for size in sizes], axis=1), axis=0).astype(np.int32)
+
+
+def plain_cost(hierarchy: Hierarchy, interval: bool, column: np.ndarray, low: int, high: int) -> float:
+    """LM by its definition, from the labels' leaves."""
+    if low == high:
+        return 0.0
+    if not interval:
+        level = next(level for level, row in enumerate(hierarchy.codes) if row[low] == row[high])
+        leaves = int(np.sum(hierarchy.codes[level] == hierarchy.codes[level][low]))
+        return (leaves - 1) / (hierarchy.size - 1)
+    if hierarchy.missing and low == 0:
+        return 1.0
+    present = [hierarchy.values[code] for code in column if not (hierarchy.missing and code == 0)]
+    return float((hierarchy.values[high] - hierarchy.values[low]) / (max(present) - min(present)))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("tabulated", [False, True])
+def test_cost_is_the_definition(monkeypatch: pytest.MonkeyPatch, missing: bool, tabulated: bool) -> None:
+    monkeypatch.setattr("shoal.core.space.TABULATED", TABULATED if tabulated else 0)
+    hierarchies = [numbers(6, missing=missing), letters(missing=missing)]
+    columns = [np.arange(hierarchy.size, dtype=np.int32) for hierarchy in hierarchies]
+    space = loss_space(hierarchies, columns, [True, False])
+    for attribute, (hierarchy, column) in enumerate(zip(hierarchies, columns, strict=True)):
+        for low in range(hierarchy.size):
+            for high in range(low, hierarchy.size):
+                wanted = plain_cost(hierarchy, attribute == 0, column, low, high)
+                assert cost.cost(space, attribute, low, high) == pytest.approx(wanted)
+
+
+def test_levels_cost_as_the_hierarchical_distance() -> None:
+    space, scale = level_space([letters(), numbers(3)], [np.arange(7, dtype=np.int32), np.arange(3, dtype=np.int32)])
+    first, second = np.array([0, 0], np.int32), np.array([3, 2], np.int32)
+    assert cost.pair(space, first, second) / scale == pytest.approx(2 * 2 / 3 + 2)
+
+
+@pytest.fixture
+def scattered() -> tuple:
+    """Points without ties to speak of, and what they cost."""
+    hierarchies = [numbers(97), numbers(89, missing=True), letters()]
+    points = drawn(7, 160, [97, 90, 7])
+    space = loss_space(hierarchies, list(points.T), [True, True, False])
+    return points, space, index.build(points, space, 4)
+
+
+def distances(points: np.ndarray, space: tuple) -> np.ndarray:
+    return np.array([[cost.pair(space, left, right) for right in points] for left in points])
+
+
+def together(space: tuple, points: np.ndarray) -> float:
+    return cost.span(space, points.min(axis=0), points.max(axis=0))
+
+
+def test_index_holds_every_point_once_inside_its_boxes(scattered: tuple) -> None:
+    points, _, (order, begins, ends, left, low, high) = scattered
+    assert sorted(order) == list(range(len(points)))
+    for node in range(len(left)):
+        inside = points[order[begins[node] : ends[node]]]
+        assert np.array_equal(inside.min(axis=0), low[node])
+        assert np.array_equal(inside.max(axis=0), high[node])
+    leaves = np.flatnonzero(left < 0)
+    assert sum(ends[leaves] - begins[leaves]) == len(points)
+
+
+def test_nearest_are_the_nearest(scattered: tuple) -> None:
+    points, space, tree = scattered
+    found, apart = np.empty((len(points), 9), np.int32), np.empty((len(points), 9))
+    index.nearest(points, points, tree, space, 9, found, apart, 0, len(points))
+    wanted = distances(points, space)
+    assert np.allclose(apart, np.sort(wanted, axis=1)[:, :9])
+    assert np.allclose(np.take_along_axis(wanted, found.astype(np.int64), axis=1), apart)
+
+
+def plain_members(points: np.ndarray, counts: np.ndarray, space: tuple, least: int, start: int) -> list[list[int]]:
+    """Greedy k-member, record by record, looking at all of them."""
+    rest = [point for point, count in enumerate(counts) for _ in range(count)]
+    clusters, origin = [], start
+    while len(rest) >= least:
+        origin = max(rest, key=lambda point: cost.pair(space, points[origin], points[point]))
+        cluster = [origin]
+        rest.remove(origin)
+        while len(cluster) < least:
+            cheapest = min(rest, key=lambda point: together(space, points[[*cluster, point]]))
+            cluster.append(cheapest)
+            rest.remove(cheapest)
+        clusters.append(sorted(cluster))
+    return clusters
+
+
+def test_growing_is_greedy_k_member(scattered: tuple) -> None:
+    points, space, tree = scattered
+    counts = np.random.default_rng(3).choice([1, 1, 1, 2, 7], len(points)).astype(np.int64)
+    owners, clusters = members.grow(points, counts, tree, space, 3, 5, False)
+    tuples = np.repeat(np.arange(len(points)), counts)
+    found = [sorted(tuples[owners == cluster].tolist()) for cluster in range(clusters)]
+    wanted = plain_members(points, counts, space, 3, 5)
+    paid = [together(space, points[cluster]) for cluster in found]
+    assert len(found) == len(wanted)
+    assert np.sum(owners < 0) == counts.sum() % 3
+    assert paid[:12] == pytest.approx([together(space, points[cluster]) for cluster in wanted[:12]])
+    assert sum(paid) == pytest.approx(sum(together(space, points[cluster]) for cluster in wanted), rel=0.02)
+
+
+def test_relaxed_clusters_take_what_costs_no_more_than_they_pay() -> None:
+    hierarchy = numbers(60)
+    points = np.array([[0], [1], [2], [3], [50], [58], [59]], np.int32)
+    space = loss_space([hierarchy], [points[:, 0]], [True])
+    tree = index.build(points, space, 4)
+    owners, clusters = members.grow(points, np.ones(7, np.int64), tree, space, 2, 0, True)
+    assert clusters == 3
+    assert owners[5] == owners[6]
+    strict, _ = members.grow(points, np.ones(7, np.int64), tree, space, 2, 0, False)
+    assert np.bincount(strict[strict >= 0]).tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("by_union", [False, True])
+def test_merging_takes_the_best_fitting_cluster(scattered: tuple, by_union: bool) -> None:
+    points, space, _ = scattered
+    low, high = points[:40].copy(), np.maximum(points[:40], points[40:80])
+    low = np.minimum(low, points[40:80])
+    sizes = np.random.default_rng(1).integers(1, 9, 40)
+    tree = index.build(low, space, 3)
+    into, added = merging.merge(np.array([11]), low.copy(), high.copy(), sizes.copy(), tree, space, by_union, np.inf)
+
+    def union(other: int) -> float:
+        return cost.span(space, np.minimum(low[11], low[other]), np.maximum(high[11], high[other]))
+
+    def extra(other: int) -> float:
+        apart = sizes[11] * cost.span(space, low[11], high[11]) + sizes[other] * cost.span(
+            space, low[other], high[other]
+        )
+        return (sizes[11] + sizes[other]) * union(other) - apart
+
+    others = [other for other in range(40) if other != 11]
+    best = min(others, key=union if by_union else extra)
+    assert into[11] == best
+    assert added[0] == pytest.approx(extra(best))
+    kept, _ = merging.merge(np.array([11]), low, high, sizes, tree, space, by_union, added[0] / sizes[11] - 1e-6)
+    assert kept[11] == 11
+
+
+def test_leftovers_join_where_they_add_least(scattered: tuple) -> None:
+    points, space, _ = scattered
+    owners = (np.arange(len(points)) % 20).astype(np.int32)
+    owners[0] = -1
+    groups = [points[owners == cluster] for cluster in range(20)]
+
+    def extra(cluster: int) -> float:
+        grown = np.vstack([groups[cluster], points[:1]])
+        return len(grown) * together(space, grown) - len(groups[cluster]) * together(space, groups[cluster])
+
+    low, high = np.array([group.min(axis=0) for group in groups]), np.array([group.max(axis=0) for group in groups])
+    sizes = np.array([len(group) for group in groups])
+    merging.place_leftovers(owners, np.arange(len(points), dtype=np.int32), points, low, high, sizes, space)
+    assert owners[0] == min(range(20), key=extra)
+
+
+def test_bisecting_parts_the_two_farthest(scattered: tuple) -> None:
+    points, space, _ = scattered
+    tuples, frozen = np.arange(30, dtype=np.int32), np.zeros(30, np.bool_)
+    owners = np.zeros(30, np.int32)
+    assert splitting.bisect(owners, frozen, tuples, points, space, 4, True) == 2
+    apart = distances(points[:30], space)
+    one, other = np.unravel_index(np.argmax(apart), apart.shape)
+    assert owners[one] != owners[other]
+    nearer = np.sign(apart[one] - apart[other])
+    assert all(owners[row] == owners[one] for row in range(30) if nearer[row] < 0) or np.bincount(owners).min() == 4
+    clusters = splitting.bisect(owners, frozen, tuples, points, space, 4, False)
+    assert np.all((np.bincount(owners) >= 4) & (np.bincount(owners) < 8))
+    assert clusters == len(np.bincount(owners))
+    assert splitting.bisect(np.zeros(30, np.int32), ~frozen, tuples, points, space, 4, False) == 1
+
+
+def plain_centre(hierarchies: list[Hierarchy], outputs: list[bool], group: np.ndarray) -> tuple[list[int], list[int]]:
+    low, high = [], []
+    for hierarchy, interval, column in zip(hierarchies, outputs, group.T, strict=True):
+        if interval:
+            present = [hierarchy.values[code] for code in column if not (hierarchy.missing and code == 0)]
+            offset = int(hierarchy.missing)
+            mean = np.mean(present) if present else None
+            code = 0 if mean is None else offset + int(np.argmin(np.abs(hierarchy.values[offset:] - mean)))
+            low.append(code)
+            high.append(code)
+        else:
+            low.append(int(column.min()))
+            high.append(int(column.max()))
+    return low, high
+
+
+def test_one_pass_joins_the_closest_centre_which_moves(scattered: tuple) -> None:
+    points, space, _ = scattered
+    hierarchies, outputs = [numbers(97), numbers(89, missing=True), letters()], [True, True, False]
+    tuples = np.arange(len(points), dtype=np.int32)
+    seeds = np.array([3, 40, 77, 110, 150])
+    tree = index.build(points[seeds], space, 2)
+    owners = centres.one_pass(seeds, tuples, points, tree, index.homes_of(*tree[:4]), index.parents_of(tree[3]), space)
+    groups = {cluster: [int(seed)] for cluster, seed in enumerate(seeds)}
+    for row in range(len(points)):
+        if row in seeds:
+            continue
+        apart = []
+        for rows in groups.values():
+            low, high = plain_centre(hierarchies, outputs, points[rows])
+            apart.append(cost.span(space, np.minimum(low, points[row]), np.maximum(high, points[row])))
+        assert apart[owners[row]] == pytest.approx(min(apart))
+        groups[owners[row]].append(row)
+
+
+def plain_average(hierarchies: list[Hierarchy], points: np.ndarray, counts: np.ndarray) -> list[int]:
+    rows = np.repeat(points, counts, axis=0)
+    low, _ = plain_centre(hierarchies, [True, True, False], rows)
+    return [*low[:2], int(np.argmax(np.bincount(rows[:, 2])))]
+
+
+def test_average_is_mean_and_commonest_value(scattered: tuple) -> None:
+    points, space, _ = scattered
+    counts = np.random.default_rng(5).integers(1, 5, len(points))
+    wanted = plain_average([numbers(97), numbers(89, missing=True), letters()], points, counts)
+    assert microaggregation.average(points, counts, space).tolist() == wanted
+
+
+def test_microaggregation_takes_the_farthest_and_its_nearest(scattered: tuple) -> None:
+    points, space, _ = scattered
+    counts = np.ones(len(points), np.int64)
+    owners = microaggregation.maximum_distance(points, counts, space, 5)
+    middle = microaggregation.average(points, counts, space)
+
+    def squared(left: np.ndarray, right: np.ndarray) -> float:
+        return sum(
+            cost.cost(space, attribute, min(a, b), max(a, b)) ** 2
+            for attribute, (a, b) in enumerate(zip(left, right, strict=True))
+        )
+
+    farthest = max(range(len(points)), key=lambda point: squared(middle, points[point]))
+    apart = np.array([squared(points[farthest], point) for point in points])
+    assert np.sort(apart[owners == 0]) == pytest.approx(np.sort(apart)[:5])
+    sizes = np.bincount(owners)
+    assert np.all(sizes[:-1] == 5)
+    assert 5 <= sizes[-1] < 10
+
+
+def kruskal(points: np.ndarray, space: tuple) -> list[float]:
+    """The lengths of a minimum spanning tree's edges; every minimum tree has the same."""
+    edges = sorted(
+        (cost.pair(space, points[one], points[other]), one, other) for one, other in combinations(range(len(points)), 2)
+    )
+    parent = list(range(len(points)))
+
+    def root(vertex: int) -> int:
+        while parent[vertex] != vertex:
+            vertex = parent[vertex]
+        return vertex
+
+    lengths = []
+    for length, one, other in edges:
+        if root(one) != root(other):
+            parent[root(one)] = root(other)
+            lengths.append(length)
+    return lengths
+
+
+@pytest.mark.parametrize("count", [1, 2, 13, 150])
+def test_spanning_tree_is_minimal_and_spans(count: int) -> None:
+    hierarchies = (letters(), numbers(9), letters(missing=True))
+    points = drawn(count, count, [7, 9, 8])
+    edges, lengths = spanning_tree(points, hierarchies)
+    space, scale = level_space(hierarchies, list(points.T))
+    assert np.allclose(lengths * scale, kruskal(points, space))
+    assert all(
+        length * scale == pytest.approx(cost.pair(space, points[one], points[other]))
+        for (one, other), length in zip(edges, lengths, strict=True)
+    )
+    reached = {0}
+    for _ in edges:
+        reached |= {end for edge in edges.tolist() for end in edge if set(edge) & reached}
+    assert reached == set(range(len(points)))
+
+
+def test_spanning_tree_does_not_depend_on_the_number_of_threads() -> None:
+    points = drawn(1, 3000, [7, 9, 8])
+    hierarchies = (letters(), numbers(9), letters(missing=True))
+    before = get_num_threads()
+    try:
+        set_num_threads(1)
+        single = spanning_tree(points, hierarchies)
+        set_num_threads(min(2, before))
+        double = spanning_tree(points, hierarchies)
+    finally:
+        set_num_threads(before)
+    assert np.array_equal(single[0], double[0])
+    assert np.array_equal(single[1], double[1])
