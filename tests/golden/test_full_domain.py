@@ -12,6 +12,8 @@ import shoal
 from shoal.core.contracts import silent
 from shoal.core.policy import Policy
 
+pytestmark = pytest.mark.reference
+
 QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation",
          "salary-class")  # fmt: skip
 EIGHT = tuple(name for name in QUASI if name != "occupation")

@@ -13,8 +13,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.algorithms.full_domain._checker import Checker
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts import silent
+from shoal.core.lattice import Lattice
 from shoal.core.policy import Policy
 from shoal.errors import InfeasibleError
 
@@ -261,3 +263,27 @@ def test_a_stopped_search_tells_a_true_bound(
     assert facts["score"] == pytest.approx(expected[found.levels][0], abs=1e-9, rel=1e-9)
     if facts["proven"]:
         assert facts["score"] == pytest.approx(least, abs=1e-9, rel=1e-9)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@common
+@given(table=tables(), models=st.sampled_from(list(MODELS)))
+def test_no_node_of_a_box_beats_its_bound(objective: str, table: tuple, models: str) -> None:
+    """Every box of the lattice: no node in it scores or loses less than the box is said to."""
+    data = opened(*table)
+    policy = Policy(models=tuple(MODELS[models]), suppression=1.0, objective=OBJECTIVES[objective])
+    checker = Checker(data, policy)
+    nodes = list(Lattice.of(data.hierarchies))
+    verdicts = {node: checker.check(node) for node in nodes}
+    for low, high in product(nodes, nodes):
+        if any(first > last for first, last in zip(low, high, strict=True)):
+            continue
+        bound = checker.bound(low, high)
+        for node, verdict in verdicts.items():
+            if all(a <= b <= c for a, b, c in zip(low, node, high, strict=True)):
+                assert verdict.suppressed >= verdicts[high].lost
+                if verdict.feasible:
+                    slack = 1e-9 * max(1, abs(verdict.score))
+                    assert bound.least <= verdict.score + slack
+                    if low != high and node[bound.attribute] == high[bound.attribute]:
+                        assert bound.upper <= verdict.score + slack

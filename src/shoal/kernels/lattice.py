@@ -39,6 +39,19 @@ def _lookup(levels, members, starts, leaf_counts, codes, code_starts, widths, pa
 
 
 @njit(cache=True, nogil=True)
+def smallest(nodes, sizes, count, levels):
+    """Which of the first `count` nodes that the levels generalize has the fewest classes; the first one always fits."""
+    best = 0
+    for at in range(1, count):
+        fits = sizes[at] < sizes[best]
+        for position in range(len(levels)):
+            fits = fits and nodes[at, position] <= levels[position]
+        if fits:
+            best = at
+    return best
+
+
+@njit(cache=True, nogil=True)
 def number(
     levels, packed, weights, members, starts, leaf_counts, codes, code_starts, widths, pack_starts, table, slots,
     slot_keys, owners, sizes,

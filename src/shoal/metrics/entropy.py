@@ -85,15 +85,16 @@ def _by_range(dataset: Dataset, release: Release) -> float:
     total = 0.0
     for tree, keys, low, high in zip(summary.hierarchies, summary.keys, *release.ranges, strict=True):
         occurring = _occurring(keys, summary.sizes, tree.size)
-        logs = np.log2(occurring, out=np.zeros(tree.size), where=occurring > 0)
-        records = np.append(0.0, np.cumsum(occurring))
-        inner = np.append(0.0, np.cumsum(occurring * logs))
-
-        def entropy(first: Counts, last: Counts, records: Floats = records, inner: Floats = inner) -> Floats:
-            inside = records[last + 1] - records[first]
-            known = np.log2(inside, out=np.zeros(len(inside)), where=inside > 0)
-            return np.where(inside > 0, known - (inner[last + 1] - inner[first]) / np.maximum(inside, 1.0), 0.0)
-
-        whole = entropy(np.array([0]), np.array([tree.size - 1]))[0]
-        total += float(entropy(low, high) @ sizes) + float(whole) * release.suppressed
+        whole = _inside(occurring, np.array([0]), np.array([tree.size - 1]))
+        total += float(_inside(occurring, low, high) @ sizes) + float(whole[0]) * release.suppressed
     return total
+
+
+def _inside(occurring: Floats, low: Counts, high: Counts) -> Floats:
+    """The entropy, in bits, of the table's values inside each range of leaves."""
+    logs = np.log2(occurring, out=np.zeros(len(occurring)), where=occurring > 0)
+    records = np.append(0.0, np.cumsum(occurring))
+    known = np.append(0.0, np.cumsum(occurring * logs))
+    inside = np.maximum(records[high + 1] - records[low], 1.0)
+    bits: Floats = np.maximum(0.0, np.log2(inside) - (known[high + 1] - known[low]) / inside)
+    return bits

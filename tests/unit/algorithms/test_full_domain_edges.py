@@ -67,8 +67,9 @@ def test_no_solution_names_the_closest_node(name: str, data: shoal.Dataset) -> N
 
 def test_nothing_left_is_no_solution(data: shoal.Dataset) -> None:
     """A budget of everything does not mean an empty table."""
-    with pytest.raises(InfeasibleError, match="30,161 may be"):
+    with pytest.raises(InfeasibleError, match="30,161 may be") as caught:
         shoal.anonymize(data, shoal.KAnonymity(k=40_000), algorithm="optimal", suppression=1.0)
+    assert caught.value.attempt["checked"] == 1
 
 
 def test_level_limits_hold(data: shoal.Dataset) -> None:

@@ -24,22 +24,18 @@ class Branching:
     def __init__(self, checker: Checker, lattice: Lattice, progress: Progress) -> None:
         self.checker, self.lattice, self.progress = checker, lattice, progress
         self.best: Verdict | None = None
+        self.to_beat = inf
+        """Bounds from here up cannot lead to a better score, but for rounding."""
         self.bound = -inf
         self.proven = False
         self.excluded = 0
-
-    @property
-    def to_beat(self) -> float:
-        """Bounds from here up cannot lead to a better score, but for rounding."""
-        if self.best is None:
-            return inf
-        return self.best.score - ROUNDING * max(1.0, abs(self.best.score))
 
     def consider(self, verdict: Verdict) -> bool:
         """Takes a node for the best so far, if it is; says whether."""
         better = verdict.feasible and verdict.score < self.to_beat
         if better:
             self.best = verdict
+            self.to_beat = verdict.score - ROUNDING * max(1.0, abs(verdict.score))
         return better
 
     def run(self, *, deadline: float = inf, most: float = inf) -> None:

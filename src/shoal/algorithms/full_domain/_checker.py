@@ -53,7 +53,8 @@ class Checker:
     def __init__(self, dataset: Dataset, policy: Policy, weights: Mapping[str, float] | None = None) -> None:
         self.dataset, self.policy = dataset, policy
         self.records = dataset.records
-        self.budget = policy.budget(dataset.records)
+        # Leaving everything out is no release, whatever the policy allows.
+        self.budget = min(policy.budget(dataset.records), dataset.records - 1)
         self.tuples = Tuples(dataset.summary)
         self.judges = tuple(model for model in policy.models if not model.by_size)
         # Where people also agree on other sensitive attributes, records that join a class can break any model.
@@ -183,7 +184,7 @@ class Checker:
 
     def _by_size(self, node: Node, classes: int, small: int, records: int, counts: Any) -> Verdict:
         """The verdict when only sizes count and the objective adds up over cells."""
-        feasible = records <= self.budget and records < self.records
+        feasible = records <= self.budget
         score = float("nan")
         if feasible:
             left_out = self._remembered(node, counts) if records else self.nothing
@@ -196,7 +197,7 @@ class Checker:
         broken, sure, unsure = self.broken(found)
         suppressed = int(sizes[broken].sum())
         lost = int(sizes[sure].sum()) + unsure
-        feasible = suppressed <= self.budget and suppressed < self.records
+        feasible = suppressed <= self.budget
         kept = len(sizes) - int(broken.sum())
         base = extra = 0.0
         score = float("nan")

@@ -40,14 +40,13 @@ def infeasible(checker: Checker, lattice: Lattice, *, proven: bool = True) -> In
     """The error of a search without a result, with the checked node that comes closest."""
     closest = checker.closest
     assert closest is not None
-    budget = min(checker.budget, checker.records - 1)
     what = "no node of the lattice satisfies the policy" if proven else "no node that was checked satisfies the policy"
     attempt = {
         "levels": lattice.named(closest.node), "suppressed": closest.suppressed, "budget": checker.budget,
-        "records": checker.records, "lacking": closest.suppressed - budget, "checked": len(checker.verdicts),
+        "records": checker.records, "lacking": closest.suppressed - checker.budget, "checked": len(checker.verdicts),
     }  # fmt: skip
     return InfeasibleError(
         f"{what}: the closest one has to leave out {closest.suppressed:,} of {checker.records:,} records, and "
-        f"{budget:,} may be; allow more suppression, higher levels or weaker models",
+        f"{checker.budget:,} may be; allow more suppression, higher levels or weaker models",
         attempt,
     )

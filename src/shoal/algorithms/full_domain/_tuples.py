@@ -15,7 +15,7 @@ PACK = 2048
 DENSE = 1 << 24
 BASES = 16
 SMALL = 1024
-SHARE = 4
+SHARE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +135,9 @@ class Tuples:
 
     def _smallest(self, node: Node) -> Base:
         """The base with the fewest classes that the node generalizes; it is the last one to be given up."""
-        fitting = (self.base_nodes[: len(self.bases)] <= node).all(axis=1)
-        at = int(np.where(fitting, self.base_sizes[: len(self.bases)], len(self.raw.weights) + 1).argmin())
+        from shoal.kernels import lattice as kernel
+
+        at = kernel.smallest(self.base_nodes, self.base_sizes, len(self.bases), np.array(node, dtype=np.int64))
         self.clock += 1
         self.base_uses[at] = self.clock
         return self.bases[at]
