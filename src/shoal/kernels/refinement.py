@@ -149,6 +149,12 @@ def propose(begin, end, state, space, least, ceiling, gains, targets, partners):
                     gain = both - shrunk * (size - 1) - there * (others + 1)
                     if best + LEAST_GAIN < gain < ceiling[row]:
                         best, targets[row], partners[row] = gain, target, -1
+                limit = (both - best - shrunk * size) / others
+                if (
+                    limit <= 0
+                    or joined(space, state.extremes[target, 1], state.extremes[target, 2], point, limit) > limit
+                ):
+                    continue  # Whichever record came back, the target would cost too much.
                 partner = state.heads[target]
                 while partner >= 0 and shrunk * size < both - best:
                     back = state.points[state.tuples[partner]]
