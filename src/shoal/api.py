@@ -1,10 +1,10 @@
-"""The verbs: read, diagnose, anonymize, evaluate, verify."""
+"""The verbs: read, detect, diagnose, ask, anonymize, evaluate, verify."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,7 +19,13 @@ from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.release import Release, manifest_path
 from shoal.core.schema import Column, Kind, Missing, Role, Schema, roles
 from shoal.core.values import Values
+from shoal.diagnosis.detection import Detection
+from shoal.diagnosis.detection import detect as detected
 from shoal.diagnosis.exposure import exposure
+from shoal.diagnosis.notions import Notion
+from shoal.diagnosis.questions import Answer, limit, which
+from shoal.diagnosis.questions import ask as answered
+from shoal.diagnosis.sql import sql as sql
 from shoal.errors import (
     HierarchyError,
     InputError,
@@ -153,6 +159,103 @@ def diagnose(data: Dataset, *, k: int | None = None, attributes: Iterable[str] |
     if unknown or not names:
         raise unknown_columns(unknown, known)
     return exposure(data.group(tuple(names)), k)
+
+
+def ask(
+    data: Dataset,
+    *,
+    attributes: Iterable[str] | None = None,
+    k: int | None = None,
+    l: float | None = None,  # noqa: E741
+    t: float | None = None,
+    delta: float | Literal["ask"] | None = None,
+    notion: str | None = None,
+    c: float | None = None,
+    distance: str = "equal",
+    sensitive: str | None = None,
+    question: int | None = None,
+    time_limit: float | None = None,
+    progress: Progress = silent,
+) -> Answer:
+    """One of the twelve questions of the diagnosis; which one follows from what is given.
+
+    Args:
+        data: the table.
+        attributes: the set that the question is about. Without it the question is about all sets of
+            quasi-identifiers; with a `question` that is about sets, only these attributes are taken.
+        k: the wanted size of the smallest class.
+        l: the wanted diversity, of the `notion` `distinct-l` unless another one is named.
+        t: the wanted closeness.
+        delta: the share of records that may be left out, or `"ask"` to be told the share.
+        notion: `k`, `distinct-l`, `entropy-l`, `frequency-l`, `recursive-l` or `t`.
+        c: of `recursive-l`.
+        distance: of `t`: `equal`, `ordered` or `hierarchical`.
+        sensitive: the sensitive attribute, where there are several.
+        question: the number of the question, where it shall not follow from what is given.
+        time_limit: seconds after which what is proven so far is returned.
+        progress: is told how far the search is.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "workclass", "education", "sex", "race"])
+        >>> found = shoal.ask(data, k=5)
+        >>> found.question, found.positive_border
+        (3, (('workclass', 'sex'), ('education', 'sex'), ('sex', 'race')))
+    """
+    bounds = {letter: bound for letter, bound in (("k", k), ("l", l), ("t", t)) if bound is not None}
+    if len(bounds) > 1:
+        raise ParameterError(f"give one of {', '.join(bounds)}, not both")
+    letter, bound = next(iter(bounds.items()), (None, None))
+    chosen = Notion(name=notion or {"k": "k", "l": "distinct-l", "t": "t", None: "k"}[letter], c=c, distance=distance)
+    if letter is not None and chosen.letter != letter:
+        raise ParameterError(f"the notion {chosen.name} is bounded by {chosen.letter}, and {letter} is given")
+    number = which(attributes=attributes is not None, bound=bound is not None, delta=delta, forced=question)
+    names = list(data.schema.quasi) if attributes is None else list(dict.fromkeys(_listed(attributes)))
+    unknown = [name for name in names if name not in data.schema.quasi]
+    if unknown:
+        raise unknown_columns(unknown, data.schema.quasi)
+    return answered(
+        data.summary, chosen, names, question=number, bound=bound, delta=delta, sensitive=sensitive,
+        time_limit=time_limit, progress=progress,
+    )  # fmt: skip
+
+
+def detect(
+    source: Any,
+    *,
+    share: float = 0.05,
+    seed: int = 0,
+    time_limit: float | None = 30.0,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Detection:
+    """Suggests a role for every column, with reasons; the person decides. No value is shown.
+
+    Args:
+        source: a path, a frame, or a dataset whose source is looked at anew. Columns need no role.
+        share: sets that make more than this share of the people unique are listed, the smallest ones.
+        seed: of the contributions, where they are sampled.
+        time_limit: seconds for the sets; what is not proven then is said to be.
+        missing: spellings of a missing value besides the empty one.
+        delimiter: of a CSV file; found out by default.
+        encoding: of a CSV file; found out by default.
+
+    Example:
+        >>> import shoal
+        >>> found = shoal.detect(shoal.samples.adult().select("age", "sex", "fnlwgt", "occupation"))
+        >>> found["age"].role, found["sex"].distinct, found.singling_out[0]
+        (<Role.QUASI: 'quasi'>, 2, ('fnlwgt',))
+    """
+    from shoal.engines import embedded
+
+    if not 0 <= share < 1:
+        raise ParameterError("share is a share of the records: from 0 to less than 1")
+    opened = getattr(source.table, "source", None) if isinstance(source, Dataset) else None
+    if opened is None:
+        opened = embedded.open_source(source, delimiter=delimiter, encoding=encoding, missing=missing)
+    looks, records = embedded.look(opened)
+    return detected(looks, records, share=share, seed=seed, stop=limit(time_limit))
 
 
 def anonymize(
@@ -347,4 +450,4 @@ def _schema(stated: Mapping[str, Any], published: Any) -> tuple[Schema, dict[str
         columns.append(
             Column(name=entry["name"], role=Role(entry["role"]), kind=Kind(entry["kind"]), hierarchy=hierarchy)
         )
-    return Schema(tuple(columns), strict=bool(manifest.get("strict", False))), populations
+    return Schema(tuple(columns), strict=stated.get("strict", False)), populations

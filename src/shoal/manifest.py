@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, Field, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
 
 from shoal.core.release import FORMAT, manifest_path
 from shoal.core.schema import Kind, Role
@@ -59,6 +59,7 @@ class _Manifest(BaseModel):
     policy: _Policy
     columns: list[_Column]
     sensitive: dict[str, _Sensitive]
+    strict: StrictBool = False
 
     @model_validator(mode="after")
     def _fits_together(self) -> _Manifest:

@@ -51,6 +51,7 @@ models = ["k-anonymity:k=7", {name = "k-anonymity", k = 3}]
 suppression = 0.25
 objective = "gcp"
 seed = 17
+strict = true
 [output]
 path = "out/release.parquet"
 pseudonyms = "keyed"

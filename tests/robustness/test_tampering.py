@@ -140,6 +140,7 @@ WRONG: dict[str, Callable[[dict[str, Any]], Any]] = {
     "another population": lambda m: m["sensitive"]["disease"].update(population=[1, 1, 1, 1]),
     "levels of another size": lambda m: m["sensitive"]["disease"].update(levels=[[0, 0]]),
     "levels that are no tree": lambda m: m["sensitive"]["disease"].update(levels=[[0, 1, 0, 1]]),
+    "strictness as text": lambda m: m.update(strict="yes"),
     "the hash as a number": lambda m: m.update(sha256=5),
     "no hash": lambda m: m.pop("sha256"),
     "another format": lambda m: m.update(format=2),

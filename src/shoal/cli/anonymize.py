@@ -24,6 +24,10 @@ def run(
     suppression: options.Suppression = None,
     objective: options.Objective = None,
     seed: options.Seed = None,
+    strict: Annotated[
+        bool | None,
+        typer.Option("--strict", help="Protect each sensitive attribute also against whoever knows the others."),
+    ] = None,
     pseudonyms: Annotated[
         Literal["keyed", "random"] | None,
         typer.Option(
@@ -62,7 +66,7 @@ def run(
         "algorithm": jobs.plugin("algorithms", algorithm or made.algorithm or "mondrian"),
         "suppression": suppression,
         "objective": jobs.plugin("metrics", objective) if objective else None,
-        "seed": seed, "output": target, "pseudonyms": pseudonyms, "key_file": key_file,
+        "seed": seed, "strict": strict, "output": target, "pseudonyms": pseudonyms, "key_file": key_file,
     }  # fmt: skip
     made = replace(made, **{name: value for name, value in given.items() if value is not None})
     if made.output is None:
@@ -82,11 +86,11 @@ def run(
         with replacing(save_job) as file:
             file.write_text(made.toml(save_job.parent), encoding="utf-8")
     facts = release.recoding.facts if release.recoding is not None else {}
-    output.show(
-        api.evaluate(data, release), as_json=as_json, title="Release", records=release.records,
-        classes=len(release.classes), suppressed=release.suppressed, seconds=round(time.perf_counter() - started, 3),
-        manifest=str(manifest), **facts,
-    )  # fmt: skip
+    figures = {
+        **facts, "records": release.records, "classes": len(release.classes), "suppressed": release.suppressed,
+        "seconds": round(time.perf_counter() - started, 3), "manifest": str(manifest),
+    }  # fmt: skip
+    output.show(api.evaluate(data, release), as_json=as_json, title="Release", **figures)
 
 
 def _check_targets(release: Path, save_job: Path | None, sources: list[Path | None]) -> None:

@@ -45,6 +45,10 @@ class Model(Parametrized, ABC):
     What a class is compared with, the population, stays that of the whole original table.
     """
 
+    growth_monotone: ClassVar[bool] = False
+    """Whether a class that satisfies it still does when any records join it; then no part of a class that breaks it
+    satisfies it, and searches prune far more."""
+
     by_size: ClassVar[bool] = False
     """Whether a class satisfies it as soon as it has `least` records."""
 
@@ -56,6 +60,12 @@ class Model(Parametrized, ABC):
     @abstractmethod
     def holds(self, classes: Classes) -> NDArray[np.bool_]:
         """For each class, whether it satisfies the model."""
+
+    def judge(self, classes: Classes) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """For each class, whether it satisfies the model, and how many of its records have to be left out at least,
+        however it is split. A model that knows more than that one part breaks it lets searches prune more."""
+        holds = self.holds(classes)
+        return holds, np.where(holds | (not self.merge_monotone), 0, 1)
 
     @abstractmethod
     def measure(self, classes: Classes) -> Finding:

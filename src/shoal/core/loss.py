@@ -7,6 +7,7 @@ import numpy as np
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.recoding import ByLevel
 from shoal.core.release import Release
 
 
@@ -30,6 +31,30 @@ def penalty(
     else:
         costs = (high - low + 1) / hierarchy.size
     return np.where(low == high, 0.0, costs)
+
+
+def covered(dataset: Dataset, release: Release) -> Floats:
+    """For each quasi-identifier, the share of its domain's leaves that its cells cover, summed; left out counts 1."""
+    low, high = release.ranges
+    sizes = np.array([hierarchy.size for hierarchy in dataset.hierarchies], dtype=np.float64)
+    totals: Floats = ((high - low + 1) / sizes[:, None]) @ release.classes.sizes + float(release.suppressed)
+    return totals
+
+
+def published_levels(release: Release) -> Floats:
+    """For each quasi-identifier and class, the level at which it is published.
+
+    In a full-domain release that is the level chosen; else the lowest one at which the published range is one value.
+    """
+    if isinstance(release.recoding, ByLevel):
+        levels = np.array(release.recoding.levels, dtype=np.float64)
+        return np.repeat(levels[:, None], len(release.classes), axis=1)
+    found = []
+    for name, low, high in zip(release.schema.quasi, *release.ranges, strict=True):
+        hierarchy = release.schema[name].hierarchy
+        assert hierarchy is not None
+        found.append(hierarchy.ancestor_levels(low, high).astype(np.float64))
+    return np.stack(found)
 
 
 def penalties(dataset: Dataset, release: Release) -> Floats:

@@ -17,12 +17,14 @@ from shoal.core.hierarchy import Floats, Hierarchy, spelled
 class ByLevel:
     """Every value of a column at one level (full-domain generalization).
 
-    `suppressed[t]` says whether the records of distinct tuple `t` of the summary are left out.
+    `suppressed[t]` says whether the records of distinct tuple `t` of the summary are left out. `trail` has the level
+    vectors that the search checked, in order, and whether each one satisfied the policy.
     """
 
     levels: tuple[int, ...]
     suppressed: NDArray[np.bool_]
     facts: dict[str, Any] = field(default_factory=dict)
+    trail: tuple[tuple[tuple[int, ...], bool], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

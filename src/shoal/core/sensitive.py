@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Self
 
@@ -74,6 +75,24 @@ class SensitiveModel(Model):
         for histogram in self.histograms(classes):
             verdict &= histogram.whole(self.keeps(self.levels(histogram.parts)))
         return verdict
+
+    def judge_convex(
+        self, classes: Classes, shares: Callable[[Levels], Levels]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Judges by levels that are convex in the shares of a class: then no split of a class makes the level lower
+        on average, and `shares` of its records have to go before the rest can keep the bound."""
+        holds: NDArray[np.bool_] = classes.sizes >= self.least
+        lost = np.zeros(len(classes), dtype=np.int64)
+        for histogram in self.histograms(classes):
+            levels = self.levels(histogram.parts)
+            kept = histogram.whole(self.keeps(levels))
+            gone = np.where(kept, 0, 1)
+            if histogram.contexts is None:
+                # A little less than the share, so that rounding never asks for a record too many.
+                gone = np.where(kept, 0, np.maximum(1, np.ceil(classes.sizes * shares(levels) - 1e-6))).astype(np.int64)
+            lost = np.maximum(lost, gone)
+            holds &= kept
+        return holds, lost
 
     def measure(self, classes: Classes) -> Finding:
         worst = {}

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.core.contracts import Metric
+import numpy as np
+
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
+from shoal.core.grouping import Counts
+from shoal.core.objective import ClassObjective
 from shoal.core.release import Release
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dm(Metric):
+class Dm(ClassObjective):
     """Every record costs the number of records that it cannot be told from: Σ|E|², and n for one that is left out.
 
     Looks at class sizes only: how far the published values are from the true ones does not count.
@@ -24,6 +27,15 @@ class Dm(Metric):
         >>> shoal.Dm().score(data, shoal.anonymize(data, shoal.KAnonymity(k=2))).value
         8
     """
+
+    def base(self, sizes: Counts, records: int) -> float:
+        return float(np.square(sizes, dtype=np.float64).sum())
+
+    def extra(self, sizes: Counts, records: int) -> float:
+        return float((sizes * (records - sizes.astype(np.float64))).sum())
+
+    def value(self, total: float, records: int) -> float:
+        return total
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         sizes = [int(size) for size in release.classes.sizes]

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.core.contracts import Metric
+import numpy as np
+
+from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
-from shoal.core.loss import penalties
+from shoal.core.hierarchy import Floats
+from shoal.core.loss import penalties, penalty
+from shoal.core.objective import CellObjective, CellTerms
 from shoal.core.release import Release
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gcp(Metric):
+class Gcp(CellObjective):
     """The mean penalty (NCP) of all quasi-identifier cells: 0 for the table itself, 1 when nothing is left.
 
     Does not say whether the release is useful for a task; it counts how much less precise its cells are.
@@ -26,6 +30,15 @@ class Gcp(Metric):
         >>> shoal.Gcp().score(data, release).value
         0.25
     """
+
+    def terms(self, summary: Classes, weights: Floats) -> CellTerms:
+        costs = []
+        for tree, keys in zip(summary.hierarchies, summary.keys, strict=True):
+            least, greatest = int(keys.min()), int(keys.max())
+            rows = zip(tree.starts, tree.stops, tree.codes, strict=True)
+            costs.append(np.stack([penalty(tree, low[row], high[row], least, greatest) for low, high, row in rows]))
+        count = len(costs)
+        return CellTerms(tuple(costs), np.zeros(count), np.full(count, float(summary.records)), weights)
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         totals = penalties(dataset, release)

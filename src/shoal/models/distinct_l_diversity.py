@@ -37,6 +37,7 @@ class DistinctLDiversity(SensitiveModel):
     l: Annotated[int, Ge(1), Doc("the least number of different sensitive values in a class")]  # noqa: E741
 
     merge_monotone: ClassVar[bool] = True
+    growth_monotone: ClassVar[bool] = True
     level: ClassVar[str] = "distinct-l"
     how: ClassVar[str] = "the fewest different sensitive values in a class"
     more_is_safer: ClassVar[bool] = True

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, log
 from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge
+from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.core.classes import Histogram
+from shoal.core.classes import Classes, Histogram
 from shoal.core.sensitive import SLACK, Levels, SensitiveModel
 
 
@@ -52,6 +53,10 @@ class EntropyLDiversity(SensitiveModel):
     @property
     def bound(self) -> float:
         return self.l
+
+    def judge(self, classes: Classes) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        # A part that is left out has an entropy of 0 at least, a part that stays one of ln l.
+        return self.judge_convex(classes, lambda levels: np.clip(1 - np.log(levels) / max(log(self.l), SLACK), 0, 1))
 
     def levels(self, histogram: Histogram) -> Levels:
         effective: Levels = np.exp(-histogram.total(histogram.shares * np.log(histogram.shares)))

@@ -38,6 +38,7 @@ class KAnonymity(Model):
 
     merge_monotone: ClassVar[bool] = True
     suppression_monotone: ClassVar[bool] = True
+    growth_monotone: ClassVar[bool] = True
     by_size: ClassVar[bool] = True
 
     @property

@@ -7,10 +7,11 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Le
+from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.core.classes import Histogram
-from shoal.core.sensitive import Levels, SensitiveModel
+from shoal.core.classes import Classes, Histogram
+from shoal.core.sensitive import SLACK, Levels, SensitiveModel
 from shoal.errors import SchemaError
 
 
@@ -56,6 +57,10 @@ class TCloseness(SensitiveModel):
     @property
     def bound(self) -> float:
         return self.t
+
+    def judge(self, classes: Classes) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        # A part that is left out is at a distance of 1 at most, a part that stays at one of t.
+        return self.judge_convex(classes, lambda levels: np.clip((levels - self.t) / max(1 - self.t, SLACK), 0, 1))
 
     def levels(self, histogram: Histogram) -> Levels:
         if self.distance == "equal":

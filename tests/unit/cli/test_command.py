@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -96,3 +97,23 @@ def test_an_error_inside_a_callback_prints_no_value(
     assert ended("diagnose", str(table), "--quasi", "age") == 0
     captured = capsys.readouterr()
     assert "canary" not in captured.out + captured.err and "ValueError" in captured.err
+
+
+def test_strict_reaches_the_manifest(tmp_path: Path) -> None:
+    source, target = tmp_path / "people.csv", tmp_path / "out.csv"
+    source.write_text("sex,disease,pay\n" + "f,flu,1\nf,cold,2\nm,flu,2\nm,cold,1\n" * 4, encoding="utf-8")
+    arguments = (
+        "anonymize",
+        str(source),
+        "-o",
+        str(target),
+        "--quasi",
+        "sex",
+        "--sensitive",
+        "disease,pay",
+        "--k",
+        "2",
+    )
+    for flags, expected in (((), False), (("--strict",), True)):
+        assert ended(*arguments, *flags) == 0
+        assert json.loads((tmp_path / "out.csv.manifest.json").read_text(encoding="utf-8"))["strict"] is expected

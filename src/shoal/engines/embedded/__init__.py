@@ -17,9 +17,9 @@ from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
 from shoal.engines.embedded.published import EmbeddedPublished, format_of, open_published
 from shoal.engines.embedded.source import Source, open_file, open_frame
 from shoal.engines.embedded.table import EmbeddedTable, EncodedColumn
-from shoal.errors import InputError, SchemaError
+from shoal.errors import InputError, SchemaError, ShoalError
 
-__all__ = ["EmbeddedPublished", "EmbeddedTable", "format_of", "open_published", "open_source", "read"]
+__all__ = ["EmbeddedPublished", "EmbeddedTable", "format_of", "look", "open_published", "open_source", "read"]
 
 HierarchyFor = Callable[[Values, Role], Hierarchy]
 
@@ -69,6 +69,25 @@ def read(
         columns.append(Column(name=name, role=roles[name], kind=column.values.kind, hierarchy=hierarchy, missing=rule))
     records = records if kept is None else int(kept.sum())
     return Dataset(EmbeddedTable(source, held, records, kept), Schema(tuple(columns), tuple(roles), strict))
+
+
+def look(source: Source) -> tuple[dict[str, tuple[Values, np.ndarray] | str], int]:
+    """Every column as distinct values and codes (negative: missing), or why it cannot be looked at; and the records."""
+    looks: dict[str, tuple[Values, np.ndarray] | str] = {}
+    records = 0
+    loaded = source.load(source.names) if source.dialect is not None else {}
+    for name in source.names:
+        column = loaded.pop(name) if loaded else source.load([name])[name]
+        records = len(column)
+        try:
+            encoded = encode(name, column, None)
+        except ShoalError as error:
+            looks[name] = str(error)
+        else:
+            looks[name] = encoded.values, encoded.codes
+    if records == 0:
+        raise InputError("the table has no record")
+    return looks, records
 
 
 def _kept(encoded: Mapping[str, Encoded], rules: Mapping[str, Missing], records: int) -> np.ndarray | None:

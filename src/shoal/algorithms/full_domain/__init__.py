@@ -1,0 +1,1 @@
+"""Full-domain generalization: every value of a column at one level."""

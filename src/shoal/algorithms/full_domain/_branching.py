@@ -1,0 +1,93 @@
+"""Branch and bound over boxes of the lattice.
+
+A box holds the nodes between a low and a high one. Records that the high node has to leave out for sure are left out
+in the whole box, and all others cost at least what they cost at the low node: that bounds the box, and checking its
+high node is all that it takes. The box with the least bound is split until no bound is below the best score. So the
+answer is proven whenever the search ends, and at any earlier time there is a bound.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from math import inf, prod
+from time import monotonic
+from typing import Any
+
+from shoal.algorithms.full_domain._checker import ROUNDING, Checker, Verdict
+from shoal.core.contracts import Progress
+from shoal.core.lattice import Lattice, Node
+
+
+class Branching:
+    """The search, its best node so far and the bound that is proven."""
+
+    def __init__(self, checker: Checker, lattice: Lattice, progress: Progress) -> None:
+        self.checker, self.lattice, self.progress = checker, lattice, progress
+        self.best: Verdict | None = None
+        self.bound = -inf
+        self.proven = False
+        self.excluded = 0
+
+    @property
+    def to_beat(self) -> float:
+        """Bounds from here up cannot lead to a better score, but for rounding."""
+        if self.best is None:
+            return inf
+        return self.best.score - ROUNDING * max(1.0, abs(self.best.score))
+
+    def consider(self, verdict: Verdict) -> bool:
+        """Takes a node for the best so far, if it is; says whether."""
+        better = verdict.feasible and verdict.score < self.to_beat
+        if better:
+            self.best = verdict
+        return better
+
+    def run(self, *, deadline: float = inf, most: float = inf) -> None:
+        """Searches until the best node is proven, until `deadline`, or until `most` nodes are checked."""
+        lattice, checker = self.lattice, self.checker
+        heap: list[tuple[float, int, Node, Node]] = [(-inf, 0, lattice.least, lattice.greatest)]
+        boxes = 0
+        while heap and heap[0][0] < self.to_beat:
+            if boxes and (monotonic() > deadline or len(checker.verdicts) >= most):
+                self.bound = min(heap[0][0], self.best.score if self.best else inf)
+                return
+            self.bound, _, low, high = heappop(heap)
+            boxes += 1
+            if boxes % 64 == 0:
+                self._report(heap)
+            verdict = checker.check(high)
+            self.consider(verdict)
+            if verdict.lost > checker.budget:
+                self.excluded += prod(last - first + 1 for first, last in zip(low, high, strict=True)) - 1
+                continue
+            bound = checker.bound(low, high)
+            if checker.terms is None:
+                self.consider(checker.check(low))
+            at = bound.attribute
+            if bound.least >= self.to_beat or at < 0:
+                continue
+            below = (*high[:at], high[at] - 1, *high[at + 1 :])
+            above = (*low[:at], high[at], *low[at + 1 :])
+            heappush(heap, (bound.least, -2 * boxes, low, below))
+            if bound.upper < self.to_beat:
+                heappush(heap, (bound.upper, -2 * boxes - 1, above, high))
+        self.proven = True
+        self.bound = self.best.score if self.best else inf
+        if self.best is not None:
+            self._lower(self.best)
+
+    def _lower(self, here: Verdict) -> None:
+        """Takes levels back that cost nothing: the search stops at the first of several nodes with one score."""
+        for node in self.lattice.specializations(here.node):
+            if self.checker.terms is None or self.checker.floor(node) >= self.to_beat:
+                verdict = self.checker.check(node)
+                if verdict.feasible and verdict.score <= here.score:
+                    self.best = verdict
+                    return self._lower(verdict)
+        return None
+
+    def _report(self, heap: list[Any]) -> None:
+        best = self.best.score if self.best else inf
+        share = min(max(self.bound / best, 0.0), 1.0) if 0 < best < inf else 0.0
+        checked = len(self.checker.verdicts)
+        self.progress(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {len(heap):,} boxes open")

@@ -1,0 +1,102 @@
+"""The optimal full-domain search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf
+from time import monotonic
+from typing import Annotated
+
+from annotated_types import Ge, Gt
+from pydantic import BeforeValidator
+from typing_extensions import Doc
+
+from shoal.algorithms.full_domain._branching import Branching
+from shoal.algorithms.full_domain._checker import Checker
+from shoal.algorithms.full_domain._climbing import Climbing
+from shoal.algorithms.full_domain._named import by_column
+from shoal.algorithms.full_domain._outcome import infeasible, recoded
+from shoal.core.contracts import Algorithm, Progress
+from shoal.core.dataset import Dataset
+from shoal.core.lattice import Lattice
+from shoal.core.policy import Policy
+from shoal.core.recoding import ByLevel
+
+PATIENCE = 20.0
+CLIMBING_CHECKS = 20_000
+CLIMBING_SHARE = 0.4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimal(Algorithm):
+    """Finds the level of each attribute that loses least, and proves it, for any models and any suppression.
+
+    Classes that break the policy are left out whole, as long as the budget lasts. The loss is the policy's objective,
+    geometric loss unless another one is chosen. The search works on the distinct tuples, so a longer table costs
+    nothing. It discards nodes only for reasons that hold for the models at hand: models that do not survive merging
+    or suppression cost time, never the optimum.
+
+    In a lattice of more than `anytime_above` nodes a local search goes first, and the search stops after a time
+    limit (20 seconds unless another is given). The facts of the recoding then say how far the best node is from
+    proven: `bound` is below every node's score, and `gap` is what lies between, as a share of the score.
+
+    Does not protect against more than the models of the policy do. Full-domain generalization publishes a whole
+    column at one level, which loses more than local recoding such as Mondrian's.
+
+    Reference: P. Samarati, Protecting respondents' identities in microdata release, 2001 (the lattice); R. Bayardo,
+    R. Agrawal, Data privacy through optimal k-anonymization, 2005 (bounds).
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(
+        ...     shoal.samples.adult(), quasi=["age", "sex", "race"], hierarchies=shoal.samples.hierarchies("adult")
+        ... )
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=Optimal(), suppression=0.005)
+        >>> release.recoding.facts["levels"], release.recoding.facts["proven"]
+        ({'age': 0, 'sex': 0, 'race': 1}, True)
+    """
+
+    weights: Annotated[
+        dict[str, float], BeforeValidator(by_column), Doc("how much each column counts in the loss; 1 unless given")
+    ] = field(default_factory=dict)
+    least_levels: Annotated[
+        dict[str, int], BeforeValidator(by_column), Doc("the least level by column; 0 unless given")
+    ] = field(default_factory=dict)
+    greatest_levels: Annotated[
+        dict[str, int], BeforeValidator(by_column), Doc("the greatest level by column; the top unless given")
+    ] = field(default_factory=dict)
+    time_limit: Annotated[
+        float | None, Gt(0), Doc("seconds after which the best node so far is taken; a faster machine may get further")
+    ] = None
+    check_limit: Annotated[
+        int | None, Ge(1), Doc("checked nodes after which the best so far is taken; the same on every machine")
+    ] = None
+    anytime_above: Annotated[
+        int, Ge(0), Doc("the number of nodes above which a local search goes first and time is limited")
+    ] = 1_000_000
+
+    def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByLevel:
+        began = monotonic()
+        lattice = Lattice.of(dataset.hierarchies, self.least_levels, self.greatest_levels)
+        checker = Checker(dataset, policy, self.weights)
+        search = Branching(checker, lattice, progress)
+        large = lattice.size > self.anytime_above
+        seconds = self.time_limit
+        if large and seconds is None and self.check_limit is None:
+            seconds = PATIENCE
+        most = self.check_limit or inf
+        if large:
+            share = began + CLIMBING_SHARE * seconds if seconds else inf
+            Climbing(search, policy.seed).run(deadline=share, most=min(most / 2, CLIMBING_CHECKS))
+        search.run(deadline=began + seconds if seconds else inf, most=most)
+        best = search.best
+        if best is None:
+            raise infeasible(checker, lattice, proven=search.proven)
+        bound = max(search.bound, checker.floor(lattice.least))
+        nodes = {"infeasible": search.excluded}
+        if search.proven:
+            nodes["bounded"] = max(0, lattice.size - len(checker.verdicts) - search.excluded)
+        return recoded(
+            checker, lattice, best, {"pruned": nodes}, proven=search.proven, bound=bound,
+            gap=0.0 if best.score == bound else (best.score - bound) / abs(best.score),
+        )  # fmt: skip

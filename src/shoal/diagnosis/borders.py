@@ -1,0 +1,384 @@
+"""The border search: the maximal sets of attributes that satisfy, and the minimal ones that do not.
+
+It works from both sides. The maximal sets that contain no set known to be bad are the *candidates*. A candidate that
+proves good is in the positive border: everything above it is known to be bad. From a candidate that proves bad
+come small bad sets, and the candidates are cut so that they avoid those. When every candidate has proved good, the
+minimal bad sets are the negative border, and the proof is complete.
+
+How bad sets are found:
+
+- Without a suppression budget one badly protected record is a *witness*. Every set in which the record's class is
+  below the bound is bad, and that takes one look at the record's neighbours (a *scan*), not a grouping for each set.
+  So a scan refutes many candidates at once.
+- With a budget no single record decides. Sets are then taken by size, and one is refuted without a call when the
+  records that its subsets lose exceed the budget together: a set loses whatever a subset of it loses.
+  Very many attributes are searched by size as well.
+
+References: H. Mannila and H. Toivonen, Levelwise search and borders of theories in knowledge discovery, 1997;
+D. Gunopulos and others, Discovering all most specific sentences, 2003; D.-I. Lin and Z. Kedem, Pincer-Search, 1998.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.contracts import Progress, silent
+from shoal.diagnosis.tuples import HELD, Levels, Partition, Tuples, members
+
+Masks = NDArray[np.uint64]
+Stop = Callable[[], bool]
+RAREST = 2
+"""How many of its rarest values make a record a promising witness."""
+REFUTED = 64
+"""How many sets one witness refutes before the next candidate is looked at."""
+WIDE = 16
+"""Attributes beyond which bad sets are taken by size, because the candidates from above would be too many to hold."""
+COUNTED = 200_000
+"""Steps after which the size of a theory is left unknown."""
+
+
+@dataclass(frozen=True)
+class Borders:
+    """What a search proved. `bad` are known bad sets that were not proved minimal, `open` sets nothing is known of."""
+
+    positive: tuple[int, ...]
+    negative: tuple[int, ...]
+    calls: int
+    scans: int
+    proven: bool
+    bad: tuple[int, ...] = ()
+    open: tuple[int, ...] = ()
+
+    @property
+    def levelwise(self) -> int | None:
+        """How many calls plain levelwise search needs: all good sets and the negative border; None when too many."""
+        if not self.proven:
+            return None
+        good = subsets(self.positive)
+        return None if good is None else good + len(self.negative)
+
+
+@dataclass(eq=False)
+class Memory:
+    """What evaluations of sets found, for searches with other bounds on the same rows and budget.
+
+    One evaluation gives the level of a set, which answers for every bound.
+    """
+
+    known: dict[int, float] = field(default_factory=dict)
+    by_value: list[Levels] = field(default_factory=list)
+    """For each attribute alone, the level of each of its values."""
+    rolled: dict[int, Tuples] = field(default_factory=dict)
+    """The rows over the attributes that the last search needed."""
+
+
+@dataclass(eq=False)
+class Search:
+    """A search for both borders of a monotone notion."""
+
+    tuples: Tuples
+    threshold: float
+    budget: int = 0
+    memory: Memory = field(default_factory=Memory)
+    stop: Stop = lambda: False
+    progress: Progress = silent
+
+    def __post_init__(self) -> None:
+        self.calls = 0
+        self.scans = 0
+        self.good: list[int] = []
+        self.fine: set[int] = set()
+        self.bad: list[int] = []
+        self.candidates: Masks = np.array([self.tuples.full], np.uint64)
+        self.rows = self.tuples
+        self.kept = self.tuples.full
+        self.places = {position: position for position in range(len(self.tuples.names))}
+        self.losses: dict[int, NDArray[np.bool_]] = {}
+
+    def run(self) -> Borders:
+        """The borders, or what is proven of them when the search is stopped or interrupted."""
+        try:
+            finished = self._singles() and (self._climb() if self.budget or self._wide() else self._descend())
+        except KeyboardInterrupt:
+            finished = False
+        return self._result(finished)
+
+    def _singles(self) -> bool:
+        """Every attribute alone; the level of each of its values tells where witnesses are likely."""
+        for position in range(len(self.tuples.names)):
+            if self.stop():
+                return False
+            mask = 1 << position
+            if mask not in self.memory.known or len(self.memory.by_value) <= position:
+                partition = self.tuples.refined(self.tuples.whole(), position)
+                sizes, levels = self.tuples.levels(partition)
+                self.calls += 1
+                self.memory.known[mask] = self.tuples.level(sizes, levels, self.budget)
+                by_value = np.full(self.tuples.radix, np.inf)
+                by_value[self.tuples.columns[position][partition.first]] = levels
+                self.memory.by_value.append(by_value)
+            if self.memory.known[mask] < self.threshold:
+                self._exclude(mask)
+            else:
+                self.fine.add(mask)
+        return True
+
+    def _wide(self) -> bool:
+        """Whether so many attributes are left that the candidates from above would be too many to hold."""
+        return len(self.candidates) > 0 and int(self.candidates[0]).bit_count() > WIDE
+
+    def _descend(self) -> bool:
+        """Candidates from above, cut by what witnesses refute."""
+        while len(self.candidates):
+            if self.stop():
+                return False
+            chosen = min(self.candidates.tolist(), key=int.bit_count)
+            self._roll_up()
+            if self._is_good(chosen):
+                self._settle(chosen)
+            else:
+                self._refute(chosen)
+            self._report()
+        return True
+
+    def _settle(self, candidate: int) -> None:
+        self.good.append(candidate)
+        self.candidates = self.candidates[self.candidates != np.uint64(candidate)]
+
+    def _report(self) -> None:
+        done = len(self.good) / max(1, len(self.good) + len(self.candidates))
+        self.progress(done, f"{len(self.good)} maximal sets proven, {len(self.candidates)} to look at")
+
+    def _roll_up(self) -> None:
+        """Attributes in no candidate need not be told apart any more: fewer and heavier rows."""
+        needed = int(np.bitwise_or.reduce(self.candidates)) if len(self.candidates) else 0
+        if needed and needed != self.kept:
+            if needed not in self.memory.rolled:
+                self.memory.rolled = {needed: self.tuples.projected(needed)}
+            self.rows = self.memory.rolled[needed]
+            self.kept = needed
+            self.places = {position: place for place, position in enumerate(members(needed))}
+
+    def _inner(self, mask: int) -> int:
+        """A mask over all attributes as one over the rows' attributes."""
+        if self.kept == self.tuples.full:
+            return mask
+        return sum(1 << self.places[position] for position in members(mask))
+
+    def _is_good(self, mask: int) -> bool:
+        known = self.memory.known.get(mask)
+        if known is None:
+            if self._inside_good(mask):
+                return True
+            if self.budget and self._surely_bad(mask):
+                return False
+            partition = self.rows.partition(self._inner(mask))
+            sizes, levels = self.rows.levels(partition)
+            self.calls += 1
+            if self.budget:
+                self._remember_losses(mask, partition, levels)
+            known = self.memory.known[mask] = self.rows.level(sizes, levels, self.budget)
+        if known >= self.threshold:
+            self.fine.add(mask)
+        return known >= self.threshold
+
+    def _inside_good(self, mask: int) -> bool:
+        return any(mask & ~good == 0 for good in self.good)
+
+    def _surely_bad(self, mask: int) -> bool:
+        """Whether the records that are lost by subsets, and so by the set as well, exceed the budget together."""
+        parts = [self._lost(mask & ~(1 << position)) for position in members(mask)]
+        known = [part for part in parts if part is not None]
+        return len(known) > 1 and int(self.rows.weights[np.logical_or.reduce(known)].sum()) > self.budget
+
+    def _lost(self, mask: int) -> NDArray[np.bool_] | None:
+        if mask not in self.losses and mask.bit_count() == 1:
+            position = members(mask)[0]
+            column = self.rows.columns[self.places[position]]
+            self.losses[mask] = self.memory.by_value[position][column] < self.threshold
+        return self.losses.get(mask)
+
+    def _remember_losses(self, mask: int, partition: Partition, levels: Levels) -> None:
+        if len(self.losses) * len(self.rows) < HELD:
+            self.losses[mask] = partition.spread(levels < self.threshold, len(self.rows))
+
+    def _exclude(self, bad: int) -> None:
+        from shoal.kernels import antichains as kernel
+
+        self.bad.append(bad)
+        settled = np.array(self.good, np.uint64)
+        made, count = kernel.without(self.candidates, settled, np.uint64(bad))
+        self.candidates = made[:count].copy()
+
+    def _refute(self, chosen: int) -> None:
+        """Refutes the chosen bad set, and every other candidate that the same witness refutes."""
+        from shoal.kernels import partitions as kernel
+
+        rows, inner = self.rows, self._inner(chosen)
+        partition = rows.partition(inner)
+        _, levels = rows.levels(partition)
+        witness = self._witness(partition, levels, chosen)
+        masks = kernel.agreement(rows.columns, witness)
+        self.scans += 1
+        reached = self._reached(masks)
+        rare = {position: self._rarity(position, witness) for position in self.places}
+        likeliest = sorted(rare, key=lambda position: (chosen >> position & 1, -rare[position]))
+        bad, at = chosen, 0
+        for _ in range(REFUTED):
+            for position in likeliest:
+                smaller = bad & ~(1 << position)
+                if smaller and smaller != bad and reached(smaller) < self.threshold:
+                    bad = smaller
+            self._exclude(bad)
+            # Those before have been looked at and keep their order.
+            while at < len(self.candidates) and reached(int(self.candidates[at])) >= self.threshold:
+                at += 1
+            if at >= len(self.candidates) or self.stop():
+                break
+            bad = int(self.candidates[at])
+
+    def _reached(self, masks: Masks) -> Callable[[int], float]:
+        """The level of a record's class by any set, from the columns in which every row equals the record."""
+        from shoal.kernels import partitions as kernel
+
+        rows = self.rows
+        if rows.notion.needs_sensitive:
+            return lambda chosen: kernel.level_of(
+                np.uint64(self._inner(chosen)), masks, rows.weights, rows.sensitive, rows.measure
+            )
+        distinct, weights = _condensed(masks, rows.weights)
+
+        def reached(chosen: int) -> float:
+            inner = np.uint64(self._inner(chosen))
+            return float(weights[distinct & inner == inner].sum())
+
+        return reached
+
+    def _rarity(self, position: int, rows: Any) -> Any:
+        """How badly a record's value of one attribute is protected by itself; less is rarer."""
+        levels = self.memory.by_value[position][self.rows.columns[self.places[position]][rows]]
+        return levels if self.rows.notion.name == "t" else np.log(np.maximum(levels, 0.5))
+
+    def _witness(self, partition: Partition, levels: Levels, chosen: int) -> int:
+        """A record of a class below the bound, the one whose rarest values are rarest."""
+        rows = partition.first[levels < self.threshold]
+        scores = [self._rarity(position, rows) for position in members(chosen)]
+        return int(rows[np.argmin(np.sort(scores, axis=0)[:RAREST].sum(axis=0))])
+
+    def _climb(self) -> bool:
+        """Bad sets from below, size by size, and whole candidates from above as long as that pays."""
+        self._roll_up()
+        size = 2
+        while len(self.candidates):
+            seen: set[int] = set()
+            # From above as long as it pays: one wasted call a size at most.
+            while len(self.candidates) and self._is_good(largest := max(self.candidates.tolist(), key=int.bit_count)):
+                self._settle(largest)
+            for candidate in self.candidates.tolist():
+                if candidate.bit_count() < size:
+                    self._settle(candidate)
+                    continue
+                for positions in combinations(members(candidate), size):
+                    part = _mask(positions)
+                    if part in seen:
+                        continue
+                    seen.add(part)
+                    if self.stop():
+                        return False
+                    if not self._is_good(part):
+                        self._exclude(part)
+                self._report()
+            size += 1
+        return True
+
+    def _result(self, finished: bool) -> Borders:
+        from shoal.kernels import antichains as kernel
+
+        bad = np.array(sorted(set(self.bad)), np.uint64)
+        least = bad[kernel.minimal(bad)].tolist()
+        certain, rest = [], []
+        for mask in least:
+            below = [mask & ~(1 << position) for position in members(mask)]
+            shown = finished or all(not part or part in self.fine or self._inside_good(part) for part in below)
+            (certain if shown else rest).append(mask)
+        return Borders(
+            tuple(sorted(self.good, key=by_size)), tuple(sorted(certain, key=by_size)), self.calls, self.scans,
+            finished, tuple(sorted(rest, key=by_size)), tuple(int(mask) for mask in self.candidates),
+        )  # fmt: skip
+
+
+def by_size(mask: int) -> tuple[int, list[int]]:
+    """The order in which sets are listed: small ones first, then as their attributes come."""
+    return mask.bit_count(), members(mask)
+
+
+def _mask(positions: Iterable[int]) -> int:
+    return sum(1 << position for position in positions)
+
+
+def _condensed(masks: Masks, weights: Any) -> tuple[Masks, Any]:
+    """Equal masks as one, with their weights together."""
+    if int(masks.max()) < 4 * len(masks):
+        summed = np.bincount(masks.astype(np.int64), weights=weights)
+        distinct = np.flatnonzero(summed)
+        return distinct.astype(np.uint64), summed[distinct].astype(np.int64)
+    found, inverse = np.unique(masks, return_inverse=True)
+    return found, np.bincount(inverse, weights=weights).astype(np.int64)
+
+
+def subsets(family: tuple[int, ...]) -> int | None:
+    """How many non-empty sets lie inside one of a family's; None when counting takes too long.
+
+    Example:
+        >>> subsets((0b011, 0b110))
+        5
+    """
+    steps = 0
+    seen: dict[tuple[int, ...], int] = {}
+
+    def count(masks: tuple[int, ...]) -> int:
+        """How many sets, the empty one included."""
+        nonlocal steps
+        steps += 1
+        if steps > COUNTED:
+            raise OverflowError
+        masks = _maximal(masks)
+        if len(masks) <= 1:
+            return 1 << masks[0].bit_count() if masks else 0
+        if masks not in seen:
+            common = masks[0]
+            for mask in masks:
+                common &= mask
+            if common:
+                seen[masks] = count(tuple(mask & ~common for mask in masks)) << common.bit_count()
+            else:
+                bit = 1 << max(members(_union(masks)), key=lambda position: sum(mask >> position & 1 for mask in masks))
+                having = tuple(mask & ~bit for mask in masks if mask & bit)
+                seen[masks] = count(having) + count(tuple(mask & ~bit for mask in masks))
+        return seen[masks]
+
+    try:
+        return count(family) - 1 if family else 0
+    except (OverflowError, RecursionError):
+        return None
+
+
+def _union(masks: tuple[int, ...]) -> int:
+    union = 0
+    for mask in masks:
+        union |= mask
+    return union
+
+
+def _maximal(masks: tuple[int, ...]) -> tuple[int, ...]:
+    kept: list[int] = []
+    for mask in sorted(set(masks), key=int.bit_count, reverse=True):
+        if not any(mask & ~other == 0 for other in kept):
+            kept.append(mask)
+    return tuple(sorted(kept))

@@ -1,0 +1,122 @@
+"""The lattice of level vectors, what a search checked of it, and the node that it took."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.core.lattice import Lattice, Node
+from shoal.core.recoding import ByLevel
+from shoal.errors import ParameterError
+from shoal.plots.drawing import altair, save
+
+MOST_NODES = 1500
+MOST_LABELS = 120
+TAKEN, SATISFIES, BREAKS, PRUNED = "taken", "satisfies the policy", "breaks the policy", "not checked"
+COLOURS = {TAKEN: "#d1495b", SATISFIES: "#2a6f97", BREAKS: "#e9c46a", PRUNED: "#d9d9d9"}
+
+
+def lattice(hierarchies: Any, recoding: Any, path: Path) -> Path:
+    """A picture of a full-domain search; written to `path`.
+
+    Each node stands at its height, the least node at the bottom. A lattice with too many nodes to be told apart is
+    drawn as the number of nodes of each kind by height.
+
+    Example:
+        >>> import shoal, tempfile
+        >>> data = shoal.read(
+        ...     shoal.samples.adult(), quasi=["age", "sex", "race"], hierarchies=shoal.samples.hierarchies("adult")
+        ... )
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="optimal", suppression=0.02)
+        >>> lattice(data.hierarchies, release.recoding, Path(tempfile.mkdtemp()) / "lattice.svg").name
+        'lattice.svg'
+    """
+    if not isinstance(recoding, ByLevel):
+        raise ParameterError("only a full-domain release has a lattice; use samarati, optimal, incognito or datafly")
+    library = altair()
+    nodes = Lattice.of(hierarchies)
+    states = {node: SATISFIES if satisfies else BREAKS for node, satisfies in recoding.trail}
+    states[recoding.levels] = TAKEN
+    chart = _drawn(library, nodes, states) if nodes.size <= MOST_NODES else _counted(library, nodes, states)
+    levels = ", ".join(f"{name} {level}" for name, level in nodes.named(recoding.levels).items())
+    title = {
+        "text": f"{len(states):,} of {nodes.size:,} nodes checked",
+        "subtitle": f"taken: {levels}" if len(nodes.attributes) <= 12 else "",
+    }
+    return save(chart.properties(title=title), path)
+
+
+def _colour(library: Any) -> Any:
+    return library.Color(
+        "state:N", title=None, scale={"domain": list(COLOURS), "range": list(COLOURS.values())},
+        legend={"orient": "bottom"},
+    )  # fmt: skip
+
+
+def _drawn(library: Any, nodes: Lattice, states: dict[Node, str]) -> Any:
+    """Every node and every step between two."""
+    places: dict[Node, tuple[float, int]] = {}
+    for height in range(nodes.lowest, nodes.height + 1):
+        row = list(nodes.at(height))
+        places.update({node: (at - (len(row) - 1) / 2, height) for at, node in enumerate(row)})
+    points = [
+        {"x": x, "height": y, "state": states.get(node, PRUNED), "levels": " ".join(map(str, node))}
+        for node, (x, y) in places.items()
+    ]
+    steps = [
+        {"x": x, "height": y, "x2": places[above][0], "height2": places[above][1]}
+        for node, (x, y) in places.items()
+        for above in nodes.generalizations(node)
+    ]
+    across = library.X("x:Q", axis=None, scale={"padding": 24})
+    up = library.Y("height:Q", title="height", axis={"tickMinStep": 1, "grid": False, "format": "d"})
+    lines = (
+        library.Chart(library.Data(values=steps))
+        .mark_rule(color="#bbbbbb", strokeWidth=0.5)
+        .encode(x=across, y=up, x2="x2:Q", y2="height2:Q")
+    )
+    base = library.Chart(library.Data(values=points)).encode(x=across, y=up)
+    marks = base.mark_circle(size=120 if nodes.size <= MOST_LABELS else 30, opacity=1).encode(
+        color=_colour(library), tooltip=["levels:N", "state:N"]
+    )
+    layers = [lines, marks]
+    if nodes.size <= MOST_LABELS:
+        layers.append(base.mark_text(dy=-12, fontSize=9).encode(text="levels:N"))
+    widest = max(
+        sum(1 for place in places.values() if place[1] == height) for height in {y for _, y in places.values()}
+    )
+    rows = nodes.height - nodes.lowest + 1
+    return library.layer(*layers).properties(width=max(320, min(1400, 60 * widest)), height=max(160, 60 * rows))
+
+
+def _counted(library: Any, nodes: Lattice, states: dict[Node, str]) -> Any:
+    """How many nodes of each kind there are at each height."""
+    totals = np.ones(1)
+    for low, high in zip(nodes.least, nodes.greatest, strict=True):
+        totals = np.convolve(totals, np.ones(high - low + 1))
+    counts: dict[tuple[int, str], float] = {
+        (nodes.lowest + at, PRUNED): float(total) for at, total in enumerate(totals.tolist())
+    }
+    for node, state in states.items():
+        counts[sum(node), state] = counts.get((sum(node), state), 0.0) + 1
+        counts[sum(node), PRUNED] -= 1
+    rows = [{"height": height, "state": state, "nodes": count} for (height, state), count in counts.items()]
+    taken = [row for row in rows if row["state"] == TAKEN]
+    bars = (
+        library.Chart(library.Data(values=rows))
+        .mark_bar()
+        .encode(
+            x=library.X("nodes:Q", title="nodes"),
+            y=library.Y("height:O", sort="descending", title="height"),
+            color=_colour(library),
+            order=library.Order("state:N"),
+        )
+    )
+    pointer = (
+        library.Chart(library.Data(values=[{"height": row["height"]} for row in taken]))
+        .mark_text(text="▶", align="left", color=COLOURS[TAKEN])
+        .encode(x=library.value(0), y=library.Y("height:O", sort="descending"))
+    )
+    return library.layer(bars, pointer).properties(width=640, height=20 * (nodes.height - nodes.lowest + 1))

@@ -1,0 +1,177 @@
+"""Full-domain searches: options, and input at the edge of what they can take."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal import job
+from shoal.core.contracts import silent
+from shoal.core.policy import Policy
+from shoal.errors import InfeasibleError, ParameterError, SchemaError
+
+SEARCHES = ("samarati", "optimal", "incognito", "datafly")
+HIERARCHIES = shoal.samples.hierarchies("adult")
+QUASI = ["age", "sex", "race", "education", "workclass"]
+
+
+@pytest.fixture(scope="module")
+def data() -> shoal.Dataset:
+    return shoal.read(shoal.samples.adult(), quasi=QUASI, sensitive=["occupation"], hierarchies=HIERARCHIES)
+
+
+def levels(data: shoal.Dataset, algorithm: object, **policy: object) -> dict[str, int]:
+    chosen = Policy(models=(shoal.KAnonymity(k=5),), **policy)
+    return algorithm.search(data, chosen, silent).facts["levels"]
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_one_record(name: str) -> None:
+    data = shoal.read(pl.DataFrame({"age": [30], "sex": ["f"]}), quasi=["age", "sex"])
+    release = shoal.anonymize(data, shoal.KAnonymity(k=1), algorithm=name)
+    assert release.frame.rows() == [(30, "f")]
+    with pytest.raises(InfeasibleError) as caught:
+        shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm=name, suppression=1.0)
+    assert caught.value.attempt["records"] == 1
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_one_quasi_identifier(name: str) -> None:
+    data = shoal.read(pl.DataFrame({"zip": ["10a", "10b", "20a", "20b"]}), quasi=["zip"])
+    release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm=name)
+    assert release.recoding.facts["levels"] == {"zip": 1}
+    assert sorted(release.frame["zip"]) == ["10*", "10*", "20*", "20*"]
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_column_with_one_value(name: str) -> None:
+    data = shoal.read(pl.DataFrame({"sex": ["f"] * 3, "age": [1, 2, 2]}), quasi=["sex", "age"])
+    release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm=name, suppression=0.5)
+    assert release.suppressed <= 1
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_no_solution_names_the_closest_node(name: str, data: shoal.Dataset) -> None:
+    with pytest.raises(InfeasibleError) as caught:
+        shoal.anonymize(data, shoal.KAnonymity(k=40_000), algorithm=name, suppression=0.1)
+    attempt = caught.value.attempt
+    assert attempt["suppressed"] == attempt["records"] == 30_162
+    assert attempt["budget"] == 3016 and attempt["lacking"] == 30_162 - 3016
+    assert set(attempt["levels"]) == set(QUASI)
+    json.dumps(attempt)
+    assert caught.value.exit_code == 3
+
+
+def test_nothing_left_is_no_solution(data: shoal.Dataset) -> None:
+    """A budget of everything does not mean an empty table."""
+    with pytest.raises(InfeasibleError, match="30,161 may be"):
+        shoal.anonymize(data, shoal.KAnonymity(k=40_000), algorithm="optimal", suppression=1.0)
+
+
+def test_level_limits_hold(data: shoal.Dataset) -> None:
+    free = levels(data, shoal.Optimal(), suppression=0.02)
+    bound = levels(
+        data, shoal.Optimal(least_levels={"age": free["age"] + 1}, greatest_levels={"education": 0}), suppression=0.02
+    )
+    assert bound["age"] > free["age"] and bound["education"] == 0
+    with pytest.raises(ParameterError, match="left no level"):
+        levels(data, shoal.Optimal(least_levels={"age": 2}, greatest_levels={"age": 1}))
+    with pytest.raises(SchemaError, match="no column named 'height'"):
+        levels(data, shoal.Optimal(greatest_levels={"height": 1}))
+
+
+def test_limits_can_leave_no_solution(data: shoal.Dataset) -> None:
+    with pytest.raises(InfeasibleError) as caught:
+        levels(data, shoal.Optimal(greatest_levels=dict.fromkeys(QUASI, 0)), suppression=0.01)
+    assert caught.value.attempt["levels"] == dict.fromkeys(QUASI, 0)
+    assert caught.value.attempt["checked"] == 1
+
+
+def test_weights_move_the_loss_elsewhere(data: shoal.Dataset) -> None:
+    even = levels(data, shoal.Optimal(), suppression=0.01)
+    spared = max(even, key=lambda name: even[name])
+    assert even[spared] > 0
+    weighted = levels(data, shoal.Optimal(weights={spared: 50}), suppression=0.01)
+    assert weighted[spared] < even[spared]
+    assert levels(data, shoal.Optimal(weights=dict.fromkeys(QUASI, 3)), suppression=0.01) == even
+
+
+@pytest.mark.parametrize("weights", [{"age": -1}, dict.fromkeys(QUASI, 0), {"age": float("nan")}])
+def test_weights_that_mean_nothing(data: shoal.Dataset, weights: dict[str, float]) -> None:
+    with pytest.raises(ParameterError, match="weights are numbers from 0 up"):
+        levels(data, shoal.Optimal(weights=weights))
+
+
+def test_weights_need_an_objective_of_cells(data: shoal.Dataset) -> None:
+    with pytest.raises(ParameterError, match="class sizes"):
+        levels(data, shoal.Optimal(weights={"age": 2}), objective=shoal.Dm())
+    with pytest.raises(ParameterError, match="cannot be minimized"):
+        levels(data, shoal.Optimal(), objective=shoal.CAvg())
+    with pytest.raises(SchemaError, match="no column named 'shoe'"):
+        levels(data, shoal.Optimal(weights={"shoe": 2}))
+
+
+def test_options_as_a_command_spells_them() -> None:
+    spelled = job.plugin("algorithms", "optimal:least_levels=age:2|sex:1,weights=age:0.5,time_limit=3")
+    assert spelled == shoal.Optimal(least_levels={"age": 2, "sex": 1}, weights={"age": 0.5}, time_limit=3.0)
+    for text in ("optimal:least_levels=age", "optimal:weights=age:much", "optimal:time_limit=0"):
+        with pytest.raises(ParameterError):
+            job.plugin("algorithms", text)
+
+
+def test_incognito_refuses_what_it_cannot_prune(data: shoal.Dataset) -> None:
+    with pytest.raises(ParameterError, match="optimal search"):
+        shoal.anonymize(data, shoal.TCloseness(t=0.3), algorithm="incognito", suppression=0.1)
+
+
+def test_runners_up_are_the_next_best(data: shoal.Dataset) -> None:
+    policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02)
+    facts = shoal.Optimal().search(data, policy, silent).facts
+    scores = [facts["score"], *(entry["score"] for entry in facts["runners_up"])]
+    assert len(scores) > 1 and scores == sorted(scores)
+    for entry in facts["runners_up"]:
+        fixed = shoal.Optimal(least_levels=entry["levels"], greatest_levels=entry["levels"])
+        alone = fixed.search(data, policy, silent).facts
+        assert (alone["score"], alone["left_out"]) == (pytest.approx(entry["score"]), entry["left_out"])
+
+
+def test_pruned_and_checked_nodes_add_up(data: shoal.Dataset) -> None:
+    nodes = shoal.Optimal().search(data, Policy(models=(shoal.KAnonymity(k=5),)), silent).facts["nodes"]
+    assert nodes["checked"] + sum(nodes["pruned"].values()) == nodes["total"]
+    assert nodes["checked"] < nodes["total"] / 4
+
+
+def test_an_early_stop_says_so(data: shoal.Dataset) -> None:
+    policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02)
+    proven = shoal.Optimal().search(data, policy, silent).facts
+    stopped = shoal.Optimal(check_limit=20, anytime_above=0).search(data, policy, silent).facts
+    assert proven["proven"] and proven["bound"] == proven["score"]
+    assert not stopped["proven"]
+    assert stopped["nodes"]["checked"] <= 22
+    assert stopped["bound"] <= proven["score"] <= stopped["score"]
+    assert stopped["gap"] == pytest.approx((stopped["score"] - stopped["bound"]) / stopped["score"])
+
+
+def test_progress_is_told(data: shoal.Dataset) -> None:
+    told: list[tuple[float, str]] = []
+    policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=1.0)
+    shoal.Optimal().search(data, policy, lambda done, doing: told.append((done, doing)))
+    shoal.Samarati().search(data, policy, lambda done, doing: told.append((done, doing)))
+    assert told and all(0 <= done <= 1 for done, _ in told)
+    assert any("nodes checked" in doing for _, doing in told)
+
+
+def test_many_quasi_identifiers_in_limited_time() -> None:
+    """Twenty columns, more than ten billion nodes: a node that beats Datafly's, and a bound below it."""
+    table = shoal.samples.adult().drop("fnlwgt")
+    derived = [(pl.col("age") // width).alias(f"age{width}") for width in (2, 3, 4, 6, 7, 8)]
+    data = shoal.read(table.with_columns(derived), quasi=[*table.columns, *(f"age{w}" for w in (2, 3, 4, 6, 7, 8))])
+    policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02)
+    facts = shoal.Optimal(time_limit=4).search(data, policy, silent).facts
+    assert facts["nodes"]["total"] > 10**10
+    assert facts["score"] < shoal.Datafly().search(data, policy, silent).facts["score"]
+    assert 0 < facts["bound"] < facts["score"]
+    assert 0 < facts["gap"] < 1

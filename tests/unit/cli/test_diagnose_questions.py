@@ -1,0 +1,113 @@
+"""`shoal diagnose`: questions, queries, pictures and suggested roles."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import shoal
+from shoal.cli import main
+
+ROLES = ["--quasi", "age,gender,zip", "--sensitive", "disease"]
+
+
+@pytest.fixture
+def patients(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shoal.samples.patients_eight().write_csv("patients.csv")
+    return "patients.csv"
+
+
+@pytest.fixture
+def run(patients, capsys):
+    def running(*arguments, roles=ROLES, code=0):
+        with pytest.raises(SystemExit) as stop:
+            main(["diagnose", patients, *roles, *arguments])
+        assert (stop.value.code or 0) == code
+        return capsys.readouterr().out
+
+    return running
+
+
+def test_a_bound_asks_for_borders_beside_the_findings(run):
+    found = json.loads(run("--k", "2", "--json", code=1))
+    assert found["findings"]["k"] == {"value": 1, "bound": 2, "holds": False}
+    assert found["question"] == 3
+    assert found["positive_border"] == [["gender"]]
+    assert found["negative_border"] == [["age"], ["zip"]]
+    assert found["calls"] == 3 and found["calls_levelwise"] == 3
+
+
+def test_each_question_by_what_is_given(run):
+    given = {
+        1: ["--attributes", "gender", "--k", "2"], 2: ["--attributes", "gender"], 4: [],
+        5: ["--attributes", "age", "--k", "2", "--delta", "1"], 6: ["--attributes", "gender", "--delta", "0.25"],
+        7: ["--k", "2", "--delta", "0.5"], 8: ["--delta", "0.1"],
+        9: ["--attributes", "gender", "--k", "3", "--delta", "ask"],
+        10: ["--k", "2", "--delta", "ask"], 11: ["--attributes", "gender", "--delta", "ask"], 12: ["--delta", "ask"],
+    }  # fmt: skip
+    answers = {question: json.loads(run(*arguments, "--json")) for question, arguments in given.items()}
+    assert {question: answer["question"] for question, answer in answers.items()} == {
+        number: number for number in given
+    }
+    assert answers[2]["answer"] == 2 and answers[6]["answer"] == 6 and answers[9]["answer"] == 0.25
+    assert answers[11]["answer"] == [[2, 0.0], [6, 0.25]]
+    assert {"attributes": ["gender"], "value": 2} in answers[4]["answer"]
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        ["--l", "2"], ["--l", "2", "--notion", "entropy-l"], ["--l", "2", "--notion", "frequency-l"],
+        ["--l", "2", "--notion", "recursive-l", "--c", "3"], ["--t", "0.5"], ["--t", "0.5", "--distance", "ordered"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_notions_of_the_sensitive_attribute(run, bound):
+    found = json.loads(run(*bound, "--json"))
+    assert found["question"] == 3 and found["sensitive"] == "disease"
+    assert found["negative_border"] == [["age"], ["zip"]]
+
+
+def test_a_question_whose_answer_is_no_ends_with_1(run):
+    assert "no" in run("--attributes", "age", "--ask", "1", "--k", "2", code=1)
+    assert "yes" in run("--attributes", "gender", "--ask", "1", "--k", "2")
+
+
+def test_people_get_tables(run):
+    shown = run("--k", "2", "--ask", "3")
+    assert "Question 3" in shown and "positive border" in shown and "gender" in shown
+    assert "7 sets" in run("--ask", "4")
+    assert "2 steps" in run("--attributes", "gender", "--delta", "ask")
+    assert "not decided" in run("--k", "2", "--time-limit", "0")
+
+
+def test_wrong_input_ends_with_2(run):
+    for wrong in (["--k", "0"], ["--delta", "2"], ["--delta", "some"], ["--ask", "13"], ["--l", "2", "--notion", "m"]):
+        run(*wrong, code=2)
+    run("--ask", "3", code=2)
+    run("--k", "2", "--sql", "klingon", code=2)
+    run("--attributes", "gender", "--ask", "2", "--plot", "a.svg", code=2)
+
+
+def test_the_query_names_the_file_or_the_table_that_is_said(run):
+    assert 'FROM "patients"' in run("--k", "2", "--sql", "postgres")
+    assert "FROM `my table`" in run("--k", "2", "--sql", "mysql", "--table", "my table")
+    found = json.loads(run("--k", "2", "--ask", "3", "--sql", "duckdb", "--json"))
+    assert found["sql"].startswith("WITH") and found["question"] == 3
+
+
+def test_pictures(run, tmp_path):
+    pytest.importorskip("altair")
+    run("--k", "2", "--plot", "lattice.svg")
+    assert "positive border" in (tmp_path / "lattice.svg").read_text()
+    run("--attributes", "gender", "--delta", "ask", "--plot", "curve.svg")
+    assert "share of records left out" in (tmp_path / "curve.svg").read_text()
+
+
+def test_detection_needs_no_roles_and_shows_no_value(run):
+    shown = run("--detect", roles=[])
+    assert "quasi" in shown and "sensitive" in shown and "AIDS" not in shown and "12345" not in shown
+    found = json.loads(run("--detect", "--json", roles=[]))
+    assert [column["role"] for column in found["columns"]] == ["quasi", "quasi", "quasi", "sensitive"]

@@ -1,0 +1,205 @@
+"""The questions: which one is asked, bad input, degenerate tables, interruption."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.core.classes import summarize
+from shoal.diagnosis import borders, questions
+from shoal.diagnosis.notions import Notion
+from shoal.diagnosis.subsets import Walk
+from shoal.diagnosis.tuples import Tuples
+from shoal.errors import ParameterError, SchemaError
+
+
+@pytest.fixture(scope="module")
+def patients():
+    return shoal.read(shoal.samples.patients_eight(), quasi=["age", "gender", "zip"], sensitive=["disease"])
+
+
+@pytest.mark.parametrize(
+    ("given", "question"),
+    [
+        ({"attributes": ["age"], "k": 2}, 1), ({"attributes": ["age"]}, 2), ({"k": 2}, 3), ({}, 4),
+        ({"attributes": ["age"], "k": 2, "delta": 0.1}, 5), ({"attributes": ["age"], "delta": 0.1}, 6),
+        ({"k": 2, "delta": 0.1}, 7), ({"delta": 0.1}, 8), ({"attributes": ["age"], "k": 2, "delta": "ask"}, 9),
+        ({"k": 2, "delta": "ask"}, 10), ({"attributes": ["age"], "delta": "ask"}, 11), ({"delta": "ask"}, 12),
+    ],
+)  # fmt: skip
+def test_the_question_follows_from_what_is_given(given, question, patients):
+    found = shoal.ask(patients, **given)
+    assert found.question == question
+    assert json.loads(json.dumps(found.as_dict()))["question"] == question
+
+
+def test_known_answers_of_the_eight_patients(patients):
+    assert shoal.ask(patients, attributes=["gender"]).answer == 2
+    assert shoal.ask(patients, attributes=["gender"], notion="distinct-l").answer == 2
+    assert shoal.ask(patients, attributes=["gender"], k=3, delta="ask").answer == 2 / 8
+    assert shoal.ask(patients, attributes=["gender"], delta="ask").answer == ((2, 0.0), (6, 0.25))
+    found = shoal.ask(patients, k=2)
+    assert found.positive_border == (("gender",),)
+    assert set(found.negative_border) == {("age",), ("zip",)}
+    assert found.calls_brute == 7 and found.calls_levelwise == 3
+    assert shoal.ask(patients).answer["gender"] == 2
+
+
+def test_a_forced_question_takes_the_attributes_as_the_universe(patients):
+    found = shoal.ask(patients, attributes=["age", "gender"], k=2, question=3)
+    assert found.attributes == ("age", "gender") and found.calls_brute == 3
+    assert shoal.ask(patients, k=2, question=1).answer is False
+
+
+def test_everything_suppressed_satisfies_anything(patients):
+    found = shoal.ask(patients, attributes=["age"], delta=1.0)
+    assert found.answer == float("inf") and found.as_dict()["answer"] == "inf"
+    assert shoal.ask(patients, attributes=["age"], k=100, delta=1.0).answer is True
+    assert shoal.ask(patients, attributes=["age"], notion="t", delta=1.0).answer == 0.0
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"k": 0}, {"k": -1}, {"k": 2.5}, {"k": True}, {"l": 0}, {"l": 0.5, "notion": "entropy-l"},
+        {"l": 1.5, "notion": "distinct-l"}, {"l": float("nan")}, {"t": -0.1}, {"t": 1.1}, {"delta": -0.1},
+        {"delta": 1.01}, {"delta": "all"}, {"l": 2, "notion": "recursive-l"}, {"l": 2, "notion": "recursive-l", "c": 0},
+        {"l": 2, "notion": "recursive-l", "c": -1}, {"k": 2, "c": 3}, {"k": 2, "l": 2}, {"k": 2, "notion": "t"},
+        {"notion": "m"}, {"t": 0.2, "distance": "far"}, {"k": 2, "distance": "ordered"}, {"question": 13},
+        {"question": 0}, {"question": 3}, {"question": 5, "k": 2}, {"question": 4, "k": 2},
+        {"question": 1, "k": 2, "delta": 0.1}, {"attributes": []}, {"k": 2, "time_limit": -1},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_parameters_out_of_range(given, patients):
+    with pytest.raises(ParameterError):
+        shoal.ask(patients, **given)
+
+
+def test_columns_that_do_not_fit(patients):
+    with pytest.raises(SchemaError, match="'agee'"):
+        shoal.ask(patients, attributes=["agee"], k=2)
+    with pytest.raises(SchemaError, match="'disease'"):
+        shoal.ask(patients, attributes=["disease"], k=2)
+    with pytest.raises(SchemaError, match="given twice"):
+        shoal.read(shoal.samples.patients_eight(), quasi=["age", "disease"], sensitive=["disease"])
+    plain = shoal.read(shoal.samples.patients_eight(), quasi=["age"])
+    with pytest.raises(SchemaError, match="sensitive"):
+        shoal.ask(plain, l=2)
+
+
+def test_more_than_63_columns_are_refused_for_sets_and_63_are_not():
+    rng = np.random.default_rng(1)
+    names = [f"c{position}" for position in range(64)]
+    frame = pl.DataFrame({name: rng.integers(0, 2, 40) for name in names})
+    data = shoal.read(frame, quasi=names)
+    with pytest.raises(ParameterError, match="63"):
+        shoal.ask(data, k=2)
+    found = shoal.ask(data, attributes=names[:63], question=3, k=30)
+    assert found.proven and not found.positive_border and len(found.negative_border) == 63
+    with pytest.raises(ParameterError, match="too many to list"):
+        shoal.ask(data, attributes=names[:21], question=4)
+
+
+def test_constant_unique_and_missing_columns():
+    frame = pl.DataFrame(
+        {
+            "constant": [1] * 6,
+            "unique": list(range(6)),
+            "missing": pl.Series([None] * 6, dtype=pl.String),
+            "pair": [1, 1, 2, 2, 3, 3],
+        }
+    )
+    data = shoal.read(frame, quasi=frame.columns)
+    found = shoal.ask(data, k=2)
+    assert found.positive_border == (("constant", "missing", "pair"),)
+    assert found.negative_border == (("unique",),)
+    assert shoal.ask(data).answer["constant", "missing"] == 6
+    assert shoal.ask(data, k=7).positive_border == ()
+    assert shoal.ask(data, k=1).negative_border == ()
+    assert shoal.ask(data, k=1).positive_border == (("constant", "unique", "missing", "pair"),)
+
+
+def wide(rows=400, columns=20, seed=3):
+    rng = np.random.default_rng(seed)
+    names = [f"c{position}" for position in range(columns)]
+    return names, summarize(
+        names, [rng.integers(0, 2 + position % 3, rows).astype(np.int32) for position in range(columns)], [5] * columns
+    )
+
+
+def test_what_is_proven_when_time_is_up_is_true():
+    names, classes = wide()
+    tuples = Tuples.of(classes, Notion(name="k"), names)
+    whole = borders.Search(tuples, 5).run()
+    good, bad = set(whole.positive), set(whole.negative)
+    assert whole.proven and not whole.open
+    for limit in (0, 1, 25, 60, 200, 500):
+        steps = iter(range(10**9))
+        found = borders.Search(tuples, 5, stop=lambda steps=steps, limit=limit: next(steps) >= limit).run()
+        assert not found.proven or limit == 500
+        assert set(found.positive) <= good
+        assert set(found.negative) <= bad
+        for mask in found.bad:
+            assert any(minimal & ~mask == 0 for minimal in bad)
+        for maximal in good - set(found.positive):
+            assert any(maximal & ~candidate == 0 for candidate in found.open)
+
+
+def test_both_ways_of_searching_find_the_same_borders(monkeypatch):
+    names, classes = wide(columns=12)
+    tuples = Tuples.of(classes, Notion(name="k"), names)
+    above = borders.Search(tuples, 4).run()
+    monkeypatch.setattr(borders, "WIDE", 0)
+    below = borders.Search(tuples, 4).run()
+    assert above.positive == below.positive and above.negative == below.negative
+    assert above.scans > 0 and below.scans == 0
+    assert above.levelwise == below.levelwise
+
+
+def test_searches_share_what_they_learned():
+    names, classes = wide(columns=10)
+    tuples = Tuples.of(classes, Notion(name="k"), names)
+    memory = borders.Memory()
+    alone, shared = 0, 0
+    for k in range(2, 12):
+        found, fresh = borders.Search(tuples, k, memory=memory).run(), borders.Search(tuples, k).run()
+        assert (found.positive, found.negative) == (fresh.positive, fresh.negative)
+        alone, shared = alone + fresh.calls, shared + found.calls
+    assert shared < alone / 3
+
+
+def test_an_interrupted_search_and_walk_keep_what_they_have(patients):
+    def interrupt(done, doing):
+        raise KeyboardInterrupt
+
+    found = shoal.ask(patients, k=2, progress=interrupt)
+    assert not found.proven
+    partial = shoal.ask(patients, progress=interrupt)
+    assert not partial.proven and 0 < len(partial.answer) < 7
+    assert shoal.ask(patients, k=2, time_limit=0).proven is False
+    assert shoal.ask(patients, time_limit=0).answer == {}
+
+
+def test_the_size_of_a_theory():
+    assert borders.subsets(()) == 0
+    assert borders.subsets((0b111,)) == 7
+    assert borders.subsets((0b0111, 0b1110)) == 7 + 7 - 3
+    assert borders.subsets(tuple(1 << position for position in range(40))) == 40
+
+
+def test_walk_visits_every_set_once():
+    names, classes = wide(rows=60, columns=6)
+    tuples = Tuples.of(classes, Notion(name="k"), names)
+    walked = Walk(tuples, lambda rows, sizes, levels: len(sizes), False, lambda: False, lambda done, doing: None).run()
+    assert sorted(walked.values) == list(range(1, 64))
+    for mask, count in walked.values.items():
+        assert count == len(np.unique(tuples.columns[[j for j in range(6) if mask >> j & 1]], axis=1).T)
+
+
+def test_every_question_has_words():
+    assert questions.WORDS.keys() == questions.TABLE.keys() == set(range(1, 13))
