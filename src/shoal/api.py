@@ -327,7 +327,7 @@ def _provenance(policy: Policy, method: Algorithm, pseudonyms: Pseudonyms | None
 
 
 def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | str) -> Findings:
-    """What a release lost (every metric unless some are named), and the risk that is left.
+    """What a release lost (every metric unless some are named), the models of its policy, and the risk that is left.
 
     The release may be a file of any tool, as long as its values are raw values, labels of the hierarchies, or
     intervals such as `[20-29]`.
@@ -341,9 +341,12 @@ def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | st
     """
     opened = release if isinstance(release, Release) else open_release(release, data)
     chosen = [job.plugin("metrics", metric) for metric in metrics or registry.names("metrics")]
-    risk = exposure(opened.classes, opened.policy.least if opened.policy else None)
     left_out = Finding(name="suppressed", value=opened.suppressed, how="records that were left out")
-    return Findings((*(metric.score(data, opened) for metric in chosen), *risk, left_out))
+    kept = opened.verify(opened.policy) if opened.policy else Findings((left_out,))
+    risk = exposure(opened.classes, opened.policy.least if opened.policy else None)
+    named = {finding.name for finding in kept}
+    scores = (metric.score(data, opened) for metric in chosen)
+    return Findings((*scores, *kept, *(finding for finding in risk if finding.name not in named)))
 
 
 def open_release(path: str | Path, data: Dataset) -> Release:
