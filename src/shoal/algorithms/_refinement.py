@@ -19,7 +19,7 @@ from shoal.core.grouping import Codes
 
 State = namedtuple(
     "State",
-    "points tuples starts neighbours owners heads following previous sizes extremes paid changed looked",
+    "points tuples starts neighbours owners heads following previous sizes extremes paid changed stirred looked",
 )
 
 NEIGHBOURS = 32
@@ -91,10 +91,12 @@ class _Search:
             tuples,
         )
         self.state = State(
-            records.points, records.tuples, records.starts, near, owners.copy(), np.empty(clusters, np.int32),
-            np.empty(len(owners), np.int32), np.empty(len(owners), np.int32), np.zeros(clusters, np.int64),
-            np.empty((clusters, 4, dimensions), np.int32), np.zeros(clusters), np.zeros(clusters, np.int64),
-            np.full(len(owners), -1, np.int64),
+            points=records.points, tuples=records.tuples, starts=records.starts, neighbours=near, owners=owners.copy(),
+            heads=np.empty(clusters, np.int32), following=np.empty(len(owners), np.int32),
+            previous=np.empty(len(owners), np.int32), sizes=np.zeros(clusters, np.int64),
+            extremes=np.empty((clusters, 4, dimensions), np.int32), paid=np.zeros(clusters),
+            changed=np.zeros(clusters, np.int64), stirred=np.zeros(tuples, np.int64),
+            looked=np.full(len(owners), -1, np.int64),
         )  # fmt: skip
         refinement.link(self.state)
         refinement.measure_all(self.state, records.space)
@@ -108,6 +110,7 @@ class _Search:
         """Fills in the proposals, chunk by chunk while there is time; whether all records were looked at."""
         state, space = self.state, self.records.space
         self.gains[:] = 0.0
+        self.kernel.stir(state)
         step = max(512, CHUNK * len(state.heads) // max(len(self.records), 1))
         for first in range(0, len(self.records), step):
             if time.monotonic() > deadline:

@@ -6,7 +6,8 @@ The state is a named tuple of arrays:
   `neighbours`: for each tuple the nearest ones, -1 where there are no more;
 - `owners`: the cluster of each record; `heads`, `following`, `previous`: each cluster's records as a linked list;
 - `sizes`, `extremes` (two least and two greatest codes in each attribute), `paid` (the loss): of each cluster;
-- `changed`: the round in which a cluster changed last; `looked`: the round in which a record was last looked at.
+- `changed`: the round in which a cluster changed last; `stirred`: the last such round of the clusters that hold records
+  of a tuple; `looked`: the round in which a record was last looked at.
 """
 
 import numpy as np
@@ -70,6 +71,16 @@ def measure_all(state, space):
 
 
 @njit(cache=True, nogil=True)
+def stir(state):
+    """Takes anew when the clusters of each tuple changed last."""
+    state.stirred[:] = -1
+    for row in range(len(state.owners)):
+        if state.owners[row] >= 0:
+            place = state.tuples[row]
+            state.stirred[place] = max(state.stirred[place], state.changed[state.owners[row]])
+
+
+@njit(cache=True, nogil=True)
 def _without(cluster, point, state, low, high):
     """The least and greatest codes of a cluster when one record with these codes is taken out."""
     ends = state.extremes[cluster]
@@ -121,6 +132,8 @@ def propose(begin, end, state, space, least, ceiling, gains, targets, partners):
         for near in state.neighbours[state.tuples[row]]:
             if near < 0:
                 break
+            if not fresh and state.stirred[near] <= state.looked[row]:
+                continue
             for other in range(state.starts[near], state.starts[near + 1]):
                 target = state.owners[other]
                 if target < 0 or stamps[target] == row:
@@ -136,6 +149,12 @@ def propose(begin, end, state, space, least, ceiling, gains, targets, partners):
                     gain = both - shrunk * (size - 1) - there * (others + 1)
                     if best + LEAST_GAIN < gain < ceiling[row]:
                         best, targets[row], partners[row] = gain, target, -1
+                limit = (both - best - shrunk * size) / others
+                if (
+                    limit <= 0
+                    or joined(space, state.extremes[target, 1], state.extremes[target, 2], point, limit) > limit
+                ):
+                    continue  # Whichever record came back, the target would cost too much.
                 partner = state.heads[target]
                 while partner >= 0 and shrunk * size < both - best:
                     back = state.points[state.tuples[partner]]

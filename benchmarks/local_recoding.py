@@ -1,0 +1,96 @@
+"""Local recoding: what each algorithm loses on Adult, how long it takes, and how its time grows."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+
+import shoal
+from benchmarks.measuring import fastest
+from shoal.core.contracts import silent
+from shoal.core.policy import Policy
+
+REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "adult"
+NINE = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation",
+        "salary-class"]  # fmt: skip
+EIGHT = [name for name in NINE if name != "occupation"]
+CENSUS = ["age", "gender", "education", "marital-status", "race", "work-class", "country", "salary-class"]
+ALGORITHMS = [
+    "mondrian", "oka", "k-member", "two-phase:splitting=none", "two-phase:splitting=A", "two-phase:splitting=B", "mst",
+    "mdav", "mondrian:refine=true", "oka:refine=true", "k-member:refine=true", "two-phase:refine=true",
+    "mst:refine=true",
+]  # fmt: skip
+
+
+def adult(quasi: list[str], *sensitive: str) -> shoal.Dataset:
+    """The reference copy of Adult with its hierarchies where it lies beside the repository, else the sample."""
+    if REFERENCE.is_dir():
+        return shoal.read(
+            REFERENCE / "adult.csv", quasi=quasi, sensitive=sensitive, hierarchies=REFERENCE / "hierarchies"
+        )
+    folder = shoal.samples.hierarchies("adult")
+    return shoal.read(shoal.samples.adult(), quasi=quasi, sensitive=sensitive, hierarchies=folder)
+
+
+def loss(data: shoal.Dataset, release: shoal.Release) -> float:
+    """Arithmetic Loss: the mean, over the attributes, of the share of leaves that a cell covers beyond its own."""
+    low, high = release.ranges
+    sizes = release.classes.sizes / data.records
+    shares = [
+        float(((high[position] - low[position]) / (tree.size - 1) * sizes).sum())
+        for position, tree in enumerate(data.hierarchies)
+    ]
+    return float(np.mean(shares)) + release.suppressed / data.records
+
+
+def as_intervals(algorithm: str) -> str:
+    return f"{algorithm}{',' if ':' in algorithm else ':'}numeric=interval"
+
+
+def quality(data: shoal.Dataset, algorithms: list[str], *models: str) -> None:
+    """Loss and time of each algorithm, the release and its verification included; the first run apart."""
+    print(f"\n{data.records:,} records, {len(data.summary):,} distinct tuples, {' and '.join(models)}")
+    print(f"{'algorithm':26} {'first s':>8} {'warm s':>7} {'loss':>7} {'gcp':>7} {'classes':>8}")
+    for algorithm in algorithms:
+        started = time.perf_counter()
+        release = shoal.anonymize(data, *models, algorithm=as_intervals(algorithm))
+        first = time.perf_counter() - started
+        warm = fastest(lambda: shoal.anonymize(data, *models, algorithm=as_intervals(algorithm)), repeats=2)  # noqa: B023
+        gcp = shoal.Gcp().score(data, release).value
+        print(
+            f"{algorithm:26} {first:8.2f} {warm:7.2f} {loss(data, release):7.4f} {gcp:7.4f} {len(release.classes):8,}",
+            flush=True,
+        )
+
+
+def growth(small: int, large: int, algorithms: list[str]) -> None:
+    """The exponent with which each algorithm's processor time grows from few to many records of the census, k = 5."""
+    policy = Policy(models=(shoal.KAnonymity(k=5),))
+    folder = shoal.samples.hierarchies("census")
+    tables = [shoal.read(shoal.samples.census(rows), quasi=CENSUS, hierarchies=folder) for rows in (small, large)]
+    tuples = [len(data.summary) for data in tables]
+    print(f"\n{small:,} and {large:,} records of the census, {tuples[0]:,} and {tuples[1]:,} distinct tuples")
+    for algorithm in algorithms:
+        method = shoal.job.plugin("algorithms", algorithm)
+        method.search(tables[0], policy, silent)
+        seconds = []
+        for data in tables:
+            started = time.process_time()
+            method.search(data, policy, silent)
+            seconds.append(time.process_time() - started)
+        few, many = seconds
+        exponent = math.log(many / few) / math.log(large / small)
+        print(f"{algorithm:12} {few:7.2f} s {many:7.2f} s, grows as n^{exponent:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    quality(adult(NINE), ALGORITHMS, "k-anonymity:k=5")
+    diverse = ["mondrian", "k-member", "k-member:refine=true"]
+    quality(adult(EIGHT, "occupation"), diverse, "k-anonymity:k=5", "distinct-l-diversity:l=3")
+    quality(adult(EIGHT), diverse, "k-anonymity:k=5")
+    quality(adult(EIGHT), diverse, "k-anonymity:k=10")
+    growth(30_000, 300_000, ["mondrian", "oka", "k-member", "two-phase", "mst"])
+    growth(3_000, 30_000, ["mdav", "k-means"])
