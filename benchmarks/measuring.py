@@ -22,7 +22,8 @@ def fastest(work: Callable[[], Any], repeats: int = 3) -> float:
 def peak_of(script: str) -> tuple[float, str]:
     """The peak resident memory of a script in a process of its own, in GB, and what it printed."""
     # VmHWM begins anew with a process; the maximum that getrusage reports begins with the parent's.
-    measured = script + "\nprint([line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')][0])"
+    peak = "next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM'))"
+    measured = f"{script}\nprint({peak})"
     done = subprocess.run([sys.executable, "-c", measured], capture_output=True, text=True, check=True)
-    *printed, peak = done.stdout.strip().splitlines()
-    return int(peak) / 2**20, "\n".join(printed)
+    *printed, kilobytes = done.stdout.strip().splitlines()
+    return int(kilobytes) / 2**20, "\n".join(printed)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from shoal.cli import options, output
+
+if TYPE_CHECKING:
+    from shoal.core.dataset import Dataset
+    from shoal.core.release import Release
 
 
 def run(
@@ -37,6 +41,12 @@ def run(
     ] = None,
     key_file: Annotated[
         Path | None, typer.Option("--key-file", help="The file with the key of keyed pseudonyms.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", help="Draw the lattice of a full-domain search, or the sizes of the classes: .svg, .png, .html"
+        ),
     ] = None,
     hierarchies: options.Hierarchies = None,
     hierarchy_of: options.HierarchyOf = None,
@@ -72,7 +82,7 @@ def run(
     if made.output is None:
         raise OutputError("name the file for the release with -o")
     made.policy()
-    _check_targets(made.output, save_job, [made.input, job, made.key_file])
+    _check_targets(made.output, [save_job, plot], [made.input, job, made.key_file])
     tokens = options.pseudonyms(made)
     started = time.perf_counter()
     data = options.read_job(made)
@@ -85,6 +95,8 @@ def run(
     if save_job is not None:
         with replacing(save_job) as file:
             file.write_text(made.toml(save_job.parent), encoding="utf-8")
+    if plot is not None:
+        _draw(data, release, plot)
     facts = release.recoding.facts if release.recoding is not None else {}
     figures = {
         **facts, "records": release.records, "classes": len(release.classes), "suppressed": release.suppressed,
@@ -93,7 +105,19 @@ def run(
     output.show(api.evaluate(data, release), as_json=as_json, title="Release", **figures)
 
 
-def _check_targets(release: Path, save_job: Path | None, sources: list[Path | None]) -> None:
+def _draw(data: Dataset, release: Release, path: Path) -> None:
+    """The lattice of a full-domain search, or how many records hide in how large a class."""
+    from shoal.core.recoding import ByLevel
+    from shoal.plots.exposure import class_sizes
+    from shoal.plots.lattice import lattice
+
+    if isinstance(release.recoding, ByLevel):
+        lattice(data.hierarchies, release.recoding, path)
+    else:
+        class_sizes(data.summary, release.classes, k=release.policy.least if release.policy else 1, path=path)
+
+
+def _check_targets(release: Path, others: list[Path | None], sources: list[Path | None]) -> None:
     """Refuses, before any work is done, what could not be written or would overwrite what is read."""
     from shoal.core.files import check_target
     from shoal.core.release import manifest_path
@@ -101,7 +125,7 @@ def _check_targets(release: Path, save_job: Path | None, sources: list[Path | No
     from shoal.errors import OutputError
 
     format_of(release)
-    for target in filter(None, (release, manifest_path(release), save_job)):
+    for target in filter(None, (release, manifest_path(release), *others)):
         check_target(target)
         if any(source.exists() and target.exists() and source.samefile(target) for source in filter(None, sources)):
             raise OutputError(f"{target.name}: this would overwrite a file that is read; name another one")

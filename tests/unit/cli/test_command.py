@@ -99,6 +99,14 @@ def test_an_error_inside_a_callback_prints_no_value(
     assert "canary" not in captured.out + captured.err and "ValueError" in captured.err
 
 
+@pytest.mark.parametrize(("algorithm", "shows"), [("optimal", "nodes checked"), ("mondrian", "class they hide in")])
+def test_a_picture_of_the_search_or_of_the_classes(table: Path, algorithm: str, shows: str) -> None:
+    picture, target = table.with_name("picture.svg"), table.with_name("out.csv")
+    assert ended("anonymize", str(table), "-o", str(target), "--quasi", "age,sex", "--k", "2",
+                 "--algorithm", algorithm, "--plot", str(picture)) == 0  # fmt: skip
+    assert shows in picture.read_text(encoding="utf-8")
+
+
 def test_strict_reaches_the_manifest(tmp_path: Path) -> None:
     source, target = tmp_path / "people.csv", tmp_path / "out.csv"
     source.write_text("sex,disease,pay\n" + "f,flu,1\nf,cold,2\nm,flu,2\nm,cold,1\n" * 4, encoding="utf-8")
