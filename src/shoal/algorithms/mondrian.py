@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -18,9 +17,8 @@ from shoal.core.contracts import Algorithm, Progress
 from shoal.core.dataset import Dataset
 from shoal.core.policy import Policy
 from shoal.core.recoding import ByClass
+from shoal.core.space import width_space
 from shoal.errors import InfeasibleError, SchemaError
-
-Space = namedtuple("Space", "interval missing values leaves spans tree shares rows sizes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +111,7 @@ class _Cutter:
         self.points = np.ascontiguousarray(np.stack(columns, axis=1))
         self.weights = weights
         self.identities = np.arange(len(weights), dtype=np.int32)
-        self.space = _space(dataset, intervals)
+        self.space = width_space(dataset.hierarchies, dataset.summary.keys, intervals)
         self.judges = tuple(model for model in policy.models if not model.by_size)
         self.rounds = 0
 
@@ -192,28 +190,3 @@ def _sides(begins: Any, counts: Any, bounds: Any) -> tuple[Any, Any, Any]:
     starts[1:] = ends[:-1]
     starts[firsts] = begins
     return starts, ends, parents
-
-
-def _space(dataset: Dataset, intervals: list[bool]) -> Space:
-    """The hierarchies as flat arrays, for the kernel."""
-    hierarchies = dataset.hierarchies
-    values, tree, shares, leaves, rows, spans = [], [], [], [], [], []
-    for hierarchy, keys in zip(hierarchies, dataset.summary.keys, strict=True):
-        leaves.append(sum(len(part) for part in values))
-        rows.append(sum(part.size for part in tree))
-        numbers = hierarchy.values if hierarchy.values is not None else np.zeros(hierarchy.size)
-        present = keys[keys >= int(hierarchy.missing)]
-        span = float(numbers[present.max()] - numbers[present.min()]) if len(present) else 0.0
-        spans.append(span if span > 0 else 1.0)
-        values.append(numbers)
-        tree.append(hierarchy.codes.ravel())
-        shares.append(
-            np.concatenate([hierarchy.leaf_counts(level)[codes] for level, codes in enumerate(hierarchy.codes)])
-            / hierarchy.size
-        )
-    return Space(
-        np.array(intervals), np.array([hierarchy.missing for hierarchy in hierarchies]),
-        np.concatenate(values), np.array(leaves, np.int64), np.array(spans),
-        np.concatenate(tree), np.concatenate(shares), np.array(rows, np.int64),
-        np.array([hierarchy.size for hierarchy in hierarchies], np.int64),
-    )  # fmt: skip

@@ -38,6 +38,17 @@ def loss_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], inter
     return _space(hierarchies, columns, intervals, charges)
 
 
+def width_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool]) -> Space:
+    """Costs as widths: of an interval over the table's range, and otherwise the share of the leaves under the node."""
+    charges = [
+        np.stack([hierarchy.leaf_counts(level)[codes] for level, codes in enumerate(hierarchy.codes)]) / hierarchy.size
+        for hierarchy in hierarchies
+    ]
+    for charge in charges:
+        charge[0] = 0.0
+    return _space(hierarchies, columns, intervals, charges)
+
+
 def _charges(hierarchy: Hierarchy, column: Codes) -> Floats:
     """What each leaf costs when it is published at each level."""
     least, greatest = int(column.min()), int(column.max())

@@ -3,19 +3,7 @@
 import numpy as np
 from numba import njit
 
-
-@njit(cache=True, nogil=True)
-def _width(attribute, low, high, space):
-    """The normalized width of a range of codes: of the interval, or of the closest common ancestor."""
-    if low == high:
-        return 0.0
-    if space.interval[attribute]:
-        if space.missing[attribute] and low == 0:
-            return 1.0
-        base = space.leaves[attribute]
-        return (space.values[base + high] - space.values[base + low]) / space.spans[attribute]
-    offset = _ancestor(attribute, low, high, space)
-    return space.shares[offset + low]
+from shoal.kernels.cost import cost
 
 
 @njit(cache=True, nogil=True)
@@ -159,7 +147,7 @@ def cut(
         if total < 2 * least:
             continue
         for attribute in range(dimensions):
-            widths[attribute] = _width(attribute, low[attribute], high[attribute], space)
+            widths[attribute] = cost(space, attribute, low[attribute], high[attribute])
             if tried[partition] >> np.uint64(attribute) & np.uint64(1):
                 widths[attribute] = 0.0
         parts = 0
