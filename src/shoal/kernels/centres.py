@@ -8,7 +8,7 @@ together.
 import numpy as np
 from numba import njit
 
-from shoal.kernels.index import bound, joined, retire, stretch
+from shoal.kernels.index import bound, descend, joined, retire, stretch
 
 
 @njit(cache=True, nogil=True)
@@ -61,10 +61,7 @@ def _closest(point, low, high, open_, tree, box_low, box_high, alive, space, sta
         child = left[node]
         first = bound(space, point, point, box_low[child], box_high[child], best)
         second = bound(space, point, point, box_low[child + 1], box_high[child + 1], best)
-        near = 0 if first <= second else 1
-        stack[top], bounds[top] = child + 1 - near, max(first, second)
-        stack[top + 1], bounds[top + 1] = child + near, min(first, second)
-        top += 2
+        top = descend(stack, bounds, top, child, first, second)
     return chosen
 
 

@@ -11,6 +11,15 @@ from shoal.kernels.cost import cost
 
 
 @njit(cache=True, nogil=True)
+def descend(stack, bounds, top, child, first, second):
+    """Puts both children of a node on the stack, the one with the lower bound to be taken first."""
+    near = 0 if first <= second else 1
+    stack[top], bounds[top] = child + 1 - near, max(first, second)
+    stack[top + 1], bounds[top + 1] = child + near, min(first, second)
+    return top + 2
+
+
+@njit(cache=True, nogil=True)
 def _median(codes):
     """The code such that codes up to it make the most even halves; there are at least two different codes."""
     ordered = np.sort(codes)
@@ -181,7 +190,4 @@ def nearest(queries, points, tree, space, wanted, found, distances, begin, end):
             child = left[node]
             first = bound(space, query, query, low[child], high[child], best[wanted - 1])
             second = bound(space, query, query, low[child + 1], high[child + 1], best[wanted - 1])
-            near = 0 if first <= second else 1
-            stack[top], bounds[top] = child + 1 - near, max(first, second)
-            stack[top + 1], bounds[top + 1] = child + near, min(first, second)
-            top += 2
+            top = descend(stack, bounds, top, child, first, second)

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.cost import cost, pair
-from shoal.kernels.index import bound, homes_of, joined, parents_of, retire
+from shoal.kernels.index import bound, descend, homes_of, joined, parents_of, retire
 
 
 @njit(cache=True, nogil=True)
@@ -29,10 +29,7 @@ def _cheapest(points, remaining, tree, alive, space, low, high, stack, bounds):
         child = left[node]
         first = bound(space, low, high, box_low[child], box_high[child], best)
         second = bound(space, low, high, box_low[child + 1], box_high[child + 1], best)
-        near = 0 if first <= second else 1
-        stack[top], bounds[top] = child + 1 - near, max(first, second)
-        stack[top + 1], bounds[top + 1] = child + near, min(first, second)
-        top += 2
+        top = descend(stack, bounds, top, child, first, second)
     return chosen, best
 
 

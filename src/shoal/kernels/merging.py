@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.cost import span, union
-from shoal.kernels.index import bound, homes_of, parents_of, retire, stretch
+from shoal.kernels.index import bound, descend, homes_of, parents_of, retire, stretch
 
 ROUNDING = 1e-9
 """More than rounding errs, so that a sum that was stopped early never looks cheaper."""
@@ -39,10 +39,7 @@ def _fitting(cluster, low, high, sizes, paid, tree, box_low, box_high, alive, go
         child = left[node]
         first = bound(space, low[cluster], high[cluster], box_low[child], box_high[child], np.inf)
         second = bound(space, low[cluster], high[cluster], box_low[child + 1], box_high[child + 1], np.inf)
-        near = 0 if first <= second else 1
-        stack[top], bounds[top] = child + 1 - near, max(first, second)
-        stack[top + 1], bounds[top + 1] = child + near, min(first, second)
-        top += 2
+        top = descend(stack, bounds, top, child, first, second)
     return chosen
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.cost import pair
-from shoal.kernels.index import bound
+from shoal.kernels.index import bound, descend
 
 
 @njit(cache=True, nogil=True)
@@ -70,10 +70,7 @@ def lightest(begin, end, points, tree, space, components, labels, limits, weight
             child = left[node]
             one = bound(space, points[vertex], points[vertex], low[child], high[child], best)
             two = bound(space, points[vertex], points[vertex], low[child + 1], high[child + 1], best)
-            near = 0 if one <= two else 1
-            stack[top], bounds[top] = child + 1 - near, max(one, two)
-            stack[top + 1], bounds[top + 1] = child + near, min(one, two)
-            top += 2
+            top = descend(stack, bounds, top, child, one, two)
         weights[vertex], partners[vertex] = best, chosen
 
 
