@@ -39,16 +39,16 @@ TABLE = {
     4: (False, False, None), 8: (False, False, "given"), 12: (False, False, "ask"),
 }  # fmt: skip
 WORDS = {
-    1: "does {set} have {letter} = {bound}?",
+    1: "does {set} have {letter} {sign} {bound}?",
     2: "which {letter} does {set} have?",
-    3: "which sets have {letter} = {bound}?",
+    3: "which sets have {letter} {sign} {bound}?",
     4: "which {letter} does each set have?",
-    5: "does {set} have {letter} = {bound} when {delta} of the records may be left out?",
+    5: "does {set} have {letter} {sign} {bound} when {delta} of the records may be left out?",
     6: "which {letter} does {set} have when {delta} of the records may be left out?",
-    7: "which sets have {letter} = {bound} when {delta} of the records may be left out?",
+    7: "which sets have {letter} {sign} {bound} when {delta} of the records may be left out?",
     8: "which {letter} does each set have when {delta} of the records may be left out?",
-    9: "which share of the records must be left out for {set} to have {letter} = {bound}?",
-    10: "which share of the records must be left out for each set to have {letter} = {bound}?",
+    9: "which share of the records must be left out for {set} to have {letter} {sign} {bound}?",
+    10: "which share of the records must be left out for each set to have {letter} {sign} {bound}?",
     11: "which share of the records must be left out for {set}, for each {letter}?",
     12: "which share of the records must be left out for each set and each {letter}?",
 }
@@ -97,7 +97,9 @@ class Answer:
         """The question in words."""
         chosen = f"{{{', '.join(self.attributes)}}}"
         bound = f"{self.bound:g}" if isinstance(self.bound, float) else self.bound
-        return WORDS[self.question].format(set=chosen, letter=self.notion[-1], bound=bound, delta=self.delta)
+        letter = self.notion[-1]
+        sign = "≤" if letter == "t" else "≥"
+        return WORDS[self.question].format(set=chosen, letter=letter, sign=sign, bound=bound, delta=self.delta)
 
     def as_dict(self) -> dict[str, Any]:
         """The answer as JSON holds it; a number that JSON lacks (infinity) is written as text."""
