@@ -136,6 +136,11 @@ def _chosen_hierarchies(
     return {name: spec if isinstance(spec, Hierarchy) else job.builder(spec) for name, spec in given.items()}
 
 
+def _check_dataset(data: Any) -> None:
+    if not isinstance(data, Dataset):
+        raise InputError(f"a dataset is needed, which shoal.read makes and gives roles; this is {type(data).__name__}")
+
+
 def diagnose(data: Dataset, *, k: int | None = None, attributes: Iterable[str] | None = None) -> Findings:
     """How exposed people are by a set of attributes (all quasi-identifiers unless others are named).
 
@@ -147,7 +152,8 @@ def diagnose(data: Dataset, *, k: int | None = None, attributes: Iterable[str] |
         >>> shoal.diagnose(data, k=3)["unique-records"].value
         3109
     """
-    if k is not None and k < 1:
+    _check_dataset(data)
+    if k is not None and (k < 1 or k != int(k)):
         raise ParameterError("k is a whole number from 1 up")
     if attributes is None:
         return exposure(data.summary, k)
@@ -282,6 +288,9 @@ def anonymize(
         >>> release.verify(release.policy)["k"].holds
         True
     """
+    _check_dataset(data)
+    if pseudonyms is not None and not isinstance(pseudonyms, Pseudonyms):
+        raise ParameterError("pseudonyms are made by shoal.Pseudonyms(): random ones, or keyed ones with key=…")
     policy = Policy(
         models=tuple(job.plugin("models", model) for model in models),
         suppression=suppression,

@@ -161,6 +161,11 @@ class Job:
         """The columns that have a role."""
         return [name for name, column in self.columns.items() if column.role is role]
 
+    def models_with(self, models: list[Model]) -> tuple[Model, ...]:
+        """The job's models, with these in the place of those of the same kind."""
+        given = {type(model) for model in models}
+        return (*(model for model in self.models if type(model) not in given), *models)
+
     def policy(self) -> Policy:
         return Policy(models=self.models, suppression=self.suppression, objective=self.objective, seed=self.seed)
 

@@ -81,8 +81,6 @@ def test_a_line_of_200_megabytes(place: str, packed: bool, tmp_path: Path, shoal
         (("--quasi", "age", "--sensitive", "age"), "given twice"),
         (("--quasi", "age,age"), "given twice"),
         (("--quasi", "age", "--identifiers", "age"), "given twice"),
-        (("--sensitive", "disease"), "quasi"),
-        ((), "no column has a role"),
         (("--quasi", "age", "--kind", "sex=numeric", "--sensitive", "sex"), "not numbers"),
         (("--quasi", "age", "--kind", "zip=date", "--sensitive", "zip"), "not dates"),
         (("--quasi", "age", "--kind", "age=colour"), "no such kind"),
@@ -106,6 +104,13 @@ def test_a_line_of_200_megabytes(place: str, packed: bool, tmp_path: Path, shoal
 def test_wrong_roles_and_settings(roles: tuple[str, ...], reason: str, table: Path, shoal) -> None:
     ran = shoal("diagnose", table, *roles)
     assert ran.code == 2 and reason in ran.err
+
+
+@pytest.mark.parametrize(("roles", "reason"), [(("--sensitive", "disease"), "quasi"), ((), "no column has a role")])
+def test_a_release_needs_quasi_identifiers(roles: tuple[str, ...], reason: str, table: Path, shoal) -> None:
+    target = table.with_name("out.csv")
+    ran = shoal("anonymize", table, "-o", target, "--k", "2", *roles)
+    assert ran.code == 2 and reason in ran.err and not target.exists()
 
 
 def test_a_table_without_a_header_is_not_recited(tmp_path: Path, shoal) -> None:

@@ -181,8 +181,6 @@ def test_single_column_with_missing_values(tmp_path: Path) -> None:
         (["9007199254740992", "9007199254740993", "1"], "categorical"),
         (["9007199254740993", "12"], "numeric"),
         (["1", "2", "x"], "categorical"),
-        (["1", "NaN"], "categorical"),
-        (["1", "inf"], "categorical"),
         (["1_000", "2"], "categorical"),
         (["true", "false"], "categorical"),
         (["2020-01-31", "1999-12-01"], "date"),
@@ -202,6 +200,18 @@ def test_what_values_are(cells: list[str], kind: str, tmp_path: Path) -> None:
     assert library.verify(target).holds
     for name in ("x", "secret"):
         assert sorted(release.frame[name].to_list()) == sorted(cells * 3)
+
+
+def test_no_number_among_numbers_is_missing_and_an_infinite_one_is_refused(tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_text("x\n" + "20\nNaN\n22\n" * 2, encoding="utf-8")
+    data = library.read(source, quasi=["x"])
+    assert data.schema["x"].kind == "numeric" and data.schema["x"].hierarchy.missing
+    source.write_text("x\nNaN\nMary\n", encoding="utf-8")
+    assert library.read(source, quasi=["x"]).schema["x"].kind == "categorical"
+    source.write_text("x\n20\n-inf\n", encoding="utf-8")
+    with pytest.raises(library.errors.InputError, match="infinite"):
+        library.read(source, quasi=["x"])
 
 
 def test_long_fields_do_not_hide_the_delimiter(tmp_path: Path) -> None:

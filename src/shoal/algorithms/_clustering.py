@@ -34,7 +34,7 @@ class Clustering(Algorithm):
             "how numeric attributes are published: along a hierarchy only if one was given, or always as this says: "
             "the interval from least to greatest value, the closest common ancestor, or the mean"
         ),
-    ] = "given"
+    ] = "interval"
     publish: Annotated[
         tuple[str, ...],
         Doc("columns that are published otherwise than `numeric` says, as column=interval, =hierarchy or =mean"),

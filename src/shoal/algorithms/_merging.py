@@ -16,7 +16,8 @@ def check_feasible(records: Records) -> None:
     """Raises unless the whole table as one class satisfies the policy."""
     if not bool(records.holds(np.zeros(len(records), dtype=np.int32)).all()):
         raise InfeasibleError(
-            f"the whole table of {len(records):,} records as one class does not satisfy the policy",
+            f"the whole table of {len(records):,} records as one class does not satisfy the policy, which local "
+            "recoding needs; a full-domain search may still find a release that leaves records out",
             {"records": len(records), "least": records.policy.least},
         )
 
@@ -24,10 +25,24 @@ def check_feasible(records: Records) -> None:
 def merged(records: Records, owners: Codes, progress: Progress, *, by_union: bool = False) -> tuple[Codes, int]:
     """The clustering with every cluster that breaks the policy merged with the one it fits best, until all hold.
 
-    A cluster whose merger would cost more than leaving its records out is left out, as far as the budget goes.
-    Returns the clusters, -1 for records that are left out, and how many mergers there were.
+    A cluster whose merger would cost more than leaving its records out is left out, as far as the budget goes; where
+    that gains nothing in the end, nobody is left out. Returns the clusters, -1 for records that are left out, and how
+    many mergers there were.
     """
     budget = records.policy.budget(len(records))
+    try:
+        found, mergers = _merged(records, owners, progress, by_union, budget)
+    except InfeasibleError:
+        if budget == 0:
+            raise
+    else:
+        whole = records.ranges(np.zeros_like(found))[:2]
+        if int(found.max()) > 0 or not np.array_equal(records.ranges(found)[:2], whole):
+            return found, mergers
+    return _merged(records, owners, progress, by_union, 0)
+
+
+def _merged(records: Records, owners: Codes, progress: Progress, by_union: bool, budget: int) -> tuple[Codes, int]:
     mergers = 0
     owners = numbered(owners)
     while True:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from typing_extensions import Doc
 
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._records import Records
@@ -38,6 +39,11 @@ class Mst(Clustering):
         >>> sorted(set(release.frame.select("gender", "age", "zip").rows()))
         [('Female', '[20-40]', '5352**'), ('Male', '[20-25]', '535280'), ('Male', '[36-40]', '53529*')]
     """
+
+    numeric: Annotated[
+        Literal["given", "interval", "hierarchy", "mean"],
+        Doc("how numeric attributes are published: along a hierarchy if one was given, or always as this says"),
+    ] = "given"
 
     by_union: ClassVar[bool] = True
 

@@ -86,6 +86,11 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         typer.echo("interrupted; no file is half-written", err=True)
         sys.exit(INTERRUPTED)
+    except SystemError as error:  # what compiled code makes of an interrupt
+        if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            raise
+        typer.echo("interrupted; no file is half-written", err=True)
+        sys.exit(INTERRUPTED)
     except BaseException as error:  # also what compiled libraries raise beside Exception when they panic
         if os.environ.get("SHOAL_DEBUG"):
             raise

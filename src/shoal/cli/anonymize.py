@@ -72,7 +72,7 @@ def run(
     )  # fmt: skip
     chosen = [*([f"k-anonymity:k={k}"] if k is not None else []), *(models or [])]
     given: dict[str, Any] = {
-        "models": tuple(jobs.plugin("models", model) for model in chosen) or None,
+        "models": made.models_with([jobs.plugin("models", model) for model in chosen]),
         "algorithm": jobs.plugin("algorithms", algorithm or made.algorithm or "mondrian"),
         "suppression": suppression,
         "objective": jobs.plugin("metrics", objective) if objective else None,
@@ -119,13 +119,8 @@ def _draw(data: Dataset, release: Release, path: Path) -> None:
 
 def _check_targets(release: Path, others: list[Path | None], sources: list[Path | None]) -> None:
     """Refuses, before any work is done, what could not be written or would overwrite what is read."""
-    from shoal.core.files import check_target
     from shoal.core.release import manifest_path
     from shoal.engines.embedded import format_of
-    from shoal.errors import OutputError
 
     format_of(release)
-    for target in filter(None, (release, manifest_path(release), *others)):
-        check_target(target)
-        if any(source.exists() and target.exists() and source.samefile(target) for source in filter(None, sources)):
-            raise OutputError(f"{target.name}: this would overwrite a file that is read; name another one")
+    options.refuse_overwriting([release, manifest_path(release), *others], sources)

@@ -18,11 +18,13 @@ def run(
     k: Annotated[
         int | None, typer.Option("--k", help="The least class size that is wanted; exit code 1 below it.")
     ] = None,
+    models: options.Models = None,
     attributes: Annotated[
         str | None, typer.Option("--attributes", help="Look at these columns only, separated by commas.")
     ] = None,
     ask: Annotated[
-        int | None, typer.Option("--ask", help="Answer this one of the twelve questions, whatever is given.")
+        int | None,
+        typer.Option("--ask", help="Answer this one of the twelve questions; what it does not need is passed over."),
     ] = None,
     l: Annotated[float | None, typer.Option("--l", help="The diversity that is wanted.")] = None,  # noqa: E741
     t: Annotated[float | None, typer.Option("--t", help="The closeness that is wanted.")] = None,
@@ -68,9 +70,12 @@ def run(
 
     One of twelve questions is answered as well; which one follows from what is given: attributes, a bound (k, l, t),
     and the share of records that may be left out (--delta) or that is asked for (--delta ask). A bound without
-    attributes asks which sets of columns keep it. --ask names the question.
+    attributes asks which sets of columns keep it. --ask names the question. Without --quasi, every column that has no
+    other role is looked at.
     """
     from shoal import api
+    from shoal import job as jobs
+    from shoal.core.finding import Findings
     from shoal.errors import InputError
 
     made = options.base_job(
@@ -87,21 +92,30 @@ def run(
         )  # fmt: skip
         questions.show_detection(found, as_json=as_json)
         return
-    data = options.read_job(made)
+    data = options.read_job(options.every_column_quasi(made))
     chosen = options.listed(attributes) or None
+    wanted = made.models_with([jobs.plugin("models", model) for model in models or []])
+    if k is None:
+        k = max((model.least for model in wanted if model.by_size), default=None)
+    bounded = [*wanted, *questions.bounded(l=l, t=t, notion=notion, c=c, distance=distance, column=about)]
+    exposed = api.diagnose(data, k=k, attributes=chosen)
+    classes = data.summary if chosen is None else data.group(tuple(chosen))
+    findings = Findings((*exposed, *(model.measure(classes) for model in bounded if not model.by_size)))
     named = table or (made.input.name.split(".")[0] if made.input is not None else "data")
     if any(given is not None for given in (ask, l, t, delta, notion, sql, plot, time_limit)):
+        asked = questions.needed(ask, {"k": k, "l": l, "t": t, "delta": questions.delta_of(delta), "notion": notion})
         with output.watching() as progress:
             answer = api.ask(
-                data, attributes=chosen, k=k, l=l, t=t, delta=questions.delta_of(delta), notion=notion, c=c,
-                distance=distance, sensitive=about, question=ask, time_limit=time_limit, progress=progress,
+                data, attributes=chosen, c=c, distance=distance, sensitive=about, question=ask, time_limit=time_limit,
+                progress=progress, **asked,
             )  # fmt: skip
-        questions.show(answer, as_json=as_json, sql=sql, table=named, plot=plot, records=data.records)
-        output.answer(answer.answer is not False)
+        questions.show(
+            answer, as_json=as_json, sql=sql, table=named, plot=plot, records=data.records,
+            **({"findings": findings.as_dict()} if as_json else {}),
+        )  # fmt: skip
+        by_number = ask is not None or delta is not None
+        output.answer(answer.answer is not False if by_number else findings.holds)
         return
-    if k is None:
-        k = max((model.least for model in made.models), default=None)
-    findings = api.diagnose(data, k=k, attributes=chosen)
     implied = questions.implied(data, k=k, attributes=chosen)
     if as_json:
         more = {} if implied is None else implied.as_dict()

@@ -38,6 +38,8 @@ def run(
         job, source=source, quasi=column, sensitive="", identifiers="", hierarchy_of=chosen, kinds=kinds,
         missing=missing, delimiter=delimiter, encoding=encoding,
     )  # fmt: skip
+    if target is not None:
+        options.refuse_overwriting([target], [made.input, job])
     tree = options.read_job(made).hierarchies[0]
     if target is not None:
         text = io.StringIO()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -59,7 +60,7 @@ Objective = Annotated[
     str | None, typer.Option("--objective", help="The loss to minimize.", autocompletion=_names("metrics"))
 ]
 Seed = Annotated[int | None, typer.Option("--seed", help="The same seed gives the same release.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Where the release goes.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Where the result goes.")]
 
 
 def listed(text: str | None) -> list[str]:
@@ -120,6 +121,18 @@ def base_job(
     return replace(made, columns=columns)
 
 
+def every_column_quasi(made: Job) -> Job:
+    """The job with every column that has no role as a quasi-identifier, unless some are named."""
+    from shoal.core.schema import Role
+    from shoal.engines import embedded
+
+    if made.named(Role.QUASI) or made.input is None:
+        return made
+    names = embedded.open_source(made.input, delimiter=made.delimiter, encoding=made.encoding).names
+    taken = {*made.named(Role.SENSITIVE), *made.named(Role.IDENTIFIER)}
+    return made.with_role(Role.QUASI, [name for name in names if name not in taken])
+
+
 def read_job(made: Job) -> Dataset:
     """The table of a job."""
     from shoal import api
@@ -142,6 +155,17 @@ def read_job(made: Job) -> Dataset:
         delimiter=made.delimiter,
         encoding=made.encoding,
     )
+
+
+def refuse_overwriting(targets: Sequence[Path | None], sources: Sequence[Path | None]) -> None:
+    """Refuses what could not be written, and what would overwrite a file that is read."""
+    from shoal.core.files import check_target
+    from shoal.errors import OutputError
+
+    for target in filter(None, targets):
+        check_target(target)
+        if any(source.exists() and target.exists() and source.samefile(target) for source in filter(None, sources)):
+            raise OutputError(f"{target.name}: this would overwrite a file that is read; name another one")
 
 
 def pseudonyms(made: Job) -> Any:

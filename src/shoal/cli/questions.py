@@ -33,6 +33,44 @@ def delta_of(text: str | None) -> Any:
         raise ParameterError("--delta is a share of the records between 0 and 1, or ask") from None
 
 
+def needed(ask: int | None, given: dict[str, Any]) -> dict[str, Any]:
+    """What a question that was asked by its number takes of what is given; everything when none was."""
+    from shoal.diagnosis.questions import TABLE
+
+    if ask not in TABLE:
+        return given
+    _, by_bound, share = TABLE[ask]
+    taken = dict(given)
+    if not by_bound:
+        letter = next((letter for letter in ("l", "t") if given[letter] is not None), "k")
+        taken |= {"k": None, "l": None, "t": None}
+        taken["notion"] = given["notion"] or {"k": None, "l": "distinct-l", "t": "t"}[letter]
+    if share != "given":
+        taken["delta"] = share
+    return taken
+
+
+def bounded(
+    *,
+    l: float | None,  # noqa: E741
+    t: float | None,
+    notion: str | None,
+    c: float | None,
+    distance: str,
+    column: str | None,
+) -> list[Any]:
+    """The model whose bound is given, to be measured beside the question."""
+    from shoal import registry
+
+    if t is not None:
+        return [registry.make("models", "t-closeness", {"t": t, "distance": distance, "column": column})]
+    name = f"{notion or 'distinct-l'}-diversity"
+    if l is None or name not in registry.names("models"):
+        return []
+    ratio = {"c": c} if name == "recursive-l-diversity" and c is not None else {}
+    return [registry.make("models", name, {"l": l, "column": column, **ratio})]
+
+
 def implied(data: Dataset, *, k: int | None, attributes: list[str] | None) -> Answer | None:
     """The question that is asked by giving k and attributes, or neither; None when it would take too long."""
     from shoal import api

@@ -52,6 +52,9 @@ class Model(Parametrized, ABC):
     by_size: ClassVar[bool] = False
     """Whether a class satisfies it as soon as it has `least` records."""
 
+    by_population: ClassVar[bool] = False
+    """Whether it compares a class with the whole table, whose counts of sensitive values a manifest then must state."""
+
     @property
     def least(self) -> int:
         """A size that every class that satisfies it has."""

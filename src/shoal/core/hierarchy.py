@@ -89,6 +89,11 @@ class Hierarchy:
         return (self.stops[level] - self.starts[level] + 1).astype(np.int64)
 
     @cached_property
+    def masks(self) -> bool:
+        """Whether labels hide characters of the raw values, which are codes then and not quantities."""
+        return any(TOP in (label or "") for level in self.labels[1:-1] for label in level)
+
+    @cached_property
     def ordered(self) -> bool:
         """Whether the leaves are numbers in ascending order, so that an interval of them makes sense."""
         if self.values is None:

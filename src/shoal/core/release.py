@@ -177,9 +177,18 @@ class Release:
         assert hierarchy is not None
         return {
             "leaves": [hierarchy.leaf(label) for label in self.published.labels(histogram.column)],
-            "population": histogram.population.tolist(),
+            "population": self._stated_counts(histogram).tolist(),
             "levels": hierarchy.codes[1:-1].tolist(),
         }
+
+    def _stated_counts(self, histogram: Histogram) -> Counts:
+        """The counts that a manifest states: of the whole table where a model compares with them, else of the release,
+        so that they tell nothing about the records that were left out."""
+        if self.policy is None or any(model.by_population for model in self.policy.models):
+            return histogram.population
+        counts = np.zeros_like(histogram.population)
+        np.add.at(counts, histogram.values, histogram.counts)
+        return counts
 
 
 def manifest_path(path: Path) -> Path:

@@ -64,7 +64,11 @@ def sql(answer: Answer, table: str = "data", *, dialect: str = "duckdb") -> str:
     queries = [_query(answer, chosen, table, number, single) for number, chosen in enumerate(sets)]
     parts = ", ".join(part for common, _ in queries for part in common)
     text = f"WITH {parts} " + " UNION ALL ".join(last for _, last in queries)
-    return str(sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True)[0])
+    return str(
+        sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True, unsupported_level=sqlglot.ErrorLevel.IGNORE)[
+            0
+        ]
+    )
 
 
 def _sets(answer: Answer) -> list[tuple[str, ...]]:

@@ -53,7 +53,7 @@ class Intervals(Builder):
         width = float(self.width)
         while len(rows) - 1 < (self.levels or 64):
             codes, names, limits = self._level(numbers, width, whole)
-            if len(names) <= 1 and self.levels is None:
+            if len(names) <= 1 and len(rows) > 1 and self.levels is None:
                 break
             if len(rows) > 1 and np.array_equal(codes, rows[-1]) and self.levels is None:
                 break

@@ -42,6 +42,7 @@ class BetaLikeness(SensitiveModel):
     enhanced: Annotated[bool, Doc("whether the gain is also bounded by −ln of the value's share in the table")] = False
 
     merge_monotone: ClassVar[bool] = True
+    by_population: ClassVar[bool] = True
     level: ClassVar[str] = "beta"
     how: ClassVar[str] = "the greatest relative gain of a sensitive value's share in a class over the whole table"
     more_is_safer: ClassVar[bool] = False

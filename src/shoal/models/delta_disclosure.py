@@ -44,6 +44,7 @@ class DeltaDisclosure(SensitiveModel):
     delta: Annotated[float, Gt(0), Doc("what the logarithm of the ratio of the shares must stay below")]
     strict: Annotated[bool, Doc("whether a value that a class lacks counts, as infinitely different")] = True
 
+    by_population: ClassVar[bool] = True
     level: ClassVar[str] = "delta"
     how: ClassVar[str] = "the greatest |ln(share in a class / share in the whole table)|; delta must exceed it"
     more_is_safer: ClassVar[bool] = False

@@ -44,6 +44,7 @@ class DisclosureBounds(SensitiveModel):
     epsilon: Annotated[float, Ge(0), Le(1), Doc("the least share in a class of every value that the table has")] = 0.0
 
     merge_monotone: ClassVar[bool] = True
+    by_population: ClassVar[bool] = True
     level: ClassVar[str] = "disclosure-delta"
     how: ClassVar[str] = "1 less the greatest share of a sensitive value in a class"
     more_is_safer: ClassVar[bool] = True

@@ -43,6 +43,7 @@ class RhoPrivacy(ChosenValuesModel):
     rho2: Annotated[float, Gt(0), Lt(1), Doc("the greatest share in a class that an unlikely value may have")]
 
     merge_monotone: ClassVar[bool] = True
+    by_population: ClassVar[bool] = True
     level: ClassVar[str] = "rho2"
     how: ClassVar[str] = "the greatest share in a class of a value, or of its absence, that is unlikely in the table"
     more_is_safer: ClassVar[bool] = False

@@ -50,6 +50,7 @@ class TCloseness(SensitiveModel):
     ] = "equal"
 
     merge_monotone: ClassVar[bool] = True
+    by_population: ClassVar[bool] = True
     level: ClassVar[str] = "t"
     how: ClassVar[str] = "the greatest distance of the sensitive values of a class from those of the whole table"
     more_is_safer: ClassVar[bool] = False

@@ -125,3 +125,21 @@ def test_strict_reaches_the_manifest(tmp_path: Path) -> None:
     for flags, expected in (((), False), (("--strict",), True)):
         assert ended(*arguments, *flags) == 0
         assert json.loads((tmp_path / "out.csv.manifest.json").read_text(encoding="utf-8"))["strict"] is expected
+
+
+def test_an_option_replaces_only_the_model_of_its_kind(tmp_path: Path) -> None:
+    source, target = tmp_path / "people.csv", tmp_path / "out.csv"
+    source.write_text("sex,disease\n" + "f,flu\nf,cold\nm,flu\nm,cold\n" * 4, encoding="utf-8")
+    written = tmp_path / "job.toml"
+    assert ended("anonymize", str(source), "-o", str(target), "--quasi", "sex", "--sensitive", "disease", "--k", "2",
+                 "--model", "distinct-l-diversity:l=2", "--save-job", str(written)) == 0  # fmt: skip
+    assert ended("anonymize", "--job", str(written), "--k", "3") == 0
+    models = json.loads((tmp_path / "out.csv.manifest.json").read_text(encoding="utf-8"))["policy"]["models"]
+    assert {model["name"]: model for model in models}["k-anonymity"]["k"] == 3
+    assert "distinct-l-diversity" in {model["name"] for model in models}
+
+
+def test_a_hierarchy_never_overwrites_its_table(table: Path) -> None:
+    before = table.read_bytes()
+    assert ended("hierarchy", str(table), "--column", "age", "-o", str(table)) == 2
+    assert table.read_bytes() == before

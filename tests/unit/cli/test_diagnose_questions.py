@@ -65,7 +65,7 @@ def test_each_question_by_what_is_given(run):
     ids=" ".join,
 )  # fmt: skip
 def test_notions_of_the_sensitive_attribute(run, bound):
-    found = json.loads(run(*bound, "--json"))
+    found = json.loads(run(*bound, "--json", code=1))
     assert found["question"] == 3 and found["sensitive"] == "disease"
     assert found["negative_border"] == [["age"], ["zip"]]
 
@@ -80,7 +80,7 @@ def test_people_get_tables(run):
     assert "Question 3" in shown and "positive border" in shown and "gender" in shown
     assert "7 sets" in run("--ask", "4")
     assert "2 steps" in run("--attributes", "gender", "--delta", "ask")
-    assert "not decided" in run("--k", "2", "--time-limit", "0")
+    assert "not decided" in run("--k", "2", "--time-limit", "0", code=1)
 
 
 def test_wrong_input_ends_with_2(run):
@@ -92,15 +92,15 @@ def test_wrong_input_ends_with_2(run):
 
 
 def test_the_query_names_the_file_or_the_table_that_is_said(run):
-    assert 'FROM "patients"' in run("--k", "2", "--sql", "postgres")
-    assert "FROM `my table`" in run("--k", "2", "--sql", "mysql", "--table", "my table")
+    assert 'FROM "patients"' in run("--k", "2", "--sql", "postgres", code=1)
+    assert "FROM `my table`" in run("--k", "2", "--sql", "mysql", "--table", "my table", code=1)
     found = json.loads(run("--k", "2", "--ask", "3", "--sql", "duckdb", "--json"))
     assert found["sql"].startswith("WITH") and found["question"] == 3
 
 
 def test_pictures(run, tmp_path):
     pytest.importorskip("altair")
-    run("--k", "2", "--plot", "lattice.svg")
+    run("--k", "2", "--plot", "lattice.svg", code=1)
     assert "positive border" in (tmp_path / "lattice.svg").read_text()
     run("--attributes", "gender", "--delta", "ask", "--plot", "curve.svg")
     assert "share of records left out" in (tmp_path / "curve.svg").read_text()
@@ -111,3 +111,18 @@ def test_detection_needs_no_roles_and_shows_no_value(run):
     assert "quasi" in shown and "sensitive" in shown and "AIDS" not in shown and "12345" not in shown
     found = json.loads(run("--detect", "--json", roles=[]))
     assert [column["role"] for column in found["columns"]] == ["quasi", "quasi", "quasi", "sensitive"]
+
+
+def test_a_number_takes_what_it_needs_of_what_is_given(run):
+    for number in range(1, 13):
+        given = ["--k", "2", "--delta", "0.5", "--ask", str(number), "--json"]
+        assert json.loads(run(*given, code=1 if number in (1, 5) else 0))["question"] == number
+
+
+def test_models_are_measured_beside_the_exposure(run):
+    found = json.loads(run("--model", "entropy-l-diversity:l=2", "--json", code=1))["findings"]
+    assert found["entropy-l"]["bound"] == 2 and not found["entropy-l"]["holds"] and found["k"]["bound"] is None
+
+
+def test_every_column_is_looked_at_when_none_is_named(run):
+    assert json.loads(run("--k", "2", "--json", roles=[], code=1))["attributes"] == ["age", "gender", "zip", "disease"]

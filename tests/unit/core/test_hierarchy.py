@@ -129,3 +129,8 @@ def test_penalty_of_numbers_and_of_nodes():
     assert penalty(zips, np.array([0, 0], np.int32), np.array([1, 3], np.int32), 0, 3).tolist() == [0.5, 1.0]
     hidden = numbers.with_missing()
     assert penalty(hidden, np.array([0], np.int32), np.array([3], np.int32), 0, 3).tolist() == [1.0]
+
+
+def test_masked_codes_are_no_quantities():
+    assert Hierarchy.from_paths("zip", ZIPS).masks
+    assert not Hierarchy.from_paths("age", [("20", "20-29", "*"), ("31", "30-39", "*")]).masks

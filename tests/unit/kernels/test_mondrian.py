@@ -28,7 +28,8 @@ def cut(points, weights, k, trees, spans, intervals):
         width(tree, span, lo, hi, interval)
         for tree, span, lo, hi, interval in zip(trees, spans, low, high, intervals, strict=True)
     ]
-    for attribute in sorted(range(len(trees)), key=lambda place: -widths[place]):
+    ranked = sorted((-widths[place], tree.size, tree.column, place) for place, tree in enumerate(trees))
+    for *_, attribute in ranked:
         if widths[attribute] == 0:
             return None
         codes = points[:, attribute]

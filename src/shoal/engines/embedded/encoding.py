@@ -85,6 +85,17 @@ def _numbers(values: pa.Array, texts: list[str]) -> NDArray[np.float64] | None:
     return numbers if alone else None
 
 
+def _spelled_as_no_number(name: str, texts: list[str], filled: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which texts spell not-a-number among numbers, and so are missing; an infinite number among them is refused."""
+    odd = np.array([text.lower().lstrip("+-") in ("nan", "inf", "infinity") for text in texts], dtype=np.bool_) & filled
+    rest = [text for text, chosen in zip(texts, filled & ~odd, strict=True) if chosen]
+    if not odd.any() or not rest or not all(np.isfinite(number(text)) for text in rest):
+        return np.zeros(len(texts), dtype=np.bool_)
+    if any(chosen and not text.lower().endswith("nan") for text, chosen in zip(texts, odd, strict=True)):
+        raise InputError(f"column {name!r} holds infinite numbers; replace them or make them missing")
+    return odd
+
+
 def dictionary(name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:
     """A column as one array of indices and one of distinct values; nested and binary ones are refused."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
@@ -112,6 +123,8 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
     present = raw.is_valid().to_numpy(zero_copy_only=False)
     texts = _texts(raw.drop_null())
     filled = np.array([text != "" and text not in missing for text in texts], dtype=np.bool_)
+    if kind in (None, Kind.NUMERIC) and not _is_numeric(raw.type):
+        filled &= ~_spelled_as_no_number(name, texts, filled)
     kept = np.flatnonzero(present)[filled]
     texts = [text for text, holds in zip(texts, filled, strict=True) if holds]
     values = raw.take(pa.array(kept))
@@ -144,7 +157,7 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
 def bind(encoded: Encoded, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], Hierarchy, pa.Array]:
     """The column as leaves of a hierarchy, the hierarchy (with a missing value where needed), raw values by leaf."""
     values = encoded.values
-    if values.kind is not Kind.NUMERIC:
+    if values.kind is not Kind.NUMERIC or hierarchy.masks:
         hierarchy = replace(hierarchy, values=None, bounds=None)
     if encoded.has_missing:
         hierarchy = hierarchy.with_missing()

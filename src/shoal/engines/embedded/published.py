@@ -51,8 +51,11 @@ class EmbeddedPublished:
             if name not in self.table.column_names:
                 raise unknown_columns([name], self.table.column_names)
             encoded = encode(name, self.table[name], None)
-            labels: list[str | None] = encoded.values.texts.tolist()
             codes = encoded.codes
+            # A dictionary may list values that only withheld records had.
+            shown = np.bincount(codes + 1, minlength=len(encoded.values.texts) + 1)[1:] > 0
+            labels: list[str | None] = encoded.values.texts[shown].tolist()
+            codes = np.append(np.cumsum(shown, dtype=np.int32) - 1, MISSING).astype(np.int32)[codes]
             if encoded.has_missing:
                 codes = np.where(codes == MISSING, np.int32(len(labels)), codes)
                 labels = [*labels, None]
