@@ -95,8 +95,8 @@ class Hierarchy:
 
     @cached_property
     def ordered(self) -> bool:
-        """Whether the leaves are numbers in ascending order, so that an interval of them makes sense."""
-        if self.values is None:
+        """Whether the leaves are quantities in ascending order, so that an interval of them makes sense."""
+        if self.values is None or self.masks:
             return False
         present = self.values[int(self.missing) :]
         return bool(np.all(np.isfinite(present)) and np.all(np.diff(present) >= 0))
@@ -209,6 +209,9 @@ class Hierarchy:
                 int(np.searchsorted(values, high, side="right" if text.endswith("]") or not interval else "left")) - 1
             )
             return (first + offset, last + offset) if np.isfinite(low) and first <= last else None
+        leaf = self.leaf(text)
+        if leaf is not None:
+            return leaf, leaf
         if text.startswith("{") and text.endswith("}"):
             members = [self._ranges.get(member) for member in text[1:-1].split("|")]
             if all(member is not None for member in members):

@@ -157,7 +157,7 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
 def bind(encoded: Encoded, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], Hierarchy, pa.Array]:
     """The column as leaves of a hierarchy, the hierarchy (with a missing value where needed), raw values by leaf."""
     values = encoded.values
-    if values.kind is not Kind.NUMERIC or hierarchy.masks:
+    if values.kind is not Kind.NUMERIC:
         hierarchy = replace(hierarchy, values=None, bounds=None)
     if encoded.has_missing:
         hierarchy = hierarchy.with_missing()
