@@ -19,7 +19,6 @@ def run(
 ) -> None:
     """Run the whole job on the shipped Adult sample: diagnose, anonymize, verify, measure, draw."""
     import shoal
-    from shoal.core.finding import Findings
     from shoal.plots.exposure import class_sizes
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -42,5 +41,5 @@ def run(
     else:
         output.show(before, as_json=False, title=f"1. Diagnosis of Adult: {data.records:,} records")
         output.show(verified, as_json=False, title=f"2. The release, verified from its file: k = {k}, Mondrian")
-        output.show(Findings(losses.entries), as_json=False, title="3. What it cost and what risk is left", **files)
+        output.show(losses, as_json=False, title="3. What it cost and what risk is left", **files)
     output.answer(verified.holds)
