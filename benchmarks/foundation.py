@@ -11,9 +11,9 @@ import polars as pl
 
 import shoal
 from benchmarks.measuring import fastest, peak_of
-from shoal.core.contracts import silent
 from shoal.core.grouping import group
 from shoal.core.policy import Policy
+from shoal.core.run import Run
 
 QUASI = ["age", "gender", "education", "marital-status", "race", "work-class", "country", "occupation", "salary-class"]
 
@@ -62,7 +62,7 @@ def growth(small: int, large: int) -> None:
     for rows in (small, large):
         data = shoal.read(shoal.samples.census(rows), quasi=QUASI, hierarchies=shoal.samples.hierarchies("census"))
         _ = data.summary
-        seconds.append(fastest(lambda data=data: shoal.Mondrian().search(data, policy, silent), repeats=2))
+        seconds.append(fastest(lambda data=data: shoal.Mondrian().search(data, policy, Run()), repeats=2))
     few, many = seconds
     print(f"Mondrian {small:,} rows {few:.2f} s, {large:,} rows {many:.2f} s: {many / few:.1f}-fold")
 

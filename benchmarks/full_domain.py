@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.core.contracts import silent
 from shoal.core.policy import Policy
+from shoal.core.run import Run
 
 QUASI = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation",
          "salary-class"]  # fmt: skip
@@ -25,12 +25,12 @@ LIMITS = {0.0: 5, 0.02: 25, 1.0: 80}
 
 FIRST_RUN = """
 import time, shoal
-from shoal.core.contracts import silent
+from shoal.core.run import Run
 from shoal.core.policy import Policy
 data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race", "education"])
 data.summary
 started = time.perf_counter()
-shoal.Optimal().search(data, Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02), silent)
+shoal.Optimal().search(data, Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02), Run())
 print(f"{time.perf_counter() - started:.2f}")
 """
 
@@ -49,13 +49,13 @@ def ratios(repeats: int = 9) -> None:
     print(f"{data.records:,} records, {len(data.summary):,} distinct tuples, k = 5, loss")
     for limit, promised in LIMITS.items():
         policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=limit)
-        facts = shoal.Optimal().search(data, policy, silent).facts
+        facts = shoal.Optimal().search(data, policy, Run()).facts
         theirs, ours = [], []
         for _ in range(repeats):
             started = time.perf_counter()
             frame.group_by(QUASI).len()
             between = time.perf_counter()
-            shoal.Optimal().search(data, policy, silent)
+            shoal.Optimal().search(data, policy, Run())
             theirs.append(between - started)
             ours.append(time.perf_counter() - between)
         here, there = statistics.median(ours), statistics.median(theirs)
@@ -89,8 +89,8 @@ def many_attributes(columns: int, seconds: float) -> None:
     table = table.with_columns(derived)
     data = shoal.read(table, quasi=table.columns)
     policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02)
-    datafly = shoal.Datafly().search(data, policy, silent).facts["score"]
-    facts = shoal.Optimal(time_limit=seconds).search(data, policy, silent).facts
+    datafly = shoal.Datafly().search(data, policy, Run()).facts["score"]
+    facts = shoal.Optimal(time_limit=seconds).search(data, policy, Run()).facts
     print(
         f"{columns} quasi-identifiers, {facts['nodes']['total']:,} nodes, {seconds:.0f} s: loss {facts['score']:.4f} "
         f"(Datafly {datafly:.4f}), proven bound {facts['bound']:.4f}, gap {facts['gap']:.0%}, "

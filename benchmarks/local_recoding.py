@@ -10,8 +10,8 @@ import numpy as np
 
 import shoal
 from benchmarks.measuring import fastest
-from shoal.core.contracts import silent
 from shoal.core.policy import Policy
+from shoal.core.run import Run
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "adult"
 NINE = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation",
@@ -75,11 +75,11 @@ def growth(small: int, large: int, algorithms: list[str]) -> None:
     print(f"\n{small:,} and {large:,} records of the census, {tuples[0]:,} and {tuples[1]:,} distinct tuples")
     for algorithm in algorithms:
         method = shoal.job.plugin("algorithms", algorithm)
-        method.search(tables[0], policy, silent)
+        method.search(tables[0], policy, Run())
         seconds = []
         for data in tables:
             started = time.process_time()
-            method.search(data, policy, silent)
+            method.search(data, policy, Run())
             seconds.append(time.process_time() - started)
         few, many = seconds
         exponent = math.log(many / few) / math.log(large / small)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shoal import job, manifest, registry
-from shoal.core.contracts import Algorithm, Builder, Metric, Model, Progress, silent
+from shoal.core.contracts import Algorithm, Builder, Metric, Model
 from shoal.core.dataset import Dataset
 from shoal.core.files import sha256
 from shoal.core.finding import Finding, Findings
@@ -15,6 +15,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.release import Release, manifest_path
+from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role, roles
 from shoal.core.values import Values
 from shoal.diagnosis.detection import Detection
@@ -179,7 +180,7 @@ def ask(
     sensitive: str | None = None,
     question: int | None = None,
     time_limit: float | None = None,
-    progress: Progress = silent,
+    run: Run | None = None,
 ) -> Answer:
     """One of the twelve questions of the diagnosis; which one follows from what is given.
 
@@ -197,7 +198,7 @@ def ask(
         sensitive: the sensitive attribute, where there are several.
         question: the number of the question, where it shall not follow from what is given.
         time_limit: seconds after which what is proven so far is returned.
-        progress: is told how far the search is.
+        run: is told how far the search is, and can stop it.
 
     Example:
         >>> import shoal
@@ -220,7 +221,7 @@ def ask(
         raise unknown_columns(unknown, data.schema.quasi)
     return answered(
         data.summary, chosen, names, question=number, bound=bound, delta=delta, sensitive=sensitive,
-        time_limit=time_limit, progress=progress,
+        time_limit=time_limit, run=run or Run(),
     )  # fmt: skip
 
 
@@ -270,7 +271,7 @@ def anonymize(
     objective: Metric | str | None = None,
     seed: int = 0,
     pseudonyms: Pseudonyms | None = None,
-    progress: Progress = silent,
+    run: Run | None = None,
 ) -> Release:
     """A release that satisfies every model; it is regrouped from its published values before it is handed out.
 
@@ -298,7 +299,7 @@ def anonymize(
         seed=seed,
     )
     method = job.plugin("algorithms", algorithm)
-    recoding = method.search(data, policy, progress)
+    recoding = method.search(data, policy, run or Run())
     published = data.table.apply(data.schema, recoding, seed=seed, pseudonyms=pseudonyms)
     release = Release(
         published=published,

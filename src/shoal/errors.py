@@ -51,6 +51,16 @@ class InfeasibleError(ShoalError):
         self.attempt = dict(attempt or {})
 
 
+class NotDefined(ShoalError):  # noqa: N818 - it is an answer, shown as the reason why there is no number
+    """A form of release cannot answer a question; the message is the reason, and a report shows it."""
+
+
+class CancelledError(ShoalError):
+    """Somebody stopped the run; nothing was written."""
+
+    exit_code = 130
+
+
 class VerificationError(ShoalError):
     """A release breaks the policy it was made for, and is not handed out."""
 

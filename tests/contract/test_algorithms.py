@@ -13,8 +13,8 @@ import pytest
 
 import shoal
 from shoal import registry
-from shoal.core.contracts import silent
 from shoal.core.policy import Policy
+from shoal.core.run import Run
 from shoal.errors import InfeasibleError, ParameterError
 
 NAMES = registry.names("algorithms")
@@ -108,7 +108,7 @@ def test_row_order_changes_no_finding(name: str, table: pl.DataFrame) -> None:
     policy = Policy(models=POLICIES["k-anonymity"], suppression=0.1)
     data = opened(table)
     try:
-        recoding = registry.make("algorithms", name, {}).search(data, policy, silent)
+        recoding = registry.make("algorithms", name, {}).search(data, policy, Run())
     except ParameterError as refusal:
         pytest.skip(str(refusal))
     if getattr(recoding, "over_rows", not hasattr(recoding, "levels")):

@@ -11,8 +11,9 @@ import pytest
 
 import shoal
 from shoal.core.classes import Histogram
-from shoal.core.contracts import Model, silent
+from shoal.core.contracts import Model
 from shoal.core.policy import Policy
+from shoal.core.run import Run
 
 pytestmark = pytest.mark.reference
 
@@ -41,7 +42,7 @@ def eight(frame: pl.DataFrame, reference: Path) -> shoal.Dataset:
 def found(data: shoal.Dataset, models: tuple, limit: float, objective: str | None = None) -> dict:
     chosen = None if objective is None else shoal.registry.make("metrics", objective, {})
     policy = Policy(models=models, suppression=limit, objective=chosen)
-    facts = shoal.Optimal().search(data, policy, silent).facts
+    facts = shoal.Optimal().search(data, policy, Run()).facts
     assert facts["proven"]
     return facts
 
@@ -192,10 +193,10 @@ def test_repeating_the_table_changes_nothing(
 
 def test_samarati_reaches_the_published_height(nine: shoal.Dataset) -> None:
     """The optimum for the objective `height` at 2 % is 9; Samarati's binary search ends there too."""
-    recoding = shoal.Samarati().search(nine, Policy(models=(K5,), suppression=0.02), silent)
+    recoding = shoal.Samarati().search(nine, Policy(models=(K5,), suppression=0.02), Run())
     assert sum(recoding.levels) == recoding.facts["height"] == 9
 
 
 def test_incognito_agrees_with_the_optimum(nine: shoal.Dataset) -> None:
-    recoding = shoal.Incognito().search(nine, Policy(models=(K5,), suppression=0.02), silent)
+    recoding = shoal.Incognito().search(nine, Policy(models=(K5,), suppression=0.02), Run())
     assert recoding.facts["score"] == pytest.approx(0.3137130353, abs=1e-9)

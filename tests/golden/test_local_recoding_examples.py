@@ -10,6 +10,7 @@ import pytest
 
 import shoal
 from shoal.algorithms._spanning import spanning_tree
+from shoal.core.run import Run
 from shoal.core.space import level_space
 from shoal.kernels.cost import pair
 from shoal.kernels.spanning import cut
@@ -42,7 +43,7 @@ def test_distances(ten: shoal.Dataset) -> None:
 
 
 def test_tree(ten: shoal.Dataset) -> None:
-    edges, lengths = spanning_tree(np.ascontiguousarray(ten.summary.keys.T), ten.hierarchies)
+    edges, lengths = spanning_tree(np.ascontiguousarray(ten.summary.keys.T), ten.hierarchies, Run())
     named = {tuple(sorted(edge)): length for edge, length in zip(numbers(ten)[edges].tolist(), lengths, strict=True)}
     assert lengths == pytest.approx([2 / 3, 2 / 3, 2 / 3, 1, 1, 2, 3, 10 / 3, 10 / 3])
     wanted = {(1, 4): 10 / 3, (7, 8): 10 / 3, (6, 7): 2, (4, 5): 1, (8, 9): 1, (9, 10): 2 / 3}
@@ -53,7 +54,7 @@ def test_tree(ten: shoal.Dataset) -> None:
 
 
 def test_subtrees(ten: shoal.Dataset) -> None:
-    edges, lengths = spanning_tree(np.ascontiguousarray(ten.summary.keys.T), ten.hierarchies)
+    edges, lengths = spanning_tree(np.ascontiguousarray(ten.summary.keys.T), ten.hierarchies, Run())
     owners = cut(edges, lengths, ten.summary.sizes, 2, 3)
     names = numbers(ten)
     assert {frozenset(names[owners == owner].tolist()) for owner in range(3)} == {

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.core.classes import Classes, summarize
-from shoal.core.contracts import silent
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
+from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 
 TREE = Hierarchy.from_paths("s", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*"), ("d", "cd", "*")])
@@ -103,8 +103,8 @@ def test_strict_diversity_is_searched_exactly(rows: list[tuple[str, ...]], limit
     expected = exhaustive(data, policy)
     if not expected:
         with pytest.raises(InfeasibleError):
-            shoal.Optimal().search(data, policy, silent)
+            shoal.Optimal().search(data, policy, Run())
         return
-    found = shoal.Optimal().search(data, policy, silent)
+    found = shoal.Optimal().search(data, policy, Run())
     assert found.facts["score"] == min(map(sum, expected))
     assert found.facts["left_out"] == expected[found.levels]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import shoal
 from shoal.algorithms.full_domain._checker import Checker
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import silent
 from shoal.core.lattice import Lattice
 from shoal.core.policy import Policy
+from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 
 TOP = "*"
@@ -141,7 +141,7 @@ def brute(data: shoal.Dataset, trees: list[list[list[str]]], records: list[tuple
 
 
 def check(algorithm: object, data: shoal.Dataset, policy: Policy) -> object:
-    return algorithm.search(data, policy, silent)  # type: ignore[attr-defined]
+    return algorithm.search(data, policy, Run())  # type: ignore[attr-defined]
 
 
 common = settings(

@@ -13,12 +13,13 @@ from typing_extensions import Doc
 from shoal.algorithms._merging import check_feasible, merged
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import refined
-from shoal.core.contracts import Algorithm, Progress
+from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.recoding import ByClass
+from shoal.core.run import Run
 from shoal.errors import ParameterError, unknown_columns
 
 OUTPUTS = ("interval", "hierarchy", "mean")
@@ -50,22 +51,20 @@ class Clustering(Algorithm):
     """Whether clusters that break the policy merge by the cost of the union, not by what the merger adds."""
 
     @abstractmethod
-    def cluster(
-        self, records: Records, generator: np.random.Generator, progress: Progress
-    ) -> tuple[Codes, dict[str, Any]]:
+    def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         """The cluster of each record, none without, and facts worth knowing."""
 
-    def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByClass:
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> ByClass:
         records = Records.of(dataset, policy, outputs(dataset, self.numeric, self.publish))
         check_feasible(records)
         # Where a single record may be enough, equal ones are where mergers begin.
         owners, facts = records.tuples, dict[str, Any]()
         if policy.least > 1:
-            owners, facts = self.cluster(records, np.random.default_rng(policy.seed), progress)
-        owners, mergers = merged(records, owners, progress, by_union=self.by_union)
+            owners, facts = self.cluster(records, np.random.default_rng(policy.seed), run)
+        owners, mergers = merged(records, owners, run, by_union=self.by_union)
         facts = {**facts, "mergers": mergers}
         if self.refine:
-            owners, facts["refinement"] = refined(records, owners, self.time_limit, progress)
+            owners, facts["refinement"] = refined(records, owners, self.time_limit, run)
         return records.recoding(owners, facts)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from shoal.algorithms._records import Records, numbered
-from shoal.core.contracts import Progress
 from shoal.core.grouping import Codes, Counts
+from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 
 
@@ -22,7 +22,7 @@ def check_feasible(records: Records) -> None:
         )
 
 
-def merged(records: Records, owners: Codes, progress: Progress, *, by_union: bool = False) -> tuple[Codes, int]:
+def merged(records: Records, owners: Codes, run: Run, *, by_union: bool = False) -> tuple[Codes, int]:
     """The clustering with every cluster that breaks the policy merged with the one it fits best, until all hold.
 
     A cluster whose merger would cost more than leaving its records out is left out, as far as the budget goes; where
@@ -31,7 +31,7 @@ def merged(records: Records, owners: Codes, progress: Progress, *, by_union: boo
     """
     budget = records.policy.budget(len(records))
     try:
-        found, mergers = _merged(records, owners, progress, by_union, budget)
+        found, mergers = _merged(records, owners, run, by_union, budget)
     except InfeasibleError:
         if budget == 0:
             raise
@@ -39,16 +39,16 @@ def merged(records: Records, owners: Codes, progress: Progress, *, by_union: boo
         whole = records.ranges(np.zeros_like(found))[:2]
         if int(found.max()) > 0 or not np.array_equal(records.ranges(found)[:2], whole):
             return found, mergers
-    return _merged(records, owners, progress, by_union, 0)
+    return _merged(records, owners, run, by_union, 0)
 
 
-def _merged(records: Records, owners: Codes, progress: Progress, by_union: bool, budget: int) -> tuple[Codes, int]:
+def _merged(records: Records, owners: Codes, run: Run, by_union: bool, budget: int) -> tuple[Codes, int]:
     mergers = 0
     owners = numbered(owners)
     while True:
         holds = records.holds(owners)
         broken = np.flatnonzero(~holds)
-        progress(float(holds.mean()), "merging clusters")
+        run.report(float(holds.mean()), "merging clusters")
         if not len(broken):
             return owners, mergers
         if len(holds) == 1:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from shoal.algorithms._records import Records, in_slices, numbered
-from shoal.core.contracts import Progress
 from shoal.core.grouping import Codes
+from shoal.core.run import Run
 
 State = namedtuple(
     "State",
@@ -31,7 +31,7 @@ CHUNK = 1 << 20
 
 
 def refined(
-    records: Records, owners: Codes, seconds: float, progress: Progress, *, neighbours: int = NEIGHBOURS
+    records: Records, owners: Codes, seconds: float, run: Run, *, neighbours: int = NEIGHBOURS
 ) -> tuple[Codes, dict[str, Any]]:
     """The clustering when no move, swap or split saves anything more, or the time is over; and what was done."""
     deadline = time.monotonic() + seconds
@@ -40,7 +40,7 @@ def refined(
     before = float(search.state.paid.sum())
     while time.monotonic() < deadline and search.round(deadline):
         after = float(search.state.paid.sum())
-        progress(1 - after / before if before else 1.0, "refining clusters")
+        run.report(1 - after / before if before else 1.0, "refining clusters")
     cells = len(records) * records.points.shape[1]
     facts = {
         "before": before / cells, "after": float(search.state.paid.sum()) / cells, "rounds": search.rounds,

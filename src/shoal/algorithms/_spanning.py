@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from shoal.algorithms._records import BUCKET, in_slices
-from shoal.core.contracts import Progress, silent
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.run import Run
 from shoal.core.space import level_space
 
 
-def spanning_tree(points: Codes, hierarchies: tuple[Hierarchy, ...], progress: Progress = silent) -> tuple[Any, Floats]:
+def spanning_tree(points: Codes, hierarchies: tuple[Hierarchy, ...], run: Run) -> tuple[Any, Floats]:
     """The edges of the tree, lighter first, as pairs of tuples with the lower first, and their lengths (HDist).
 
     Every round each component takes its lightest edge to another one (Borůvka); vertices are looked at in as many
@@ -41,7 +41,7 @@ def spanning_tree(points: Codes, hierarchies: tuple[Hierarchy, ...], progress: P
         in_slices(look, count)
         found = spanning.best_edges(components, left, weights, partners)
         known, left = spanning.unite(components, found, edges, lengths, known)
-        progress(known / (count - 1), "building the spanning tree")
+        run.report(known / (count - 1), "building the spanning tree")
     edges = np.sort(order[edges], axis=1)
     by_length = np.lexsort((edges[:, 1], edges[:, 0], lengths))
     return edges[by_length].astype(np.int64), lengths[by_length] / scale

@@ -12,9 +12,9 @@ from typing_extensions import Doc
 from shoal.algorithms._adjustment import adjusted
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._records import Records, numbered
-from shoal.core.contracts import Progress
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats
+from shoal.core.run import Run
 from shoal.errors import MissingExtraError
 
 
@@ -44,9 +44,7 @@ class KMeans(Clustering):
 
     iterations: Annotated[int, Ge(1), Doc("rounds of k-means at most")] = 20
 
-    def cluster(
-        self, records: Records, generator: np.random.Generator, progress: Progress
-    ) -> tuple[Codes, dict[str, Any]]:
+    def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         try:
             from sklearn.cluster import KMeans as Lloyd
         except ImportError:
@@ -56,7 +54,7 @@ class KMeans(Clustering):
             clusters, init="random", n_init=1, max_iter=self.iterations, random_state=int(generator.integers(2**31))
         )
         labels = lloyd.fit_predict(coordinates(records), sample_weight=records.counts)
-        progress(0.5, "adjusting clusters")
+        run.report(0.5, "adjusting clusters")
         owners = adjusted(records, numbered(labels[records.tuples]), generator)
         return owners, {"iterations": int(lloyd.n_iter_)}
 

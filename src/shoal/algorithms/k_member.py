@@ -10,8 +10,8 @@ import numpy as np
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._merging import placed
 from shoal.algorithms._records import Records
-from shoal.core.contracts import Progress
 from shoal.core.grouping import Codes
+from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +36,7 @@ class KMember(Clustering):
         ['[21-22]', '[21-22]', '[61-64]', '[61-64]']
     """
 
-    def cluster(
-        self, records: Records, generator: np.random.Generator, progress: Progress
-    ) -> tuple[Codes, dict[str, Any]]:
+    def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         from shoal.kernels.members import grow
 
         start = records.tuples[generator.integers(len(records))]

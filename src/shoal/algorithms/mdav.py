@@ -10,8 +10,8 @@ from typing_extensions import Doc
 
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._records import Records
-from shoal.core.contracts import Progress
 from shoal.core.grouping import Codes
+from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +42,7 @@ class Mdav(Clustering):
         Literal["given", "interval", "hierarchy", "mean"], Doc("how numeric attributes are published")
     ] = "mean"
 
-    def cluster(
-        self, records: Records, generator: np.random.Generator, progress: Progress
-    ) -> tuple[Codes, dict[str, Any]]:
+    def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         from shoal.kernels.microaggregation import maximum_distance
 
         return maximum_distance(records.points, records.counts, records.space, records.policy.least), {}

@@ -13,10 +13,11 @@ from typing_extensions import Doc
 from shoal.algorithms._clustering import outputs
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import refined
-from shoal.core.contracts import Algorithm, Progress
+from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.policy import Policy
 from shoal.core.recoding import ByClass
+from shoal.core.run import Run
 from shoal.core.space import width_space
 from shoal.errors import InfeasibleError, SchemaError
 
@@ -61,7 +62,7 @@ class Mondrian(Algorithm):
         Doc("seconds after which the refinement stops; a run that stops so depends on the speed of the machine"),
     ] = 60.0
 
-    def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByClass:
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> ByClass:
         summary = dataset.summary
         if not bool(policy.holds(summary.generalize([tree.height for tree in summary.hierarchies])).all()):
             raise InfeasibleError(
@@ -79,12 +80,12 @@ class Mondrian(Algorithm):
             columns = [dataset.codes(name) for name in summary.attributes]
             weights = np.ones(dataset.records, dtype=np.int64)
         cutter = _Cutter(dataset, policy, columns, weights, intervals, relaxed=not self.strict)
-        classes = cutter.run(progress)
+        classes = cutter.run(run)
         facts: dict[str, Any] = {"rounds": cutter.rounds}
         if self.refine:
             records = Records.of(dataset, policy, chosen)
             owners = classes[records.tuples if self.strict else records.rows]
-            owners, facts["refinement"] = refined(records, owners, self.time_limit, progress)
+            owners, facts["refinement"] = refined(records, owners, self.time_limit, run)
             return records.recoding(owners, facts)
         return ByClass.of(
             classes, columns, summary.hierarchies, intervals, over_rows=not self.strict, facts=facts,
@@ -123,7 +124,7 @@ class _Cutter:
         self.judges = tuple(model for model in policy.models if not model.by_size)
         self.rounds = 0
 
-    def run(self, progress: Progress) -> Any:
+    def run(self, run: Run) -> Any:
         """The class of each point."""
         count = len(self.weights)
         spare = (np.empty_like(self.points), np.empty_like(self.weights), np.empty_like(self.identities))
@@ -146,7 +147,7 @@ class _Cutter:
                 begins = np.concatenate([side_begins[accepted], begins[refused]])
                 ends = np.concatenate([side_ends[accepted], ends[refused]])
                 tried = np.concatenate([np.zeros(int(accepted.sum()), np.uint64), tried[refused]])
-                progress(1 - float((ends - begins).sum()) / count, "cutting")
+                run.report(1 - float((ends - begins).sum()) / count, "cutting")
         starts = np.sort(np.concatenate(final))
         owners = np.zeros(count, np.int32)
         owners[starts[1:]] = 1

@@ -11,8 +11,8 @@ from typing_extensions import Doc
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._records import Records
 from shoal.algorithms._spanning import spanning_tree
-from shoal.core.contracts import Progress
 from shoal.core.grouping import Codes
+from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,12 +47,10 @@ class Mst(Clustering):
 
     by_union: ClassVar[bool] = True
 
-    def cluster(
-        self, records: Records, generator: np.random.Generator, progress: Progress
-    ) -> tuple[Codes, dict[str, Any]]:
+    def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         from shoal.kernels.spanning import cut
 
-        edges, lengths = spanning_tree(records.points, records.dataset.hierarchies, progress)
+        edges, lengths = spanning_tree(records.points, records.dataset.hierarchies, run)
         least = records.policy.least
         subtrees = cut(edges, lengths, records.counts, len(records) // least - 1, least)
         return subtrees[records.tuples], {"edges": len(edges), "subtrees": int(subtrees.max()) + 1}

@@ -10,8 +10,8 @@ import numpy as np
 from shoal.algorithms._adjustment import adjusted
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._records import Records
-from shoal.core.contracts import Progress
 from shoal.core.grouping import Codes
+from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +37,7 @@ class Oka(Clustering):
         (Float64, True)
     """
 
-    def cluster(
-        self, records: Records, generator: np.random.Generator, progress: Progress
-    ) -> tuple[Codes, dict[str, Any]]:
+    def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         from shoal.kernels.centres import one_pass
         from shoal.kernels.index import homes_of, parents_of
 
@@ -48,5 +46,5 @@ class Oka(Clustering):
         owners = one_pass(
             seeds, records.tuples, records.points, tree, homes_of(*tree[:4]), parents_of(tree[3]), records.space
         )
-        progress(0.5, "adjusting clusters")
+        run.report(0.5, "adjusting clusters")
         return adjusted(records, owners, generator), {}

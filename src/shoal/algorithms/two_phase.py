@@ -11,8 +11,8 @@ from typing_extensions import Doc
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._merging import placed
 from shoal.algorithms._records import Records
-from shoal.core.contracts import Progress
 from shoal.core.grouping import Codes
+from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +46,7 @@ class TwoPhase(Clustering):
         Doc("how big clusters are split: around the two farthest members, by k-member inside them, or not"),
     ] = "B"
 
-    def cluster(
-        self, records: Records, generator: np.random.Generator, progress: Progress
-    ) -> tuple[Codes, dict[str, Any]]:
+    def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         from shoal.kernels.members import grow
         from shoal.kernels.splitting import bisect
 
@@ -58,7 +56,7 @@ class TwoPhase(Clustering):
         owners = placed(records, owners)
         sizes = np.bincount(owners)
         facts = {"clusters": len(sizes), "big": int(np.sum(sizes >= 2 * least))}
-        progress(0.5, "splitting clusters")
+        run.report(0.5, "splitting clusters")
         if self.splitting == "A":
             frozen = np.zeros(len(records), dtype=np.bool_)
             bisect(owners, frozen, records.tuples, records.points, records.space, least, False)

@@ -86,10 +86,10 @@ def run(
     tokens = options.pseudonyms(made)
     started = time.perf_counter()
     data = options.read_job(made)
-    with output.watching() as progress:
+    with output.watching() as run:
         release = api.anonymize(
             data, *made.models, algorithm=made.algorithm, suppression=made.suppression,
-            objective=made.objective, seed=made.seed, pseudonyms=tokens, progress=progress,
+            objective=made.objective, seed=made.seed, pseudonyms=tokens, run=run,
         )  # fmt: skip
     manifest = release.write(made.output)
     if save_job is not None:

@@ -104,10 +104,10 @@ def run(
     named = table or (made.input.name.split(".")[0] if made.input is not None else "data")
     if any(given is not None for given in (ask, l, t, delta, notion, sql, plot, time_limit)):
         asked = questions.needed(ask, {"k": k, "l": l, "t": t, "delta": questions.delta_of(delta), "notion": notion})
-        with output.watching() as progress:
+        with output.watching() as run:
             answer = api.ask(
                 data, attributes=chosen, c=c, distance=distance, sensitive=about, question=ask, time_limit=time_limit,
-                progress=progress, **asked,
+                run=run, **asked,
             )  # fmt: skip
         questions.show(
             answer, as_json=as_json, sql=sql, table=named, plot=plot, records=data.records,

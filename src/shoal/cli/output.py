@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from shoal.core.contracts import Progress
     from shoal.core.finding import Findings
+    from shoal.core.run import Run
 
 
 def show(findings: Findings, *, as_json: bool, title: str, **more: Any) -> None:
@@ -51,16 +51,17 @@ def answer(holds: bool) -> None:
 
 
 @contextmanager
-def watching() -> Iterator[Progress]:
-    """A progress bar on stderr, for a person at a terminal."""
-    if not sys.stderr.isatty():
-        from shoal.core.contracts import silent
+def watching() -> Iterator[Run]:
+    """A run, with a progress bar on stderr for a person at a terminal."""
+    from shoal.core.run import Run
 
-        yield silent
+    if not sys.stderr.isatty():
+        yield Run()
         return
     from rich.console import Console
-    from rich.progress import Progress as Bar
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    with Bar(console=Console(stderr=True), transient=True) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
-        yield lambda done, doing: bar.update(task, completed=done, description=doing)
+        yield Run(lambda done, doing: bar.update(task, completed=done, description=doing))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -22,15 +22,9 @@ if TYPE_CHECKING:
     from shoal.core.pseudonyms import Pseudonyms
     from shoal.core.recoding import Recoding
     from shoal.core.release import Release
+    from shoal.core.run import Run
     from shoal.core.schema import Schema
     from shoal.core.values import Values
-
-Progress = Callable[[float, str], None]
-"""Called with the share that is done, between 0 and 1, and what is being done."""
-
-
-def silent(done: float, doing: str) -> None:
-    """Progress for whoever does not watch."""
 
 
 class Model(Parametrized, ABC):
@@ -91,7 +85,7 @@ class Algorithm(Parametrized, ABC):
     """An anonymizer: decides how a table is recoded so that a policy holds."""
 
     @abstractmethod
-    def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> Recoding:
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         """The recoding; raises `InfeasibleError` when no release satisfies the policy."""
 
 

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.contracts import Progress, silent
+from shoal.core.run import Run
 from shoal.diagnosis.families import by_size, mask_of, members, subsets
 from shoal.diagnosis.tuples import HELD, Levels, Partition, Tuples
 from shoal.diagnosis.witnesses import Masks, Witness
@@ -90,7 +90,7 @@ class Search:
     budget: int = 0
     memory: Memory = field(default_factory=Memory)
     stop: Stop = lambda: False
-    progress: Progress = silent
+    watch: Run = field(default_factory=Run)
 
     def __post_init__(self) -> None:
         self.calls = 0
@@ -159,7 +159,7 @@ class Search:
 
     def _report(self) -> None:
         done = len(self.good) / max(1, len(self.good) + len(self.candidates))
-        self.progress(done, f"{len(self.good)} maximal sets proven, {len(self.candidates)} to look at")
+        self.watch.report(done, f"{len(self.good)} maximal sets proven, {len(self.candidates)} to look at")
 
     def _roll_up(self) -> None:
         """Attributes in no candidate need not be told apart any more: fewer and heavier rows."""

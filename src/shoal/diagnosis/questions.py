@@ -18,8 +18,8 @@ from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Progress, silent
 from shoal.core.grouping import Counts
+from shoal.core.run import Run
 from shoal.core.sensitive import SLACK
 from shoal.diagnosis.borders import Borders, Memory, Search
 from shoal.diagnosis.families import by_size
@@ -165,7 +165,7 @@ def ask(
     delta: Delta = None,
     sensitive: str | None = None,
     time_limit: float | None = None,
-    progress: Progress = silent,
+    run: Run,
 ) -> Answer:
     """The answer to a question about a table's summary. Questions about sets range over those of `attributes`."""
     if not TABLE[question][1]:
@@ -182,7 +182,7 @@ def ask(
     delta = float(delta) if TABLE[question][2] == "given" and delta is not None else TABLE[question][2]
     budget = int(delta * tuples.records + 1e-9) if isinstance(delta, (int, float)) else 0
     memory = memories.setdefault(budget, Memory())
-    asked = _Asked(tuples, notion, bound, budget, limit(time_limit), progress, memory)
+    asked = _Asked(tuples, notion, bound, budget, limit(time_limit), run, memory)
     monotone = notion.monotone(budget) and (delta != "ask" or notion.monotone(1))
     facts: dict[str, Any] = {
         "question": question, "notion": notion.name, "attributes": tuples.names, "records": tuples.records,
@@ -239,7 +239,7 @@ class _Asked:
     bound: float | int | None
     budget: int
     stop: Any
-    progress: Progress
+    watch: Run
     memory: Memory
 
     def level(self, rows: Tuples, sizes: Counts, levels: Levels) -> float | int:
@@ -267,17 +267,17 @@ class _Asked:
     def every(self, question: int, monotone: bool) -> Walked:
         measured = {4: self.level, 8: self.level, 10: self.share, 12: self.curve}[question]
         most = MOST_CURVES if question == 12 else MOST_LISTED
-        return Walk(self.tuples, measured, monotone and question != 12, self.stop, self.progress, most=most).run()
+        return Walk(self.tuples, measured, monotone and question != 12, self.stop, self.watch, most=most).run()
 
     def borders(self, monotone: bool) -> dict[str, Any]:
         """Both borders; of a notion that is not monotone, from a look at every set that could be good."""
         assert self.bound is not None
         if monotone:
             search = Search(
-                self.tuples, self.notion.threshold(self.bound), self.budget, self.memory, self.stop, self.progress
+                self.tuples, self.notion.threshold(self.bound), self.budget, self.memory, self.stop, self.watch
             )
             return self._described(search.run())
-        walked = Walk(self.tuples, self.holds, False, self.stop, self.progress, self._hopeless()).run()
+        walked = Walk(self.tuples, self.holds, False, self.stop, self.watch, self._hopeless()).run()
         positive, negative = extremes(walked.values, len(self.tuples.names)) if walked.proven else ([], [])
         bad = [] if walked.proven else [mask for mask, good in walked.values.items() if not good]
         found = Borders(

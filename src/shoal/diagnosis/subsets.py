@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.contracts import Progress
 from shoal.core.grouping import Counts
+from shoal.core.run import Run
 from shoal.diagnosis.families import by_size, members
 from shoal.diagnosis.tuples import Levels, Partition, Tuples
 from shoal.errors import ParameterError, SchemaError
@@ -74,7 +74,7 @@ class Walk:
     measured: Measured
     settled: bool
     stop: Stop
-    progress: Progress
+    watch: Run
     prune: Hopeless | None = None
     most: int = MOST_LISTED
 
@@ -97,7 +97,7 @@ class Walk:
             for place in range(count - 1, -1, -1):
                 rows = self.tuples.projected(sum(1 << position for position in self.order[place:]))
                 self._visit(rows, rows.whole(), 0, place)
-                self.progress(2.0**-place, f"{len(self.values):,} sets")
+                self.watch.report(2.0**-place, f"{len(self.values):,} sets")
         except (KeyboardInterrupt, _TimeIsUpError):
             proven = False
         ordered = sorted(self.values, key=by_size)

@@ -9,8 +9,8 @@ import pytest
 
 import shoal
 from shoal import job
-from shoal.core.contracts import silent
 from shoal.core.policy import Policy
+from shoal.core.run import Run
 from shoal.errors import InfeasibleError, ParameterError, SchemaError
 
 SEARCHES = ("samarati", "optimal", "incognito", "datafly")
@@ -25,7 +25,7 @@ def data() -> shoal.Dataset:
 
 def levels(data: shoal.Dataset, algorithm: object, **policy: object) -> dict[str, int]:
     chosen = Policy(models=(shoal.KAnonymity(k=5),), **policy)
-    return algorithm.search(data, chosen, silent).facts["levels"]
+    return algorithm.search(data, chosen, Run()).facts["levels"]
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -130,25 +130,25 @@ def test_incognito_refuses_what_it_cannot_prune(data: shoal.Dataset) -> None:
 
 def test_runners_up_are_the_next_best(data: shoal.Dataset) -> None:
     policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02)
-    facts = shoal.Optimal().search(data, policy, silent).facts
+    facts = shoal.Optimal().search(data, policy, Run()).facts
     scores = [facts["score"], *(entry["score"] for entry in facts["runners_up"])]
     assert len(scores) > 1 and scores == sorted(scores)
     for entry in facts["runners_up"]:
         fixed = shoal.Optimal(least_levels=entry["levels"], greatest_levels=entry["levels"])
-        alone = fixed.search(data, policy, silent).facts
+        alone = fixed.search(data, policy, Run()).facts
         assert (alone["score"], alone["left_out"]) == (pytest.approx(entry["score"]), entry["left_out"])
 
 
 def test_pruned_and_checked_nodes_add_up(data: shoal.Dataset) -> None:
-    nodes = shoal.Optimal().search(data, Policy(models=(shoal.KAnonymity(k=5),)), silent).facts["nodes"]
+    nodes = shoal.Optimal().search(data, Policy(models=(shoal.KAnonymity(k=5),)), Run()).facts["nodes"]
     assert nodes["checked"] + sum(nodes["pruned"].values()) == nodes["total"]
     assert nodes["checked"] < nodes["total"] / 4
 
 
 def test_an_early_stop_says_so(data: shoal.Dataset) -> None:
     policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02)
-    proven = shoal.Optimal().search(data, policy, silent).facts
-    stopped = shoal.Optimal(check_limit=20, anytime_above=0).search(data, policy, silent).facts
+    proven = shoal.Optimal().search(data, policy, Run()).facts
+    stopped = shoal.Optimal(check_limit=20, anytime_above=0).search(data, policy, Run()).facts
     assert proven["proven"] and proven["bound"] == proven["score"]
     assert not stopped["proven"]
     assert stopped["nodes"]["checked"] <= 22
@@ -159,8 +159,8 @@ def test_an_early_stop_says_so(data: shoal.Dataset) -> None:
 def test_progress_is_told(data: shoal.Dataset) -> None:
     told: list[tuple[float, str]] = []
     policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=1.0)
-    shoal.Optimal().search(data, policy, lambda done, doing: told.append((done, doing)))
-    shoal.Samarati().search(data, policy, lambda done, doing: told.append((done, doing)))
+    shoal.Optimal().search(data, policy, Run(lambda done, doing: told.append((done, doing))))
+    shoal.Samarati().search(data, policy, Run(lambda done, doing: told.append((done, doing))))
     assert told and all(0 <= done <= 1 for done, _ in told)
     assert any("nodes checked" in doing for _, doing in told)
 
@@ -171,8 +171,8 @@ def test_many_quasi_identifiers_in_limited_time() -> None:
     derived = [(pl.col("age") // width).alias(f"age{width}") for width in (2, 3, 4, 6, 7, 8)]
     data = shoal.read(table.with_columns(derived), quasi=[*table.columns, *(f"age{w}" for w in (2, 3, 4, 6, 7, 8))])
     policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02)
-    facts = shoal.Optimal(time_limit=4).search(data, policy, silent).facts
+    facts = shoal.Optimal(time_limit=4).search(data, policy, Run()).facts
     assert facts["nodes"]["total"] > 10**10
-    assert facts["score"] < shoal.Datafly().search(data, policy, silent).facts["score"]
+    assert facts["score"] < shoal.Datafly().search(data, policy, Run()).facts["score"]
     assert 0 < facts["bound"] < facts["score"]
     assert 0 < facts["gap"] < 1

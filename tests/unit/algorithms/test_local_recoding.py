@@ -9,8 +9,8 @@ import pytest
 import shoal
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import refined
-from shoal.core.contracts import silent
 from shoal.core.policy import Policy
+from shoal.core.run import Run
 from shoal.errors import InfeasibleError, InputError, ParameterError, SchemaError
 
 CLUSTERINGS = ["oka", "k-means", "k-member", "two-phase", "two-phase:splitting=A", "mst", "mdav"]
@@ -272,7 +272,7 @@ class TestRefinement:
     def test_it_ends_where_no_exchange_saves_anything(self, models: list[str]) -> None:
         records = self.records(*models, count=60)
         start = (np.arange(60) % 10).astype(np.int32)
-        owners, facts = refined(records, start, 60, silent, neighbours=60)
+        owners, facts = refined(records, start, 60, Run(), neighbours=60)
         assert facts["finished"]
         assert records.holds(owners).all()
         best = self.loss(records, owners)
@@ -293,13 +293,13 @@ class TestRefinement:
 
     def test_big_clusters_are_split(self) -> None:
         records = self.records("k-anonymity:k=3")
-        owners, facts = refined(records, np.zeros(300, np.int32), 60, silent)
+        owners, facts = refined(records, np.zeros(300, np.int32), 60, Run())
         assert facts["splits"] == int(owners.max())
         assert np.bincount(owners).max() < 300
 
     def test_splits_that_break_a_model_are_not_made(self) -> None:
         records = self.records("k-anonymity:k=3", "distinct-l-diversity:l=4")
-        owners, facts = refined(records, np.zeros(300, np.int32), 60, silent)
+        owners, facts = refined(records, np.zeros(300, np.int32), 60, Run())
         assert facts["splits"] > 0
         assert records.holds(owners).all()
 
@@ -307,13 +307,13 @@ class TestRefinement:
         records = self.records("k-anonymity:k=3")
         start = (np.arange(300) % 50).astype(np.int32)
         start[::7] = -1
-        owners, _ = refined(records, start, 60, silent)
+        owners, _ = refined(records, start, 60, Run())
         assert np.array_equal(owners < 0, start < 0)
 
     def test_no_time_is_no_exchange(self) -> None:
         records = self.records("k-anonymity:k=3")
         start = (np.arange(300) % 60).astype(np.int32)
-        owners, facts = refined(records, start, 1e-9, silent)
+        owners, facts = refined(records, start, 1e-9, Run())
         assert facts["exchanges"] == 0
         assert not facts["finished"]
         assert np.array_equal(owners, start)
@@ -327,7 +327,7 @@ class TestRefinement:
             for threads in (1, min(2, before)):
                 set_num_threads(threads)
                 found.append(
-                    refined(self.records("k-anonymity:k=4"), (np.arange(300) % 60).astype(np.int32), 60, silent)[0]
+                    refined(self.records("k-anonymity:k=4"), (np.arange(300) % 60).astype(np.int32), 60, Run())[0]
                 )
         finally:
             set_num_threads(before)

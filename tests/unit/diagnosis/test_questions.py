@@ -10,6 +10,7 @@ import pytest
 
 import shoal
 from shoal.core.classes import summarize
+from shoal.core.run import Run
 from shoal.diagnosis import borders, families, questions
 from shoal.diagnosis.notions import Notion
 from shoal.diagnosis.subsets import Walk
@@ -186,9 +187,9 @@ def test_an_interrupted_search_and_walk_keep_what_they_have(patients):
     def interrupt(done, doing):
         raise KeyboardInterrupt
 
-    found = shoal.ask(patients, k=2, progress=interrupt)
+    found = shoal.ask(patients, k=2, run=Run(interrupt))
     assert not found.proven
-    partial = shoal.ask(patients, progress=interrupt)
+    partial = shoal.ask(patients, run=Run(interrupt))
     assert not partial.proven and 0 < len(partial.answer) < 7
     assert shoal.ask(patients, k=2, time_limit=0).proven is False
     assert shoal.ask(patients, time_limit=0).answer == {}
@@ -204,7 +205,7 @@ def test_the_size_of_a_theory():
 def test_walk_visits_every_set_once():
     names, classes = wide(rows=60, columns=6)
     tuples = Tuples.of(classes, Notion(name="k"), names)
-    walked = Walk(tuples, lambda rows, sizes, levels: len(sizes), False, lambda: False, lambda done, doing: None).run()
+    walked = Walk(tuples, lambda rows, sizes, levels: len(sizes), False, lambda: False, Run()).run()
     assert sorted(walked.values) == list(range(1, 64))
     for mask, count in walked.values.items():
         assert count == len(np.unique(tuples.columns[[j for j in range(6) if mask >> j & 1]], axis=1).T)

@@ -10,6 +10,7 @@ from numba import get_num_threads, set_num_threads
 
 from shoal.algorithms._spanning import spanning_tree
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.run import Run
 from shoal.core.space import TABULATED, level_space, loss_space
 from shoal.kernels import centres, cost, index, members, merging, microaggregation, splitting
 
@@ -294,7 +295,7 @@ def kruskal(points: np.ndarray, space: tuple) -> list[float]:
 def test_spanning_tree_is_minimal_and_spans(count: int) -> None:
     hierarchies = (letters(), numbers(9), letters(missing=True))
     points = drawn(count, count, [7, 9, 8])
-    edges, lengths = spanning_tree(points, hierarchies)
+    edges, lengths = spanning_tree(points, hierarchies, Run())
     space, scale = level_space(hierarchies, list(points.T))
     assert np.allclose(lengths * scale, kruskal(points, space))
     assert all(
@@ -313,9 +314,9 @@ def test_spanning_tree_does_not_depend_on_the_number_of_threads() -> None:
     before = get_num_threads()
     try:
         set_num_threads(1)
-        single = spanning_tree(points, hierarchies)
+        single = spanning_tree(points, hierarchies, Run())
         set_num_threads(min(2, before))
-        double = spanning_tree(points, hierarchies)
+        double = spanning_tree(points, hierarchies, Run())
     finally:
         set_num_threads(before)
     assert np.array_equal(single[0], double[0])

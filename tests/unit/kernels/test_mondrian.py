@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.core.contracts import silent
 from shoal.core.policy import Policy
+from shoal.core.run import Run
 
 
 def width(tree, span, low, high, interval):
@@ -85,7 +85,7 @@ def test_same_classes_as_the_twin(seed, k, numeric):
         }
     )
     data = shoal.read(table, quasi=["age", "city", "pay"])
-    recoding = shoal.Mondrian(numeric=numeric).search(data, Policy(models=(shoal.KAnonymity(k=k),)), silent)
+    recoding = shoal.Mondrian(numeric=numeric).search(data, Policy(models=(shoal.KAnonymity(k=k),)), Run())
     found = {frozenset(np.flatnonzero(recoding.classes == owner).tolist()) for owner in set(recoding.classes.tolist())}
     intervals = [tree.ordered and numeric == "interval" for tree in data.hierarchies]
     spans = []

@@ -14,15 +14,15 @@ from time import monotonic
 from typing import Any
 
 from shoal.algorithms.full_domain._checker import ROUNDING, Checker, Verdict
-from shoal.core.contracts import Progress
 from shoal.core.lattice import Lattice, Node
+from shoal.core.run import Run
 
 
 class Branching:
     """The search, its best node so far and the bound that is proven."""
 
-    def __init__(self, checker: Checker, lattice: Lattice, progress: Progress) -> None:
-        self.checker, self.lattice, self.progress = checker, lattice, progress
+    def __init__(self, checker: Checker, lattice: Lattice, run: Run) -> None:
+        self.checker, self.lattice, self.watch = checker, lattice, run
         self.best: Verdict | None = None
         self.to_beat = inf
         """Bounds from here up cannot lead to a better score, but for rounding."""
@@ -86,4 +86,4 @@ class Branching:
         best = self.best.score if self.best else inf
         share = min(max(self.bound / best, 0.0), 1.0) if 0 < best < inf else 0.0
         checked = len(self.checker.verdicts)
-        self.progress(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {len(heap):,} boxes open")
+        self.watch.report(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {len(heap):,} boxes open")

@@ -8,11 +8,12 @@ import numpy as np
 
 from shoal.algorithms.full_domain._checker import Checker
 from shoal.algorithms.full_domain._outcome import infeasible, recoded
-from shoal.core.contracts import Algorithm, Progress
+from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice
 from shoal.core.policy import Policy
 from shoal.core.recoding import ByLevel
+from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +38,7 @@ class Datafly(Algorithm):
         {'age': 1, 'sex': 0, 'race': 0}
     """
 
-    def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByLevel:
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> ByLevel:
         summary = dataset.summary
         lattice = Lattice.of(summary.hierarchies)
         checker = Checker(dataset, policy)
@@ -52,5 +53,5 @@ class Datafly(Algorithm):
                 raise infeasible(checker, lattice, proven=checker.monotone)
             at = max(free, key=lambda attribute: (distinct[attribute][node[attribute]], -attribute))
             node = (*node[:at], node[at] + 1, *node[at + 1 :])
-            progress(sum(node) / lattice.height, f"{len(checker.verdicts):,} nodes checked")
+            run.report(sum(node) / lattice.height, f"{len(checker.verdicts):,} nodes checked")
         return recoded(checker, lattice, verdict, {})

@@ -11,11 +11,12 @@ import numpy as np
 
 from shoal.algorithms.full_domain._checker import Checker, Verdict
 from shoal.algorithms.full_domain._outcome import infeasible, recoded
-from shoal.core.contracts import Algorithm, Progress
+from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice, Node
 from shoal.core.policy import Policy
 from shoal.core.recoding import ByLevel
+from shoal.core.run import Run
 from shoal.errors import ParameterError
 
 MOST_NODES = 20_000_000
@@ -48,7 +49,7 @@ class Incognito(Algorithm):
         [{'age': 0, 'sex': 0, 'race': 1}, {'age': 1, 'sex': 0, 'race': 0}]
     """
 
-    def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByLevel:
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> ByLevel:
         lattice = Lattice.of(dataset.hierarchies)
         checker = Checker(dataset, policy)
         if not checker.monotone:
@@ -62,7 +63,7 @@ class Incognito(Algorithm):
                 f"Incognito visits the lattices of all subsets, and {everything:,} nodes are too many; "
                 "use the optimal search"
             )
-        satisfying, ruled_out = _satisfying(checker, lattice, progress)
+        satisfying, ruled_out = _satisfying(checker, lattice, run)
         if not satisfying.any():
             raise infeasible(checker, lattice)
         best = _best(checker, satisfying)
@@ -73,7 +74,7 @@ class Incognito(Algorithm):
         )  # fmt: skip
 
 
-def _satisfying(checker: Checker, lattice: Lattice, progress: Progress) -> tuple[Any, int]:
+def _satisfying(checker: Checker, lattice: Lattice, run: Run) -> tuple[Any, int]:
     """Which nodes satisfy the policy, and how many were ruled out by subsets alone."""
     levels = [level + 1 for level in lattice.greatest]
     count = len(levels)
@@ -89,7 +90,7 @@ def _satisfying(checker: Checker, lattice: Lattice, progress: Progress) -> tuple
             ruled_out += int((~candidates).sum()) if size == count else 0
             found[subset] = _walked(checker, lattice.greatest, subset, candidates)
         smaller = found
-        progress(size / count, f"subsets of {size} of {count} attributes")
+        run.report(size / count, f"subsets of {size} of {count} attributes")
     return smaller[tuple(range(count))], ruled_out
 
 

@@ -16,11 +16,12 @@ from shoal.algorithms.full_domain._checker import Checker
 from shoal.algorithms.full_domain._climbing import Climbing
 from shoal.algorithms.full_domain._named import by_column
 from shoal.algorithms.full_domain._outcome import infeasible, recoded
-from shoal.core.contracts import Algorithm, Progress
+from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice
 from shoal.core.policy import Policy
 from shoal.core.recoding import ByLevel
+from shoal.core.run import Run
 
 PATIENCE = 20.0
 CLIMBING_CHECKS = 20_000
@@ -75,11 +76,11 @@ class Optimal(Algorithm):
         int, Ge(0), Doc("the number of nodes above which a local search goes first and time is limited")
     ] = 1_000_000
 
-    def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByLevel:
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> ByLevel:
         began = monotonic()
         lattice = Lattice.of(dataset.hierarchies, self.least_levels, self.greatest_levels)
         checker = Checker(dataset, policy, self.weights)
-        search = Branching(checker, lattice, progress)
+        search = Branching(checker, lattice, run)
         large = lattice.size > self.anytime_above
         seconds = self.time_limit
         if large and seconds is None and self.check_limit is None:

@@ -7,11 +7,12 @@ from typing import Any
 
 from shoal.algorithms.full_domain._checker import Checker
 from shoal.algorithms.full_domain._outcome import infeasible, recoded
-from shoal.core.contracts import Algorithm, Progress
+from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice
 from shoal.core.policy import Policy
 from shoal.core.recoding import ByLevel
+from shoal.core.run import Run
 from shoal.errors import ParameterError
 
 MOST_NODES = 2_000_000
@@ -43,7 +44,7 @@ class Samarati(Algorithm):
         ({'age': 1, 'sex': 0, 'race': 0}, 1)
     """
 
-    def search(self, dataset: Dataset, policy: Policy, progress: Progress) -> ByLevel:
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> ByLevel:
         lattice = Lattice.of(dataset.hierarchies)
         if lattice.size > MOST_NODES:
             raise ParameterError(
@@ -58,7 +59,7 @@ class Samarati(Algorithm):
             reached = any(checker.check(node).feasible for node in lattice.at(middle))
             tried.append({"height": middle, "reached": reached})
             low, high = (low, middle) if reached else (middle + 1, high)
-            progress(len(tried) / (len(tried) + 1), f"{len(checker.verdicts):,} nodes checked")
+            run.report(len(tried) / (len(tried) + 1), f"{len(checker.verdicts):,} nodes checked")
         found = [verdict for node in lattice.at(high) if (verdict := checker.check(node)).feasible]
         if not found:
             raise infeasible(checker, lattice, proven=checker.monotone)

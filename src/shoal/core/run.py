@@ -1,0 +1,98 @@
+"""Run: the progress, the deadline and the end of one piece of work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import RLock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import CancelledError, ParameterError
+
+Told = Callable[[float, str], None]
+"""Called with the share that is done, between 0 and 1, and what is being done."""
+
+SURE = 0.02
+"""The share that must be done before what is left can be estimated."""
+
+
+class Run:
+    """Every long step gets one, tells it how far it is, and asks it whether to go on.
+
+    Another thread may `cancel` it at any moment. Kernels cannot raise: the long ones poll `flag`, return early once
+    it is set, and their caller calls `check`. A `deadline` is soft: who has something to show for the time stops
+    and shows it.
+
+    Example:
+        >>> run = Run()
+        >>> run.report(0.5, "halfway")
+        >>> run.cancel()
+        >>> run.check()
+        Traceback (most recent call last):
+        ...
+        shoal.errors.CancelledError: the run was cancelled; nothing was written
+    """
+
+    def __init__(self, told: Told | None = None, *, seconds: float | None = None, within: Run | None = None) -> None:
+        if seconds is not None and not seconds >= 0:
+            raise ParameterError("the time limit is a number of seconds from 0 up")
+        self.told = told
+        self.seconds = seconds
+        self.within = within
+        self.flag: NDArray[np.uint8] = within.flag if within is not None else np.zeros(1, np.uint8)
+        self.share = 0.0
+        self.doing = "starting"
+        self._began = self._clock()
+        self._lock = RLock()
+
+    @staticmethod
+    def _clock() -> float:
+        """Seconds that count: compiling kernels takes none, so that a cold cache gives what a warm one does."""
+        from shoal.kernels.compilation import seconds_compiling
+
+        return time.monotonic() - seconds_compiling()
+
+    def cancel(self) -> None:
+        """Asks whoever works on it to stop; they do so at their next step."""
+        self.flag[0] = 1
+
+    @property
+    def cancelled(self) -> bool:
+        return bool(self.flag[0])
+
+    def check(self) -> None:
+        """Raises when the run was cancelled."""
+        if self.flag[0]:
+            raise CancelledError("the run was cancelled; nothing was written")
+
+    def report(self, share: float, doing: str) -> None:
+        """Says how far the work is; raises when it was cancelled."""
+        self.check()
+        with self._lock:
+            self.share, self.doing = min(max(share, 0.0), 1.0), doing
+            if self.told is not None:
+                self.told(self.share, doing)
+            elif self.within is not None:
+                self.within.report(share, doing)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began, without those of compiling."""
+        return self._clock() - self._began
+
+    @property
+    def left(self) -> float | None:
+        """The seconds that are left, as far as the share that is done tells; None while it does not."""
+        return self.elapsed * (1 - self.share) / self.share if self.share >= SURE else None
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time is up, of this run or of the one that it is a part of."""
+        over = self.seconds is not None and self.elapsed >= self.seconds
+        return over or (self.within is not None and self.within.expired)
+
+    def part(self, *, seconds: float | None = None) -> Run:
+        """A part of the run with a deadline of its own; it is cancelled with the whole."""
+        return Run(seconds=seconds, within=self)
