@@ -221,7 +221,7 @@ def ask(
         raise unknown_columns(unknown, data.schema.quasi)
     return answered(
         data.summary, chosen, names, question=number, bound=bound, delta=delta, sensitive=sensitive,
-        time_limit=time_limit, run=run or Run(),
+        time_limit=time_limit, run=run,
     )  # fmt: skip
 
 

@@ -165,7 +165,7 @@ def ask(
     delta: Delta = None,
     sensitive: str | None = None,
     time_limit: float | None = None,
-    run: Run,
+    run: Run | None = None,
 ) -> Answer:
     """The answer to a question about a table's summary. Questions about sets range over those of `attributes`."""
     if not TABLE[question][1]:
@@ -182,7 +182,7 @@ def ask(
     delta = float(delta) if TABLE[question][2] == "given" and delta is not None else TABLE[question][2]
     budget = int(delta * tuples.records + 1e-9) if isinstance(delta, (int, float)) else 0
     memory = memories.setdefault(budget, Memory())
-    asked = _Asked(tuples, notion, bound, budget, limit(time_limit), run, memory)
+    asked = _Asked(tuples, notion, bound, budget, limit(time_limit), run or Run(), memory)
     monotone = notion.monotone(budget) and (delta != "ask" or notion.monotone(1))
     facts: dict[str, Any] = {
         "question": question, "notion": notion.name, "attributes": tuples.names, "records": tuples.records,
