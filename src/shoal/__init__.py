@@ -6,11 +6,11 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_VERBS = ("read", "diagnose", "ask", "sql", "detect", "anonymize", "evaluate", "verify")
+_VERBS = ("read", "diagnose", "ask", "sql", "detect", "anonymize", "evaluate", "attack", "verify")
 _MODULES = ("samples", "errors")
 _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
-    "Finding": "finding", "Findings": "finding", "Schema": "schema", "Pseudonyms": "pseudonyms",
+    "Finding": "finding", "Findings": "finding", "Schema": "schema", "Pseudonyms": "pseudonyms", "Run": "run",
 }  # fmt: skip
 
 

@@ -1,13 +1,15 @@
-"""The verbs: read, detect, diagnose, ask, anonymize, evaluate, verify."""
+"""The verbs: read, detect, diagnose, ask, anonymize, evaluate, attack, verify."""
 
 from __future__ import annotations
 
+import contextlib
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from shoal import job, manifest, registry
-from shoal.core.contracts import Algorithm, Builder, Metric, Model
+from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Engine, Metric, Model
 from shoal.core.dataset import Dataset
 from shoal.core.files import sha256
 from shoal.core.finding import Finding, Findings
@@ -28,11 +30,15 @@ from shoal.diagnosis.sql import sql as sql
 from shoal.errors import (
     HierarchyError,
     InputError,
+    NotDefined,
     ParameterError,
     ShoalError,
     VerificationError,
     unknown_columns,
 )
+
+SEED_BITS = 63
+"""Bits of a seed that is drawn: far too many to be tried, and still a number that every file format holds."""
 
 HierarchySpec = str | Path | Mapping[str, Any] | Builder | Hierarchy
 
@@ -51,6 +57,7 @@ def read(
     strict: bool = False,
     delimiter: str | None = None,
     encoding: str | None = None,
+    engine: Engine | str | None = None,
 ) -> Dataset:
     """A table with roles: a path (CSV also compressed, Parquet, Arrow IPC) or a frame (pandas, polars, pyarrow).
 
@@ -70,6 +77,7 @@ def read(
             by models that look at sensitive attributes; otherwise each is protected on its own.
         delimiter: of a CSV file; found out by default.
         encoding: of a CSV file; found out by default.
+        engine: where the table is worked on: `embedded` (in this process, the default) or another engine's name.
 
     Example:
         >>> import shoal
@@ -77,9 +85,8 @@ def read(
         >>> data.records, len(data.summary)
         (30162, 528)
     """
-    from shoal.engines import embedded
-
-    opened = embedded.open_source(source, delimiter=delimiter, encoding=encoding, missing=missing)
+    chosen_engine = job.engine(engine)
+    opened = chosen_engine.open(source, delimiter=delimiter, encoding=encoding, missing=missing)
     assigned = roles(opened.names, quasi=_listed(quasi), sensitive=_listed(sensitive), identifiers=_listed(identifiers))
     for named in (kinds or {}, missing_rules or {}):
         unknown = [name for name in named if name not in assigned]
@@ -98,7 +105,7 @@ def read(
         made: Hierarchy = registry.make("hierarchies", "automatic", {}).build(values)
         return made
 
-    return embedded.read(
+    return chosen_engine.read(
         opened,
         assigned,
         hierarchy_for,
@@ -234,6 +241,7 @@ def detect(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
     encoding: str | None = None,
+    engine: Engine | str | None = None,
 ) -> Detection:
     """Suggests a role for every column, with reasons; the person decides. No value is shown.
 
@@ -245,6 +253,7 @@ def detect(
         missing: spellings of a missing value besides the empty one.
         delimiter: of a CSV file; found out by default.
         encoding: of a CSV file; found out by default.
+        engine: where the table is looked at, unless it is a dataset.
 
     Example:
         >>> import shoal
@@ -252,14 +261,14 @@ def detect(
         >>> found["age"].role, found["sex"].distinct, found.singling_out[0]
         (<Role.QUASI: 'quasi'>, 2, ('fnlwgt',))
     """
-    from shoal.engines import embedded
-
     if not 0 <= share < 1:
         raise ParameterError("share is a share of the records: from 0 to less than 1")
-    opened = getattr(source.table, "source", None) if isinstance(source, Dataset) else None
-    if opened is None:
-        opened = embedded.open_source(source, delimiter=delimiter, encoding=encoding, missing=missing)
-    looks, records = embedded.look(opened)
+    if isinstance(source, Dataset):
+        looks, records = source.engine.look(source.table.source)
+    else:
+        looks, records = (chosen := job.engine(engine)).look(
+            chosen.open(source, delimiter=delimiter, encoding=encoding, missing=missing)
+        )
     return detected(looks, records, share=share, seed=seed, stop=limit(time_limit))
 
 
@@ -269,18 +278,31 @@ def anonymize(
     algorithm: Algorithm | str = "mondrian",
     suppression: float = 0.0,
     objective: Metric | str | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     pseudonyms: Pseudonyms | None = None,
     run: Run | None = None,
 ) -> Release:
-    """A release that satisfies every model; it is regrouped from its published values before it is handed out.
+    """A release that satisfies every model; it is read back from its published values before it is handed out.
 
-    Identifiers are dropped, or replaced when `pseudonyms` are given. Rows are shuffled. The same data, policy,
-    algorithm and seed give the same release.
+    Identifiers are dropped, or replaced when `pseudonyms` are given. The order of the published rows follows from what
+    they say, so it tells nothing. The same records (in any order), policy, algorithm and seed give the same release,
+    random pseudonyms apart.
+
+    Args:
+        data: the table.
+        models: what must hold, as models or as text such as `"k-anonymity:k=5"`. A perturbation needs none.
+        algorithm: the anonymizer, or a perturbation.
+        suppression: the share of the records that may be left out.
+        objective: the loss to minimize, where the algorithm takes one.
+        seed: decides what is chosen at random. It is the holder's secret, and is in no manifest; by default it is drawn
+            from the operating system, and `release.policy.seed` tells it.
+        pseudonyms: what stands in the place of identifiers.
+        run: is told how far the work is, and can stop it.
 
     Raises:
         InfeasibleError: no release satisfies the policy.
         VerificationError: the release that was made breaks the policy; it is not handed out.
+        CancelledError: the run was stopped.
 
     Example:
         >>> import shoal
@@ -290,25 +312,33 @@ def anonymize(
         True
     """
     _check_dataset(data)
+    run = run or Run()
     if pseudonyms is not None and not isinstance(pseudonyms, Pseudonyms):
         raise ParameterError("pseudonyms are made by shoal.Pseudonyms(): random ones, or keyed ones with key=…")
     policy = Policy(
         models=tuple(job.plugin("models", model) for model in models),
         suppression=suppression,
         objective=None if objective is None else job.plugin("metrics", objective),
-        seed=seed,
+        seed=secrets.randbits(SEED_BITS) if seed is None else seed,
     )
     method = job.plugin("algorithms", algorithm)
-    recoding = method.search(data, policy, run or Run())
-    published = data.table.apply(data.schema, recoding, seed=seed, pseudonyms=pseudonyms)
+    job.check_policy(policy, method)
+    recoding = method.search(data, policy, run)
+    run.report(1.0, "publishing")
+    form = registry.make("forms", recoding.form, {})
+    sheets = form.sheets(data.schema, pseudonyms=pseudonyms is not None)
+    tables = data.table.publish(data.schema, recoding, sheets, seed=policy.seed, pseudonyms=pseudonyms)
+    run.check()
     release = Release(
-        published=published,
+        form=form,
+        tables=tables,
         schema=data.schema,
         records=data.records,
+        engine=data.engine,
         policy=policy,
         recoding=recoding,
         populations={histogram.column: histogram.population for histogram in data.summary.sensitive},
-        provenance=manifest.provenance(policy, method, pseudonyms, data.schema),
+        provenance=manifest.provenance(policy, method, form, pseudonyms, data.schema),
     )
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
     if broken:
@@ -322,7 +352,7 @@ def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | st
     """What a release lost (every metric unless some are named), the models of its policy, and the risk that is left.
 
     The release may be a file of any tool, as long as its values are raw values, labels of the hierarchies, or
-    intervals such as `[20-29]`.
+    intervals such as `[20-29]`. What the form of the release does not allow to be measured has no value and says why.
 
     Example:
         >>> import shoal
@@ -332,30 +362,72 @@ def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | st
         True
     """
     opened = release if isinstance(release, Release) else open_release(release, data)
-    chosen = [job.plugin("metrics", metric) for metric in metrics or registry.names("metrics")]
+    chosen = [job.plugin("metrics", metric) for metric in metrics] or [
+        registry.make("metrics", name, {}) for name in registry.names("metrics") if registry.complete("metrics", name)
+    ]
     left_out = Finding(name="suppressed", value=opened.suppressed, how="records that were left out")
     kept = opened.verify(opened.policy) if opened.policy else Findings((left_out,))
-    risk = exposure(opened.classes, opened.policy.least if opened.policy else None)
-    named = {finding.name for finding in kept}
-    scores = (metric.score(data, opened) for metric in chosen)
-    return Findings((*scores, *kept, *(finding for finding in risk if finding.name not in named)))
+    scores = [_scored(metric, data, opened) for metric in chosen]
+    named = {finding.name for finding in (*kept, *scores)}
+    return Findings((*scores, *kept, *(finding for finding in _risk(opened) if finding.name not in named)))
+
+
+def _scored(metric: Metric, data: Dataset, release: Release) -> Finding:
+    try:
+        return metric.score(data, release)
+    except NotDefined as reason:
+        return Finding(name=registry.name_of(metric), value=None, how=f"not defined: {reason}")
+
+
+def _risk(release: Release) -> Findings:
+    try:
+        return exposure(release.view.people(), release.policy.least if release.policy else None)
+    except NotDefined as reason:
+        return Findings((Finding(name="k", value=None, how=f"not defined: {reason}"),))
+
+
+def attack(
+    data: Dataset, release: Release | str | Path, *attacks: Attack | str, run: Run | None = None
+) -> tuple[Attempt, ...]:
+    """Attacks a release as an adversary would (every attack unless some are named); no person is named.
+
+    Attacks that the form of the release does not allow are left out, unless they are named: then the reason is raised.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"])
+        >>> shoal.attack(data, shoal.anonymize(data, shoal.KAnonymity(k=5)), "prosecutor")[0].worst <= 0.2
+        True
+    """
+    opened = release if isinstance(release, Release) else open_release(release, data)
+    if attacks:
+        chosen = [job.plugin("attacks", attack) for attack in attacks]
+        return tuple(attack.attempt(data, opened, run or Run()) for attack in chosen)
+    found = []
+    for name in registry.names("attacks"):
+        if registry.complete("attacks", name):
+            with contextlib.suppress(NotDefined):
+                found.append(registry.make("attacks", name, {}).attempt(data, opened, run or Run()))
+    return tuple(found)
 
 
 def open_release(path: str | Path, data: Dataset) -> Release:
-    """A release file next to the table that it was made from."""
-    from shoal.engines import embedded
-
+    """A release file next to the table that it was made from; a file without a manifest is taken as generalized."""
     path = Path(path)
-    published = embedded.open_published(path)
-    policy = manifest.policy_of(manifest.load(path)) if manifest_path(path).exists() else None
+    stated = manifest.load(path) if manifest_path(path).exists() else None
+    form = registry.make("forms", stated["form"] if stated else "generalized", {})
+    tables = {part: data.engine.open_published(place) for part, place in manifest.parts(stated, path).items()}
     populations = {histogram.column: histogram.population for histogram in data.summary.sensitive}
-    release = Release(published, data.schema, data.records, policy, populations=populations)
+    release = Release(
+        form=form, tables=tables, schema=data.schema, records=data.records, engine=data.engine,
+        policy=manifest.policy_of(stated) if stated else None, populations=populations,
+    )  # fmt: skip
     if release.suppressed < 0:
         raise InputError(f"{path.name} has more records than the table; it is not a release of it")
     return release
 
 
-def verify(path: str | Path) -> Findings:
+def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
     """Checks a release file against its manifest alone: unchanged, complete, and every model still holds.
 
     Neither the original table nor the hierarchies are needed.
@@ -368,26 +440,28 @@ def verify(path: str | Path) -> Findings:
         >>> shoal.verify(path).holds
         True
     """
-    from shoal.engines import embedded
-
     path = Path(path)
+    chosen = job.engine(engine)
     stated = manifest.load(path)
     policy = manifest.policy_of(stated)
-    if not path.is_file():
-        raise InputError(f"{path.name}: there is no such file")
-    same = sha256(path) == stated["sha256"]
-    unchanged = Finding(name="unchanged", value="yes" if same else "no", holds=same, how="SHA-256 of the file")
+    places = manifest.parts(stated, path)
+    lacking = [place.name for place in places.values() if not place.is_file()]
+    if lacking:
+        raise InputError(f"{lacking[0]}: there is no such file")
+    hashes = {entry["part"]: entry["sha256"] for entry in stated["tables"]}
+    same = all(sha256(place) == hashes[part] for part, place in places.items())
+    unchanged = Finding(name="unchanged", value="yes" if same else "no", holds=same, how="SHA-256 of every file")
     try:
-        published = embedded.open_published(path)
-        named = [column["name"] for column in manifest.published_columns(stated)]
-        lacking = [name for name in named if name not in published.table.column_names]
-        if lacking:
-            raise unknown_columns(lacking, published.table.column_names)
-        schema, populations = manifest.schema_of(stated, published)
-        release = Release(published, schema, stated["records"], populations=populations)
+        tables = {part: chosen.open_published(place) for part, place in places.items()}
+        schema, populations = manifest.schema_of(stated, tables)
+        release = Release(
+            form=registry.make("forms", stated["form"], {}), tables=tables, schema=schema, records=stated["records"],
+            engine=chosen, policy=policy, populations=populations,
+        )  # fmt: skip
         rows = Finding(
-            name="published", value=published.records, bound=stated["published"],
-            holds=published.records == stated["published"], how="records in the file, held against the manifest",
+            name="published", value=release.published.records, bound=stated["published"],
+            holds=release.published.records == stated["published"],
+            how="records in the file, held against the manifest",
         )  # fmt: skip
         return Findings((*release.verify(policy), rows, unchanged))
     except ShoalError:

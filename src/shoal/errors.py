@@ -30,6 +30,10 @@ class ParameterError(ShoalError):
     """A parameter is unknown, of the wrong type, or out of its bounds."""
 
 
+class PluginError(ShoalError):
+    """A plug-in breaks its contract, or cannot be loaded; the message names it and the rule."""
+
+
 class OutputError(ShoalError):
     """A result could not be written; whatever stood there before is untouched."""
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shoal import registry
-from shoal.core.contracts import Algorithm, Builder, Metric, Model
+from shoal.core.contracts import Algorithm, Builder, Engine, Metric, Model
 from shoal.core.policy import Policy
 from shoal.core.schema import Kind, Missing, Role
 from shoal.errors import InputError, ParameterError
@@ -84,6 +84,22 @@ def builder(spec: str | Path | Mapping[str, Any] | Builder) -> Builder:
         return registry.make("hierarchies", "tree" if path.suffix in (".toml", ".json") else "table", {"path": path})
     made: Builder = plugin("hierarchies", spec)
     return made
+
+
+def engine(spec: str | Mapping[str, Any] | Engine | None) -> Engine:
+    """An engine from its spelling; the default one when none is named."""
+    made: Engine = registry.engine() if spec is None else plugin("engines", spec)
+    return made
+
+
+def check_policy(policy: Policy, method: Algorithm) -> None:
+    """Refuses a policy without a model, unless the method claims none."""
+    if method.claims and not policy.models:
+        raise ParameterError("a policy needs at least one privacy model, such as k-anonymity with k=5")
+    if policy.models and not method.claims:
+        raise ParameterError(
+            f"{registry.name_of(method)} changes values and can promise no model; leave the models out"
+        )
 
 
 class _Strict(BaseModel):

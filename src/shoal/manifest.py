@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
 
-from shoal import job
-from shoal.core.contracts import Algorithm
+from shoal import job, registry
+from shoal.core.contracts import Algorithm, Form, Published
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
-from shoal.core.release import FORMAT, manifest_path
+from shoal.core.release import FORMAT, manifest_path, part_path
 from shoal.core.schema import Column, Kind, Role, Schema
-from shoal.errors import InputError, ParameterError
+from shoal.errors import InputError, ParameterError, unknown_columns
 
 Count = Annotated[StrictInt, Field(ge=0)]
 
@@ -28,8 +28,14 @@ class _Column(BaseModel):
     kind: Kind
 
 
+class _Table(BaseModel):
+    part: Annotated[StrictStr, Field(pattern=r"^[a-z-]{0,40}$")]
+    rows: Count
+    sha256: StrictStr
+
+
 class _Policy(BaseModel):
-    models: list[dict[str, Any]] = Field(min_length=1)
+    models: list[dict[str, Any]]
     suppression: StrictFloat | StrictInt
     objective: dict[str, Any] | None = None
 
@@ -58,10 +64,10 @@ class _Sensitive(BaseModel):
 
 
 class _Manifest(BaseModel):
-    sha256: StrictStr
+    form: StrictStr
+    tables: list[_Table] = Field(min_length=1)
     records: Count
     published: Count
-    seed: Count
     policy: _Policy
     columns: list[_Column]
     sensitive: dict[str, _Sensitive]
@@ -72,7 +78,11 @@ class _Manifest(BaseModel):
         names = [column.name for column in self.columns]
         if len(set(names)) < len(names):
             raise ValueError("it names a column twice")
-        if {column.name for column in self.columns if column.role is Role.SENSITIVE} != set(self.sensitive):
+        parts = [table.part for table in self.tables]
+        if parts[0] or len(set(parts)) < len(parts) or self.tables[0].rows != self.published:
+            raise ValueError("its tables are not those of a release")
+        sensitive = {column.name for column in self.columns if column.role is Role.SENSITIVE}
+        if set(self.sensitive) != (sensitive if self.policy.models else set()):
             raise ValueError("its sensitive attributes are not those of its columns")
         if any(sum(shape.population) not in (self.records, self.published) for shape in self.sensitive.values()):
             raise ValueError("its counts of sensitive values do not add up to its records")
@@ -101,13 +111,15 @@ def load(path: Path) -> dict[str, Any]:
     return stated
 
 
-def provenance(policy: Policy, method: Algorithm, pseudonyms: Pseudonyms | None, schema: Schema) -> dict[str, Any]:
-    """How a release came to be, as its manifest states it."""
+def provenance(
+    policy: Policy, method: Algorithm, form: Form, pseudonyms: Pseudonyms | None, schema: Schema
+) -> dict[str, Any]:
+    """How a release came to be, as its manifest states it; the seed stays with the holder."""
     from shoal import __version__
 
     return {
         "shoal": __version__,
-        "seed": policy.seed,
+        "form": registry.name_of(form),
         "policy": {
             "models": [job.spelled(model.concealed(schema)) for model in policy.models],
             "suppression": policy.suppression,
@@ -135,39 +147,45 @@ def policy_of(stated: Mapping[str, Any]) -> Policy:
             models=tuple(job.plugin("models", model) for model in policy["models"]),
             suppression=policy["suppression"],
             objective=None if objective is None else job.plugin("metrics", objective),
-            seed=stated["seed"],
         )
     except ParameterError as error:
         raise InputError(f"the manifest states a policy that is none: {error}") from None
 
 
-def published_columns(stated: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The columns that a release has: all but the identifiers."""
-    return [column for column in stated["columns"] if column["role"] != Role.IDENTIFIER]
+def parts(stated: Mapping[str, Any] | None, path: Path) -> dict[str, Path]:
+    """Where each table of a release lies; a file without a manifest is all there is."""
+    return {entry["part"]: part_path(path, entry["part"]) for entry in (stated or {"tables": [{"part": ""}]})["tables"]}
 
 
-def schema_of(stated: Mapping[str, Any], published: Any) -> tuple[Schema, dict[str, Any]]:
+def schema_of(stated: Mapping[str, Any], tables: Mapping[str, Published]) -> tuple[Schema, dict[str, Any]]:
     """The schema as the manifest has it; trees of sensitive attributes with the labels that the release shows."""
     columns, populations = [], {}
-    for entry in published_columns(stated):
+    shown = {name: table for table in reversed(tables.values()) for name in table.names}
+    for entry in stated["columns"]:
+        name, role = entry["name"], Role(entry["role"])
+        if role is Role.IDENTIFIER:
+            continue
+        if name not in shown:
+            raise unknown_columns([name], shown)
         hierarchy = None
-        if entry["role"] == Role.SENSITIVE:
-            shape = stated["sensitive"][entry["name"]]
-            size = len(shape["population"])
-            hidden = [f"\0{leaf}" for leaf in range(size)]
-            shown = published.labels(entry["name"])
-            if len(shown) == len(shape["leaves"]):
-                for leaf, label in zip(shape["leaves"], shown, strict=True):
-                    hidden[leaf] = label
-            levels = [list(range(size)), *shape["levels"], [0] * size]
-            codes = np.array(levels, dtype=np.int32)
-            labels = tuple(
-                np.array([f"\0{level}\0{node}" for node in range(int(row.max()) + 1)], object)
-                for level, row in enumerate(codes)
-            )
-            hierarchy = Hierarchy(entry["name"], codes, (np.array(hidden, object), *labels[1:]), missing=None in hidden)
-            populations[entry["name"]] = np.array(shape["population"], dtype=np.int64)
-        columns.append(
-            Column(name=entry["name"], role=Role(entry["role"]), kind=Kind(entry["kind"]), hierarchy=hierarchy)
-        )
+        if name in stated["sensitive"]:
+            shape = stated["sensitive"][name]
+            hierarchy = _tree(name, shape, shown[name].labels(name))
+            populations[name] = np.array(shape["population"], dtype=np.int64)
+        columns.append(Column(name=name, role=role, kind=Kind(entry["kind"]), hierarchy=hierarchy))
     return Schema(tuple(columns), strict=stated.get("strict", False)), populations
+
+
+def _tree(name: str, shape: Mapping[str, Any], labels: Sequence[str | None]) -> Hierarchy:
+    """The tree of a sensitive attribute; leaves that the release does not show have no name."""
+    size = len(shape["population"])
+    leaves: list[str | None] = [f"\0{leaf}" for leaf in range(size)]
+    if len(labels) == len(shape["leaves"]):
+        for leaf, label in zip(shape["leaves"], labels, strict=True):
+            leaves[leaf] = label
+    codes = np.array([list(range(size)), *shape["levels"], [0] * size], dtype=np.int32)
+    nodes = tuple(
+        np.array([f"\0{level}\0{node}" for node in range(int(row.max(initial=0)) + 1)], object)
+        for level, row in enumerate(codes)
+    )
+    return Hierarchy(name, codes, (np.array(leaves, object), *nodes[1:]), missing=None in leaves)

@@ -1,11 +1,12 @@
 """Finds plug-ins: by file name in Shoal's own folders, and by entry point in other packages.
 
 The plug-in of `models/k_anonymity.py` is called `k-anonymity`; a package adds one with an entry point of the
-group `shoal.models` (or `shoal.metrics`, `shoal.algorithms`, `shoal.hierarchies`) whose name is the plug-in's.
+group `shoal.models` (or of any other family) whose name is the plug-in's. An engine is a folder of `engines/`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from functools import cache
 from importlib import import_module
@@ -14,26 +15,34 @@ from pathlib import Path
 from typing import Any
 
 from shoal.core import contracts
-from shoal.core.parameters import build
-from shoal.errors import ParameterError
+from shoal.core.parameters import build, parameters
+from shoal.errors import ParameterError, PluginError
 
 CONTRACTS: dict[str, type] = {
     "models": contracts.Model,
     "metrics": contracts.Metric,
     "algorithms": contracts.Algorithm,
     "hierarchies": contracts.Builder,
+    "forms": contracts.Form,
+    "attacks": contracts.Attack,
+    "engines": contracts.Engine,
 }
+FOLDERS = {"algorithms": ("algorithms", "perturbation")}
+"""The folders of a family, where it has others than the one of its name."""
 
 
 @cache
 def _modules(family: str) -> dict[str, str]:
-    """Module by plug-in name, for a folder and the packages inside it."""
+    """Module by plug-in name, for the folders of a family and the packages inside them."""
     root = Path(__file__).parent
+    if family == "engines":
+        return {path.parent.name: f"shoal.engines.{path.parent.name}" for path in root.glob("engines/*/__init__.py")}
     found = {}
-    for path in sorted((root / family).rglob("*.py")):
-        module = ".".join(("shoal", *path.relative_to(root).with_suffix("").parts))
-        if not path.name.startswith("_"):
-            found[path.stem.replace("_", "-")] = module
+    for folder in FOLDERS.get(family, (family,)):
+        for path in sorted((root / folder).rglob("*.py")):
+            module = ".".join(("shoal", *path.relative_to(root).with_suffix("").parts))
+            if not path.name.startswith("_"):
+                found[path.stem.replace("_", "-")] = module
     return found
 
 
@@ -54,28 +63,57 @@ def names(family: str) -> tuple[str, ...]:
 
 @cache
 def find(family: str, name: str) -> type[Any]:
-    """The class of a plug-in."""
+    """The class of a plug-in; one that breaks its contract is named with the rule it breaks."""
+    contract = CONTRACTS[family]
     if name in _modules(family):
         module = import_module(_modules(family)[name])
         own = [
             member
             for _, member in inspect.getmembers(module, inspect.isclass)
             if member.__module__ == module.__name__
-            and issubclass(member, CONTRACTS[family])
+            and issubclass(member, contract)
             and not member.__name__.startswith("_")
         ]
         if len(own) != 1:
-            raise TypeError(f"{module.__name__} must define exactly one {CONTRACTS[family].__name__}")
-        return own[0]
+            raise PluginError(f"{module.__name__} must define exactly one {contract.__name__}; it defines {len(own)}")
+        return _checked(family, name, own[0])
     if name in _external(family):
-        plugin: type[Any] = _external(family)[name].load()
-        return plugin
+        point = _external(family)[name]
+        try:
+            loaded = point.load()
+        except Exception as error:  # whatever goes wrong in a package that is not ours
+            raise PluginError(
+                f"the plug-in {name!r} of {family} cannot be loaded from {point.value!r} ({type(error).__name__})"
+            ) from error
+        return _checked(family, name, loaded)
     raise ParameterError(f"there is no {name!r} among the {family}; there are {', '.join(names(family))}")
+
+
+def _checked(family: str, name: str, plugin: Any) -> type[Any]:
+    """A plug-in's class, if it keeps the rules that every one keeps."""
+    contract = CONTRACTS[family]
+    rules = {
+        f"it must be a subclass of {contract.__name__}": isinstance(plugin, type) and issubclass(plugin, contract),
+        "it must be a frozen dataclass": dataclasses.is_dataclass(plugin) and plugin.__dataclass_params__.frozen,  # type: ignore[attr-defined]
+        "its fields must be keyword-only": dataclasses.is_dataclass(plugin)
+        and all(entry.kw_only for entry in dataclasses.fields(plugin)),
+        "it must define every method of its contract": not getattr(plugin, "__abstractmethods__", None),
+    }
+    broken = [rule for rule, kept in rules.items() if not kept]
+    if broken:
+        raise PluginError(f"the plug-in {name!r} of {family} breaks a rule: {broken[0]}")
+    found: type[Any] = plugin
+    return found
 
 
 def make(family: str, name: str, values: dict[str, Any]) -> Any:
     """An instance of a plug-in."""
     return build(find(family, name), name, values)
+
+
+def complete(family: str, name: str) -> bool:
+    """Whether a plug-in can be made without being told anything."""
+    return not any(parameter.required for parameter in parameters(find(family, name)))
 
 
 def name_of(plugin: object) -> str:
@@ -92,9 +130,18 @@ def name_of(plugin: object) -> str:
 
 
 def by_class_name(name: str) -> type[Any] | None:
-    """The plug-in class of that name (`KAnonymity`), whichever family it belongs to."""
-    for family in CONTRACTS:
-        for plugin in _modules(family):
-            if plugin.replace("-", "") == name.lower() and find(family, plugin).__name__ == name:
-                return find(family, plugin)
+    """The plug-in class of that name (`KAnonymity`), whichever family it belongs to; Shoal's own ones first."""
+    for source in (_modules, _external):
+        for family in CONTRACTS:
+            for plugin in source(family):
+                if plugin.replace("-", "") == name.lower() and find(family, plugin).__name__ == name:
+                    return find(family, plugin)
     return None
+
+
+def engine(name: str | None = None, values: dict[str, Any] | None = None) -> contracts.Engine:
+    """An engine by its name; the default one unless another is named."""
+    from shoal.engines import DEFAULT
+
+    made: contracts.Engine = make("engines", name or DEFAULT, values or {})
+    return made

@@ -18,7 +18,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
-from shoal.core.recoding import ByClass
+from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import ParameterError, unknown_columns
 
@@ -54,7 +54,7 @@ class Clustering(Algorithm):
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         """The cluster of each record, none without, and facts worth knowing."""
 
-    def search(self, dataset: Dataset, policy: Policy, run: Run) -> ByClass:
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         records = Records.of(dataset, policy, outputs(dataset, self.numeric, self.publish))
         check_feasible(records)
         # Where a single record may be enough, equal ones are where mergers begin.

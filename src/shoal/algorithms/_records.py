@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes, Counts, group
+from shoal.core.grouping import Codes, Counts
 from shoal.core.policy import Policy
-from shoal.core.recoding import ByClass
+from shoal.core.recoding import Recoding
 from shoal.core.space import Space, loss_space
 
 BUCKET = 12
@@ -33,10 +33,10 @@ def in_slices(work: Callable[[int, int], Any], count: int) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """The records of a table in the order of their quasi-identifier tuples; equal records in the table's order.
+    """The records of a table as a plan by record orders them: by quasi-identifier tuple, then by their keyed hash.
 
-    `points` holds the distinct tuples, one a row, `counts` how many records each has, `tuples` the tuple and `rows`
-    the row of each record. A clustering gives every record the number of its cluster; numbers have no gaps.
+    `points` holds the distinct tuples, one a row, `counts` how many records each has, and `tuples` the tuple of each
+    record. A clustering gives every record the number of its cluster; numbers have no gaps.
     """
 
     dataset: Dataset
@@ -45,21 +45,16 @@ class Records:
     points: Codes
     counts: Counts
     tuples: Codes
-    rows: NDArray[np.int64]
 
     @classmethod
     def of(cls, dataset: Dataset, policy: Policy, outputs: tuple[str, ...]) -> Records:
         """The records of a dataset; `outputs` says of each quasi-identifier how it is published."""
         summary = dataset.summary
-        columns = [dataset.codes(name) for name in summary.attributes]
-        index = group(columns, [hierarchy.size for hierarchy in summary.hierarchies], index=True).index
-        assert index is not None
-        rows = np.argsort(index, kind="stable")
-        points = np.ascontiguousarray(summary.keys.T)
-        return cls(dataset, policy, outputs, points, summary.sizes, index[rows], rows)
+        tuples = np.repeat(np.arange(len(summary), dtype=np.int32), summary.sizes)
+        return cls(dataset, policy, outputs, np.ascontiguousarray(summary.keys.T), summary.sizes, tuples)
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.tuples)
 
     @property
     def intervals(self) -> list[bool]:
@@ -99,12 +94,7 @@ class Records:
         if not self.judged:
             sizes = np.bincount(owners[owners >= 0], minlength=clusters)
             return np.asarray(sizes >= self.policy.least)
-        return self.policy.holds(self.dataset.partitioned(self._by_row(owners), clusters, over_rows=True))
-
-    def _by_row(self, owners: Codes) -> Codes:
-        by_row = np.empty(len(owners), dtype=np.int32)
-        by_row[self.rows] = owners
-        return by_row
+        return self.policy.holds(self.dataset.partitioned(owners, clusters, seed=self.policy.seed))
 
     def ranges(self, owners: Codes) -> tuple[Codes, Codes, Counts]:
         """The least and greatest codes of each cluster, one row each, and its size."""
@@ -115,17 +105,11 @@ class Records:
         low, high = (np.ascontiguousarray(np.stack(side, axis=1)) for side in zip(*found, strict=True))
         return low, high, np.bincount(owners[owners >= 0], minlength=clusters).astype(np.int64)
 
-    def recoding(self, owners: Codes, facts: dict[str, Any]) -> ByClass:
-        """The recoding of a clustering: over tuples where equal records share a cluster, else over rows."""
+    def recoding(self, owners: Codes, facts: dict[str, Any]) -> Recoding:
+        """The recoding of a clustering: over tuples where equal records share a cluster, else by record."""
         firsts = owners[self.starts[:-1]]
-        means = tuple(output == "mean" for output in self.outputs)
         whole = bool(np.all(np.repeat(firsts, self.counts) == owners))
-        names = self.dataset.summary.attributes
-        columns = list(self.dataset.summary.keys) if whole else [self.dataset.codes(name) for name in names]
-        return ByClass.of(
-            firsts if whole else self._by_row(owners), columns, self.dataset.hierarchies, self.intervals,
-            over_rows=not whole, facts=facts, means=means, weights=self.counts if whole else None,
-        )  # fmt: skip
+        return Recoding.of_partition(self.dataset.summary, firsts if whole else owners, self.outputs, facts=facts)
 
 
 def numbered(owners: NDArray[Any]) -> Codes:

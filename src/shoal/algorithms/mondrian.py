@@ -16,7 +16,7 @@ from shoal.algorithms._refinement import refined
 from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.policy import Policy
-from shoal.core.recoding import ByClass
+from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.core.space import width_space
 from shoal.errors import InfeasibleError, SchemaError
@@ -62,7 +62,7 @@ class Mondrian(Algorithm):
         Doc("seconds after which the refinement stops; a run that stops so depends on the speed of the machine"),
     ] = 60.0
 
-    def search(self, dataset: Dataset, policy: Policy, run: Run) -> ByClass:
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         summary = dataset.summary
         if not bool(policy.holds(summary.generalize([tree.height for tree in summary.hierarchies])).all()):
             raise InfeasibleError(
@@ -77,20 +77,17 @@ class Mondrian(Algorithm):
         if self.strict:
             columns, weights = list(summary.keys), summary.sizes.copy()
         else:
-            columns = [dataset.codes(name) for name in summary.attributes]
+            columns = [np.repeat(keys, summary.sizes) for keys in summary.keys]
             weights = np.ones(dataset.records, dtype=np.int64)
         cutter = _Cutter(dataset, policy, columns, weights, intervals, relaxed=not self.strict)
         classes = cutter.run(run)
         facts: dict[str, Any] = {"rounds": cutter.rounds}
         if self.refine:
             records = Records.of(dataset, policy, chosen)
-            owners = classes[records.tuples if self.strict else records.rows]
+            owners = classes[records.tuples] if self.strict else classes
             owners, facts["refinement"] = refined(records, owners, self.time_limit, run)
             return records.recoding(owners, facts)
-        return ByClass.of(
-            classes, columns, summary.hierarchies, intervals, over_rows=not self.strict, facts=facts,
-            means=[output == "mean" for output in chosen], weights=summary.sizes if self.strict else None,
-        )  # fmt: skip
+        return Recoding.of_partition(summary, classes, chosen, facts=facts)
 
 
 class _Cutter:
@@ -184,7 +181,7 @@ class _Cutter:
             points = np.repeat(begins - np.append(0, np.cumsum(ends - begins)[:-1]), ends - begins)
             points += np.arange(len(points))
             index[self.identities[points]] = np.repeat(np.arange(len(begins), dtype=np.int32), ends - begins)
-            sides = self.dataset.partitioned(index, len(begins), over_rows=self.relaxed)
+            sides = self.dataset.partitioned(index, len(begins), seed=self.policy.seed)
             for model in self.judges:
                 refused[parents[~model.holds(sides)]] = True
         return refused

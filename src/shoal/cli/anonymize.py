@@ -107,11 +107,10 @@ def run(
 
 def _draw(data: Dataset, release: Release, path: Path) -> None:
     """The lattice of a full-domain search, or how many records hide in how large a class."""
-    from shoal.core.recoding import ByLevel
     from shoal.plots.exposure import class_sizes
     from shoal.plots.lattice import lattice
 
-    if isinstance(release.recoding, ByLevel):
+    if release.recoding is not None and release.recoding.levels is not None:
         lattice(data.hierarchies, release.recoding, path)
     else:
         class_sizes(data.summary, release.classes, k=release.policy.least if release.policy else 1, path=path)
@@ -119,8 +118,8 @@ def _draw(data: Dataset, release: Release, path: Path) -> None:
 
 def _check_targets(release: Path, others: list[Path | None], sources: list[Path | None]) -> None:
     """Refuses, before any work is done, what could not be written or would overwrite what is read."""
+    from shoal import job
     from shoal.core.release import manifest_path
-    from shoal.engines.embedded import format_of
 
-    format_of(release)
+    job.engine(None).check_format(release)
     options.refuse_overwriting([release, manifest_path(release), *others], sources)

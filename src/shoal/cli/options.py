@@ -123,12 +123,12 @@ def base_job(
 
 def every_column_quasi(made: Job) -> Job:
     """The job with every column that has no role as a quasi-identifier, unless some are named."""
+    from shoal import job
     from shoal.core.schema import Role
-    from shoal.engines import embedded
 
     if made.named(Role.QUASI) or made.input is None:
         return made
-    names = embedded.open_source(made.input, delimiter=made.delimiter, encoding=made.encoding).names
+    names = job.engine(None).open(made.input, delimiter=made.delimiter, encoding=made.encoding, missing=()).names
     taken = {*made.named(Role.SENSITIVE), *made.named(Role.IDENTIFIER)}
     return made.with_role(Role.QUASI, [name for name in names if name not in taken])
 

@@ -186,13 +186,17 @@ def summarize(
     radices: Sequence[int],
     sensitive: Sequence[tuple[str, Codes, int, Hierarchy | None]] = (),
     hierarchies: Sequence[Hierarchy] = (),
+    weights: Counts | None = None,
 ) -> Classes:
-    """Classes from integer columns: one pass over the rows for the keys and one for each sensitive attribute."""
-    found = group(columns, radices)
+    """Classes from integer columns: one pass over the rows for the keys and one for each sensitive attribute.
+
+    With `weights`, a row counts as so many records.
+    """
+    found = group(columns, radices, weights=weights)
     records = int(found.counts.sum())
     histograms = []
     for name, codes, size, hierarchy in sensitive:
-        joint = group([*columns, codes], [*radices, size])
+        joint = group([*columns, codes], [*radices, size], weights=weights)
         fresh = np.ones(joint.keys.shape[1], dtype=np.bool_)
         fresh[1:] = np.any(joint.keys[:-1, 1:] != joint.keys[:-1, :-1], axis=0)
         starts = np.append(np.flatnonzero(fresh), len(fresh)).astype(np.int64)

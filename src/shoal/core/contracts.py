@@ -1,17 +1,18 @@
-"""What a model, a metric, an algorithm, a hierarchy builder and an engine must offer."""
+"""What a model, a metric, an algorithm, a hierarchy builder, a form, an attack and an engine must offer."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.finding import Finding
-from shoal.core.grouping import Codes
+from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Parametrized
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from shoal.core.recoding import Recoding
     from shoal.core.release import Release
     from shoal.core.run import Run
-    from shoal.core.schema import Schema
+    from shoal.core.schema import Kind, Missing, Role, Schema
     from shoal.core.values import Values
 
 
@@ -45,6 +46,9 @@ class Model(Parametrized, ABC):
 
     by_size: ClassVar[bool] = False
     """Whether a class satisfies it as soon as it has `least` records."""
+
+    identity: ClassVar[bool] = False
+    """Whether it is about telling people apart, not only about what is learned of them."""
 
     by_population: ClassVar[bool] = False
     """Whether it compares a class with the whole table, whose counts of sensitive values a manifest then must state."""
@@ -84,6 +88,9 @@ class Metric(Parametrized, ABC):
 class Algorithm(Parametrized, ABC):
     """An anonymizer: decides how a table is recoded so that a policy holds."""
 
+    claims: ClassVar[bool] = True
+    """Whether what it makes satisfies a policy, which then needs a model; a perturbation claims nothing."""
+
     @abstractmethod
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         """The recoding; raises `InfeasibleError` when no release satisfies the policy."""
@@ -97,18 +104,59 @@ class Builder(Parametrized, ABC):
         """The hierarchy; raises `HierarchyError` when the values do not suit it."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """One column of a published table.
+
+    `what` says what stands in it: the plan's `cell` of a quasi-identifier, the `raw` value of a column, the number of
+    the record's `group`, the `count` of equal rows, a `pseudonym`, or what a perturbation `changed`.
+    """
+
+    name: str
+    what: Literal["cell", "raw", "group", "count", "pseudonym", "changed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """One published table: a row a record, or a row a distinct combination where there is a `count`."""
+
+    part: str
+    columns: tuple[Shown, ...]
+
+    @property
+    def counted(self) -> str | None:
+        """The column that counts equal rows."""
+        return next((column.name for column in self.columns if column.what == "count"), None)
+
+
 class Published(Protocol):
     """A published table in an engine's hands."""
 
     @property
-    def records(self) -> int: ...
-
-    def labels(self, name: str) -> Sequence[str | None]:
-        """The distinct values of a column, as text; `group` uses their positions as codes."""
+    def records(self) -> int:
+        """The number of rows."""
         ...
 
-    def group(self, attributes: Sequence[str], sensitive: Sequence[tuple[str, Hierarchy | None]]) -> Classes:
-        """The classes of the published values. Sensitive codes are leaves, or positions in `labels`."""
+    @property
+    def names(self) -> Sequence[str]:
+        """The columns, in order."""
+        ...
+
+    def labels(self, name: str) -> Sequence[str | None]:
+        """The distinct values of a column as a recipient reads them, as text in ascending order, missing last;
+        `group` uses their positions as codes."""
+        ...
+
+    def places(self, name: str) -> Codes:
+        """For each entry of the codebook that a quasi-identifier was published by, its position in `labels`;
+        negative where it does not occur."""
+        ...
+
+    def group(
+        self, attributes: Sequence[str], sensitive: Sequence[tuple[str, Hierarchy | None]], *, count: str | None = None
+    ) -> Classes:
+        """The classes of the published values. Sensitive codes are leaves, or positions in `labels`. Rows count as
+        often as the column `count` says."""
         ...
 
     def frame(self) -> Any:
@@ -134,6 +182,147 @@ class Table(Protocol):
         """A column as integers, row by row."""
         ...
 
-    def apply(self, schema: Schema, recoding: Recoding, *, seed: int, pseudonyms: Pseudonyms | None) -> Published:
-        """The published table: recoded, shuffled, without the records that are left out."""
+    def listed(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
+        """Columns as integers, records by quasi-identifier tuple, those of one tuple by a hash of the whole record
+        that is keyed with the seed."""
         ...
+
+    def numbers(self, names: Sequence[str], seed: int) -> dict[str, NDArray[np.float64]]:
+        """Numeric columns, missing values as not-a-number, records by their keyed hash."""
+        ...
+
+    def publish(
+        self, schema: Schema, recoding: Recoding, sheets: Sequence[Sheet], *, seed: int, pseudonyms: Pseudonyms | None
+    ) -> dict[str, Published]:
+        """The tables of a release by their parts: the plan carried out, without what it withholds.
+
+        The order of the rows of a table follows from their content alone.
+        """
+        ...
+
+
+class Engine(Parametrized, ABC):
+    """Where tables live and are worked on: the only code that touches rows."""
+
+    @abstractmethod
+    def open(self, source: Any, *, delimiter: str | None, encoding: str | None, missing: Sequence[str]) -> Source:
+        """A path or a frame, opened and not yet read."""
+
+    @abstractmethod
+    def read(
+        self,
+        source: Source,
+        roles: Mapping[str, Role],
+        hierarchy_for: Callable[[Values, Role], Hierarchy],
+        *,
+        kinds: Mapping[str, Kind],
+        missing_rules: Mapping[str, Missing],
+        strict: bool,
+    ) -> Dataset:
+        """The dataset; `hierarchy_for` gives a column its hierarchy once its distinct values are known."""
+
+    @abstractmethod
+    def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:
+        """Every column as distinct values and codes (negative: missing), or why it cannot be looked at; and the
+        number of records."""
+
+    @abstractmethod
+    def open_published(self, path: Path) -> Published:
+        """A release file, as a recipient reads it."""
+
+    @abstractmethod
+    def check_format(self, path: Path) -> None:
+        """Refuses a path whose ending names no format that a release can be written in."""
+
+
+class Source(Protocol):
+    """A table that was opened: its columns are known, its rows are not read."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """How precise the published quasi-identifiers are: for each attribute and class the range of leaves that the
+    published value stands for, the level of the hierarchy it is at, and the length of its interval."""
+
+    low: Codes
+    high: Codes
+    levels: Codes
+    lengths: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Where people can be: person `p` is in class `classes[i]` with probability `chances[i]`, for `i` from
+    `starts[p]` up to `starts[p + 1]`; nowhere when there is none."""
+
+    starts: Counts
+    classes: Codes
+    chances: NDArray[np.float64]
+
+
+class View(ABC):
+    """What an attacker can read from a release. What a form does not tell is refused with the reason."""
+
+    truthful: ClassVar[bool]
+    """Whether what is published of a record is true of it, however coarse."""
+
+    @abstractmethod
+    def people(self) -> Classes:
+        """The records that nobody can tell apart by the published quasi-identifiers."""
+
+    @abstractmethod
+    def groups(self) -> Classes:
+        """The groups that tell about the sensitive values of their members."""
+
+    def judged_by(self, model: Model) -> Classes:
+        """The classes that a model is about."""
+        return self.people() if model.identity else self.groups()
+
+    @abstractmethod
+    def cells(self) -> Cells:
+        """How precise the published values of `people` are."""
+
+    @abstractmethod
+    def candidates(self, people: Codes) -> Candidates:
+        """The groups in which people can be whose quasi-identifiers are the leaves `people[:, p]`."""
+
+
+class Form(Parametrized, ABC):
+    """A way to publish: which tables there are, and what an attacker reads from them."""
+
+    @abstractmethod
+    def sheets(self, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
+        """The tables that are published; the main one, whose part has no name, first."""
+
+    @abstractmethod
+    def view(self, release: Release) -> View:
+        """What the published tables of a release say."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """How often an attack succeeds, how often the same guess does without the release, and the worst record.
+
+    `above` is the share of the people whose risk is above the `threshold`. Attacks on classes are computed, not
+    sampled, and have no interval. `knew` says what the attacker knew, `meaning` what the figures mean.
+    """
+
+    name: str
+    success: float
+    baseline: float
+    worst: float
+    above: float
+    threshold: float
+    knew: str
+    meaning: str
+
+
+class Attack(Parametrized, ABC):
+    """An attack that a holder can run against a release before an adversary does. It names no person."""
+
+    @abstractmethod
+    def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
+        """The figures of the attack; raises `NotDefined` where the form of the release does not allow it."""

@@ -16,7 +16,7 @@ from shoal.core.schema import Schema
 from shoal.errors import SchemaError
 
 if TYPE_CHECKING:
-    from shoal.core.contracts import Table
+    from shoal.core.contracts import Engine, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +25,12 @@ class Dataset:
 
     table: Table
     schema: Schema
+    engine: Engine
+
+    def __repr__(self) -> str:
+        named = (("quasi-identifiers", self.schema.quasi), ("sensitive", self.schema.sensitive))
+        roles = ", ".join(f"{len(names)} {what}" for what, names in named if names)
+        return f"Dataset({self.records:,} records, {len(self.schema.columns)} columns: {roles})"
 
     @property
     def records(self) -> int:
@@ -52,14 +58,28 @@ class Dataset:
             return self.summary.select(attributes)
         return self.table.group(attributes, ())
 
-    def partitioned(self, index: Codes, classes: int, *, over_rows: bool = False) -> Classes:
-        """The classes of a partition: `index` has the class of each distinct tuple, or of each row; negative: none."""
-        if not over_rows:
+    def listed(self, seed: int) -> tuple[Codes, ...]:
+        """The sensitive codes of all records, as a plan by record orders them: by tuple, then by the keyed hash."""
+        held = self._listings.get(seed)
+        if held is None:
+            held = self.table.listed(self.schema.quasi, self.schema.sensitive, seed)
+            self._listings.clear()
+            self._listings[seed] = held
+        return held
+
+    @cached_property
+    def _listings(self) -> dict[int, tuple[Codes, ...]]:
+        return {}
+
+    def partitioned(self, index: Codes, classes: int, *, seed: int) -> Classes:
+        """The classes of a partition: `index` has the class of each distinct tuple, or of each record as `listed`;
+        negative: none."""
+        if len(index) == len(self.summary):
             return self.summary.rolled(index, np.zeros((0, classes), np.int32))
         kept = index >= 0
         sensitive = {
-            held.column: (held.column, self.codes(held.column)[kept], len(held.population), held.hierarchy)
-            for held in self.summary.sensitive
+            held.column: (held.column, codes[kept], len(held.population), held.hierarchy)
+            for held, codes in zip(self.summary.sensitive, self.listed(seed), strict=True)
         }
 
         def grouped(others: tuple[str, ...], names: Iterable[str]) -> Classes:

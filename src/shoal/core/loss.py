@@ -7,7 +7,6 @@ import numpy as np
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
-from shoal.core.recoding import ByLevel
 from shoal.core.release import Release
 
 
@@ -35,35 +34,19 @@ def penalty(
 
 def covered(dataset: Dataset, release: Release) -> Floats:
     """For each quasi-identifier, the share of its domain's leaves that its cells cover, summed; left out counts 1."""
-    low, high = release.ranges
+    cells = release.view.cells()
     sizes = np.array([hierarchy.size for hierarchy in dataset.hierarchies], dtype=np.float64)
-    totals: Floats = ((high - low + 1) / sizes[:, None]) @ release.classes.sizes + float(release.suppressed)
+    covering = (cells.high - cells.low + 1) / sizes[:, None]
+    totals: Floats = covering @ release.view.people().sizes + float(release.suppressed)
     return totals
-
-
-def published_levels(release: Release) -> Floats:
-    """For each quasi-identifier and class, the level at which it is published.
-
-    In a full-domain release that is the level chosen; else the lowest one at which the published range is one value.
-    """
-    if isinstance(release.recoding, ByLevel):
-        levels = np.array(release.recoding.levels, dtype=np.float64)
-        return np.repeat(levels[:, None], len(release.classes), axis=1)
-    found = []
-    for name, low, high in zip(release.schema.quasi, *release.ranges, strict=True):
-        hierarchy = release.schema[name].hierarchy
-        assert hierarchy is not None
-        found.append(hierarchy.ancestor_levels(low, high).astype(np.float64))
-    return np.stack(found)
 
 
 def penalties(dataset: Dataset, release: Release) -> Floats:
     """The summed penalty of each quasi-identifier of a release, left-out records included."""
-    low, high = release.ranges
-    sizes = release.classes.sizes
+    cells, sizes = release.view.cells(), release.view.people().sizes
     totals = np.empty(len(dataset.hierarchies))
-    for position, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.summary.keys, strict=True)):
-        lengths = release.lengths(hierarchy.column) if hierarchy.ordered else None
-        costs = penalty(hierarchy, low[position], high[position], int(keys.min()), int(keys.max()), lengths)
-        totals[position] = float((costs * sizes).sum()) + release.suppressed
+    for at, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.summary.keys, strict=True)):
+        low, high, lengths = cells.low[at], cells.high[at], cells.lengths[at]
+        costs = penalty(hierarchy, low, high, int(keys.min()), int(keys.max()), lengths)
+        totals[at] = float((costs * sizes).sum()) + release.suppressed
     return totals

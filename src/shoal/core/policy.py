@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,10 @@ from shoal.errors import ParameterError
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """Models that every published class satisfies, a budget of records to leave out, a loss to minimize, a seed."""
+    """Models that every published class satisfies, a budget of records to leave out, a loss to minimize, a seed.
+
+    The seed is the holder's secret: whoever knows it and the table can repeat every choice that was made at random.
+    """
 
     models: tuple[Model, ...]
     suppression: float = 0.0
@@ -22,17 +26,19 @@ class Policy:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not self.models:
-            raise ParameterError("a policy needs at least one privacy model, such as k-anonymity with k=5")
-        if not 0 <= self.suppression <= 1:
+        if (
+            isinstance(self.suppression, bool)
+            or not isinstance(self.suppression, Real)
+            or not 0 <= self.suppression <= 1
+        ):
             raise ParameterError("suppression is a share of the records, between 0 and 1")
-        if self.seed < 0:
+        if isinstance(self.seed, bool) or not isinstance(self.seed, Integral) or self.seed < 0:
             raise ParameterError("the seed is a whole number from 0 up")
 
     @property
     def least(self) -> int:
         """A size that every published class has."""
-        return max(model.least for model in self.models)
+        return max((model.least for model in self.models), default=1)
 
     def holds(self, classes: Classes) -> NDArray[np.bool_]:
         """For each class, whether it satisfies every model."""
@@ -43,4 +49,9 @@ class Policy:
 
     def budget(self, records: int) -> int:
         """How many of so many records may be left out."""
-        return int(self.suppression * records + 1e-9)
+        return allowed(self.suppression, records)
+
+
+def allowed(share: float, records: int) -> int:
+    """How many of so many records a share of them is, rounded down; a whole number stays one."""
+    return int(share * records + 1e-9)

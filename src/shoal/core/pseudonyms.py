@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import secrets
 from dataclasses import dataclass
-
-import numpy as np
 
 from shoal.errors import ParameterError
 
@@ -18,12 +17,15 @@ class Pseudonyms:
     """Keyed pseudonyms when there is a key (the same person gets the same one in every release), else random ones.
 
     Keyed pseudonyms are HMAC-SHA256, cut to 128 bits. The key is never stored and never printed.
-    They do not protect against whoever holds the key.
+    They do not protect against whoever holds the key. Random ones come from the operating system, never from a seed:
+    nobody can compute them again, the holder included.
 
     Example:
         >>> keyed = Pseudonyms(key=b"a key of at least sixteen bytes")
         >>> keyed.of("name", ["Ann", None]) == keyed.of("name", ["Ann", None])
         True
+        >>> Pseudonyms().of("name", ["Ann"]) == Pseudonyms().of("name", ["Ann"])
+        False
     """
 
     key: bytes | None = None
@@ -35,12 +37,10 @@ class Pseudonyms:
     def __repr__(self) -> str:
         return f"Pseudonyms({'keyed' if self.key is not None else 'random'})"
 
-    def of(
-        self, column: str, values: list[str | None], generator: np.random.Generator | None = None
-    ) -> list[str | None]:
+    def of(self, column: str, values: list[str | None]) -> list[str | None]:
         """A pseudonym for each distinct value; a missing identifier stays missing."""
         if self.key is None:
-            drawn = (generator or np.random.default_rng()).bytes(16 * len(values))
+            drawn = secrets.token_bytes(16 * len(values))
             tokens = [drawn[16 * place : 16 * place + 16].hex() for place in range(len(values))]
         else:
             salted = column.encode() + b"\0"

@@ -1,109 +1,215 @@
-"""Recoding: what an algorithm decided, before any row is touched."""
+"""Recoding: what an algorithm decided, as a plan that any engine can carry out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.grouping import Codes, Counts
+from shoal.core.classes import Classes
+from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Floats, Hierarchy, spelled
+from shoal.core.lattice import Node
 
 
 @dataclass(frozen=True, eq=False)
-class ByLevel:
-    """Every value of a column at one level (full-domain generalization).
+class Codebook:
+    """The values that a quasi-identifier is published as.
 
-    `suppressed[t]` says whether the records of distinct tuple `t` of the summary are left out. `trail` has the level
-    vectors that the search checked, in order, and whether each one satisfied the policy.
+    Entry `e` reads `labels[e]` and stands for the leaves from `low[e]` to `high[e]`, at level `levels[e]` of the
+    hierarchy; `lengths[e]` is the length of its interval where the column is ordered. When the book is `raw` every
+    entry is a leaf, published as it came; when it is `numeric` the labels are numbers.
     """
 
-    levels: tuple[int, ...]
-    suppressed: NDArray[np.bool_]
-    facts: dict[str, Any] = field(default_factory=dict)
-    trail: tuple[tuple[tuple[int, ...], bool], ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class ByClass:
-    """Each class of records with its own generalization (local recoding).
-
-    `classes` gives the class of each distinct tuple of the summary, or of each row when `over_rows`;
-    a negative class is left out. In class `c`, attribute `j` is published as the range of leaves
-    from `low[j, c]` to `high[j, c]`: as an interval where `intervals[j]` says so, else as a node, or as the
-    mean `means[j][c]` where `means[j]` is not None.
-    """
-
-    classes: Codes
+    column: str
+    labels: NDArray[Any]
     low: Codes
     high: Codes
-    over_rows: bool = False
-    facts: dict[str, Any] = field(default_factory=dict)
-    intervals: tuple[bool, ...] = ()
-    means: tuple[Floats | None, ...] = ()
+    levels: Codes
+    lengths: Floats
+    raw: bool = False
+    numeric: bool = False
+
+    def __len__(self) -> int:
+        return len(self.labels)
 
     @classmethod
-    def of(
-        cls,
-        classes: Codes,
-        columns: Sequence[Codes],
-        hierarchies: Sequence[Hierarchy],
-        intervals: Sequence[bool],
-        *,
-        over_rows: bool = False,
-        facts: dict[str, Any] | None = None,
-        means: Sequence[bool] = (),
-        weights: Counts | None = None,
-    ) -> ByClass:
-        """The recoding of a partition: each class is published as what its records have in common.
+    def at_level(cls, hierarchy: Hierarchy, level: int) -> Codebook:
+        """Every value of one level of the hierarchy."""
+        low, high = hierarchy.starts[level], hierarchy.stops[level]
+        return cls._of(hierarchy, hierarchy.labels[level], low, high, np.full(len(low), level), raw=level == 0)
 
-        That is the interval from its least to its greatest value where `intervals` says so, else the closest
-        common ancestor; a class in which some values are missing and others not is published as the top. Where
-        `means` says so it is the mean; `weights` are the records of each distinct tuple.
-        """
-        from shoal.kernels.ranges import extremes
+    @classmethod
+    def of_ranges(cls, hierarchy: Hierarchy, low: Codes, high: Codes, *, interval: bool) -> Codebook:
+        """Ranges of leaves, as intervals where that is wanted, else as nodes."""
+        raw = bool(np.all(low == high))
+        ends = zip(low.tolist(), high.tolist(), strict=True)
+        labels = np.array([hierarchy.label(*pair, interval=interval) for pair in ends] or [None], object)[: len(low)]
+        return cls._of(hierarchy, labels, low, high, hierarchy.ancestor_levels(low, high), raw=raw)
 
-        count = int(classes.max()) + 1 if len(classes) else 0
-        low, high = np.empty((2, len(columns), count), dtype=np.int32)
-        for position, (column, hierarchy, interval) in enumerate(zip(columns, hierarchies, intervals, strict=True)):
-            first, last = extremes(classes, column, count)
-            if interval:
-                mixed = hierarchy.spans_missing(first, last)
-                last = np.where(mixed, np.int32(hierarchy.size - 1), last)
-            else:
-                first, last = hierarchy.widen(first, last)
-            low[position], high[position] = first, last
-        averages = tuple(
-            _means(classes, column, hierarchy, count, weights) if wanted else None
-            for column, hierarchy, wanted in zip(columns, hierarchies, means, strict=False)
-        )
-        return cls(classes, low, high, over_rows, facts or {}, tuple(intervals), averages)
-
-    def mean_labels(self, position: int, hierarchy: Hierarchy) -> list[str | None] | None:
-        """How each class is published in an attribute that is published as the mean; None for any other attribute."""
-        means = self.means[position] if self.means else None
-        if means is None:
-            return None
-        low, high = self.low[position], self.high[position]
+    @classmethod
+    def of_means(cls, hierarchy: Hierarchy, low: Codes, high: Codes, means: Floats) -> Codebook:
+        """Means of ranges; a single value, and a range with missing values in it, is published as that."""
         plain = (low == high) | hierarchy.spans_missing(low, high)
-        return [
+        labels = [
             hierarchy.label(int(first), int(last)) if simple else spelled(float(f"{mean:.10g}"))
             for first, last, simple, mean in zip(low, high, plain, means, strict=True)
         ]
+        numeric = all(label is None or _is_number(label) for label in labels)
+        # What a mean is published as tells no interval: it stands for what lies under it.
+        lengths = hierarchy.extent(low, high)
+        levels = hierarchy.ancestor_levels(low, high).astype(np.int32)
+        return cls(hierarchy.column, np.array(labels, object), low, high, levels, lengths, numeric=numeric)
+
+    @classmethod
+    def parsed(cls, hierarchy: Hierarchy, labels: Sequence[str | None]) -> Codebook | int:
+        """What published labels stand for, or how many of them stand for nothing here."""
+        ranges = [hierarchy.parse(label) for label in labels]
+        unknown = sum(found is None for found in ranges)
+        if unknown:
+            return unknown
+        low, high = np.array(ranges, np.int32).reshape(-1, 2).T.copy()
+        return cls._of(hierarchy, np.array(labels, object), low, high, hierarchy.ancestor_levels(low, high))
+
+    @classmethod
+    def _of(
+        cls, hierarchy: Hierarchy, labels: NDArray[Any], low: Codes, high: Codes, levels: Any, *, raw: bool = False
+    ) -> Codebook:
+        lengths = np.zeros(len(low))
+        if hierarchy.ordered:
+            ends = zip(labels, low.tolist(), high.tolist(), strict=True)
+            lengths = np.array([hierarchy.length(*entry) for entry in ends], np.float64)
+        return cls(hierarchy.column, labels, low, high, levels.astype(np.int32), lengths, raw)
 
 
-def _means(classes: Codes, column: Codes, hierarchy: Hierarchy, count: int, weights: Counts | None) -> Floats:
+def _is_number(label: str) -> bool:
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Which class every record is published in, and how each class is published.
+
+    A plan is keyed by values: the records whose quasi-identifiers are the leaves `keys[:, t]` are in class
+    `classes[t]`. When it goes `by_record`, records with equal quasi-identifiers may part: `classes` then has an entry
+    for each record, those of the first tuple first, and records of one tuple in the order of a hash of the whole
+    record that is keyed with the seed. What is `withheld` is not published; a negative class is none.
+
+    Class `c` is published, in attribute `j`, as entry `cells[j, c]` of `codebooks[j]`.
+    """
+
+    keys: Codes
+    classes: Codes
+    withheld: NDArray[np.bool_]
+    cells: Codes
+    codebooks: tuple[Codebook, ...]
+    by_record: bool = False
+
+    @property
+    def count(self) -> int:
+        """The number of classes, also those of which nothing is published."""
+        return int(self.cells.shape[1])
+
+    @property
+    def published(self) -> NDArray[np.bool_]:
+        """Which classes have a published record."""
+        found = np.zeros(self.count, dtype=np.bool_)
+        found[self.classes[~self.withheld]] = True
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """A plan, the form that it is published in, and facts worth knowing.
+
+    A full-domain search also tells its `levels` and its `trail`: the level vectors that it checked, in order, and
+    whether each one satisfied the policy. A perturbation has no plan: `changed` has the new values of columns,
+    records in the order of their keyed hash.
+    """
+
+    plan: Plan | None = None
+    form: str = "generalized"
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    levels: Node | None = None
+    trail: tuple[tuple[Node, bool], ...] = ()
+    changed: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def at_levels(
+        cls,
+        summary: Classes,
+        levels: Node,
+        withheld: NDArray[np.bool_],
+        *,
+        facts: Mapping[str, Any] | None = None,
+        trail: tuple[tuple[Node, bool], ...] = (),
+    ) -> Recoding:
+        """Every attribute at one level of its hierarchy, some tuples withheld (full-domain generalization)."""
+        codebooks = tuple(
+            Codebook.at_level(tree, level) for tree, level in zip(summary.hierarchies, levels, strict=True)
+        )
+        columns = [
+            tree.codes[level][keys] for tree, level, keys in zip(summary.hierarchies, levels, summary.keys, strict=True)
+        ]
+        found = group(columns, [len(book) for book in codebooks], index=True)
+        assert found.index is not None
+        plan = Plan(summary.keys, found.index, withheld, found.keys, codebooks)
+        return cls(plan, facts=facts or {}, levels=tuple(levels), trail=trail)
+
+    @classmethod
+    def of_partition(
+        cls,
+        summary: Classes,
+        classes: Codes,
+        outputs: Sequence[str],
+        *,
+        facts: Mapping[str, Any] | None = None,
+    ) -> Recoding:
+        """Each class of a partition as what its records have in common (local recoding).
+
+        `classes` has the class of each distinct tuple, or of each record as a plan orders them; negative: withheld.
+        `outputs` says of each attribute how it is published: as the `interval` from its least to its greatest value,
+        as the closest common ancestor in the `hierarchy`, or as the `mean`. A class in which some values are missing
+        and others not is published as the top.
+        """
+        from shoal.kernels.ranges import extremes
+
+        by_record = len(classes) != len(summary)
+        count = int(classes.max(initial=-1)) + 1
+        codebooks, cells = [], []
+        for keys, tree, output in zip(summary.keys, summary.hierarchies, outputs, strict=True):
+            column = np.repeat(keys, summary.sizes) if by_record else keys
+            low, high = extremes(classes, np.ascontiguousarray(column), count)
+            if output == "hierarchy":
+                low, high = tree.widen(low, high)
+            else:
+                high = np.where(tree.spans_missing(low, high), np.int32(tree.size - 1), high)
+            if output == "mean":
+                means = _means(classes, column, tree, count, None if by_record else summary.sizes)
+                codebooks.append(Codebook.of_means(tree, low, high, means))
+                cells.append(np.arange(count, dtype=np.int32))
+                continue
+            ranges = group([low, high], [tree.size, tree.size], index=True)
+            assert ranges.index is not None
+            codebooks.append(Codebook.of_ranges(tree, *ranges.keys, interval=output == "interval"))
+            cells.append(ranges.index)
+        plan = Plan(summary.keys, classes, classes < 0, np.stack(cells), tuple(codebooks), by_record)
+        return cls(plan, facts=facts or {})
+
+
+def _means(classes: Codes, column: Codes, tree: Hierarchy, count: int, weights: Counts | None) -> Floats:
     """The mean of each class; not-a-number where it has no value."""
-    assert hierarchy.values is not None
-    kept = (classes >= 0) & (column >= int(hierarchy.missing))
+    assert tree.values is not None
+    kept = (classes >= 0) & (column >= int(tree.missing))
     shares = np.ones(int(kept.sum())) if weights is None else weights[kept].astype(np.float64)
-    sums = np.bincount(classes[kept], weights=hierarchy.values[column[kept]] * shares, minlength=count)
+    sums = np.bincount(classes[kept], weights=tree.values[column[kept]] * shares, minlength=count)
     totals = np.bincount(classes[kept], weights=shares, minlength=count)
     means: Floats = np.divide(sums, totals, out=np.full(count, np.nan), where=totals > 0)
     return means
-
-
-Recoding = ByLevel | ByClass

@@ -1,9 +1,9 @@
-"""Release: the published table, how it came to be, and the policy that it satisfies."""
+"""Release: what is published, how it came to be, and the policy that it satisfies."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,33 +12,50 @@ from typing import Any
 import numpy as np
 
 from shoal.core.classes import Classes, Histogram, joined
-from shoal.core.contracts import Published
+from shoal.core.contracts import Cells, Engine, Form, Published, View
 from shoal.core.files import replacing_all, sha256
 from shoal.core.finding import Finding, Findings
-from shoal.core.grouping import Codes, Counts
-from shoal.core.hierarchy import Floats
+from shoal.core.grouping import Codes, Counts, group
+from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
-from shoal.core.recoding import ByClass, ByLevel, Recoding
+from shoal.core.recoding import Codebook, Recoding
 from shoal.core.schema import Schema
-from shoal.errors import InputError
+from shoal.errors import InputError, NotDefined, VerificationError
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """What is handed out. `records` counts the table that it was made from, `published.records` what is in it.
+    """What is handed out: one or more tables in a form, and where they came from.
 
-    `classes` regroups the published values; nothing that the algorithm believed goes into it.
+    `records` counts the table that it was made from. The `view` reads the published values; nothing that the
+    algorithm believed goes into it.
     """
 
-    published: Published
+    form: Form
+    tables: Mapping[str, Published]
     schema: Schema
     records: int
+    engine: Engine
     policy: Policy | None = None
     recoding: Recoding | None = None
     populations: Mapping[str, Counts] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        parts = "" if len(self.tables) == 1 else f" in {len(self.tables)} tables"
+        return f"Release({type(self.form).__name__}, {self.published.records:,} of {self.records:,} records{parts})"
+
+    @property
+    def published(self) -> Published:
+        """The main table."""
+        return self.tables[""]
+
+    @property
+    def claims(self) -> bool:
+        """Whether it promises that a privacy model holds."""
+        return self.policy is not None and bool(self.policy.models)
 
     @property
     def suppressed(self) -> int:
@@ -47,18 +64,33 @@ class Release:
 
     @property
     def frame(self) -> Any:
-        """The published table as the type that came in."""
+        """The main table as the type that came in."""
         return self.published.frame()
 
+    @property
+    def frames(self) -> dict[str, Any]:
+        """Every table by its part, as the type that came in."""
+        return {part: table.frame() for part, table in self.tables.items()}
+
     @cached_property
+    def view(self) -> View:
+        """What an attacker can read from it."""
+        return self.form.view(self)
+
+    @property
     def classes(self) -> Classes:
-        """The classes of the published quasi-identifier values."""
-        sensitive = [(name, self.schema[name].hierarchy) for name in self.schema.sensitive]
-        quasi, trees = self.schema.quasi, dict(sensitive)
-        classes = self.published.group(quasi, sensitive)
+        """The records that nobody can tell apart by the published quasi-identifiers."""
+        return self.view.people()
+
+    def grouped(self, part: str, keys: Sequence[str], *, count: str | None = None) -> Classes:
+        """The classes of a table by some of its columns, with the sensitive attributes that it holds."""
+        table = self.tables[part]
+        sensitive = [(name, self.schema[name].hierarchy) for name in self.schema.sensitive if name in table.names]
+        trees = dict(sensitive)
+        classes = table.group(keys, sensitive, count=count)
         if self.schema.strict:
             classes = joined(
-                classes, lambda others, name: self.published.group((*quasi, *others), [(name, trees[name])])
+                classes, lambda others, name: table.group((*keys, *others), [(name, trees[name])], count=count)
             )
         histograms = tuple(
             replace(histogram, population=self.populations.get(histogram.column, histogram.population))
@@ -66,70 +98,53 @@ class Release:
         )
         return replace(classes, sensitive=histograms, records=self.records)
 
-    @cached_property
-    def ranges(self) -> tuple[Codes, Codes]:
-        """For each quasi-identifier and class, the range of leaves that the published value stands for."""
-        low, high = np.empty_like(self.classes.keys), np.empty_like(self.classes.keys)
-        averaged = {}
-        for position, name in enumerate(self.schema.quasi):
-            hierarchy = self.schema[name].hierarchy
-            if hierarchy is None:
-                raise InputError(f"column {name!r} has no hierarchy, so its published values cannot be understood")
-            means = self.recoding.mean_labels(position, hierarchy) if isinstance(self.recoding, ByClass) else None
-            if means is not None:
-                averaged[position] = means
-                continue
-            level = self.recoding.levels[position] if isinstance(self.recoding, ByLevel) else None
-            parsed = [hierarchy.parse(label, level) for label in self.published.labels(name)]
-            unknown = sum(found is None for found in parsed)
-            if unknown:
-                raise InputError(
-                    f"column {name!r} of the release has {unknown} distinct values that its hierarchy does not know; "
-                    "give the hierarchies that the release was made with"
-                )
-            bounds = np.array([found for found in parsed if found is not None], dtype=np.int32).reshape(-1, 2)
-            low[position], high[position] = bounds[self.classes.keys[position]].T
-        if averaged:
-            self._spread(averaged, low, high)
-        return low, high
+    def cells_of(self, people: Classes) -> Cells:
+        """How precise the published quasi-identifiers of classes of the main table are.
 
-    def _spread(self, averaged: Mapping[int, list[str | None]], low: Codes, high: Codes) -> None:
-        """Fills in the ranges that means stand for. A mean does not tell them: they are those of the recoding's classes
-        that are published alike."""
-        assert isinstance(self.recoding, ByClass)
-        others = [position for position in range(len(low)) if position not in averaged]
-        codes = []
-        for position, labels in averaged.items():
-            places = {label: place for place, label in enumerate(self.published.labels(self.schema.quasi[position]))}
-            codes.append([places.get(label, -1) for label in labels])
-        decided = np.vstack([self.recoding.low[others], self.recoding.high[others], np.array(codes, np.int32)])
-        shown = np.vstack([low[others], high[others], self.classes.keys[list(averaged)]])
-        number = {column.tobytes(): place for place, column in enumerate(np.ascontiguousarray(shown.T))}
-        low[list(averaged)], high[list(averaged)] = np.iinfo(np.int32).max, -1
-        for place, column in enumerate(np.ascontiguousarray(decided.T, dtype=shown.dtype)):
-            found = number.get(column.tobytes())
-            if found is not None:
-                for position in averaged:
-                    low[position, found] = min(low[position, found], self.recoding.low[position, place])
-                    high[position, found] = max(high[position, found], self.recoding.high[position, place])
+        A release that was made here knows by its plan; of one that was read from a file the labels are understood
+        through the hierarchies.
+        """
+        if self.recoding is None or self.recoding.plan is None:
+            books = tuple(self._understood(name) for name in people.attributes)
+            return _spread(books, people.keys)
+        plan = self.recoding.plan
+        chosen = np.flatnonzero(plan.published)
+        shown = [
+            self.published.places(name)[cells[chosen]]
+            for name, cells in zip(people.attributes, plan.cells, strict=True)
+        ]
+        radices = [len(self.published.labels(name)) for name in people.attributes]
+        if any(int(column.min(initial=0)) < 0 for column in shown):
+            raise VerificationError("a class that was decided on is not among the published ones")
+        found = group(shown, radices, index=True)
+        if found.keys.shape != people.keys.shape or not np.array_equal(found.keys, people.keys):
+            raise VerificationError("the published classes are not those that were decided on")
+        assert found.index is not None
+        return _merged(_spread(plan.codebooks, plan.cells[:, chosen]), found.index, len(people))
 
-    def lengths(self, name: str) -> Floats:
-        """For each class, the length of the interval that a numeric quasi-identifier is published as."""
-        position = self.schema.quasi.index(name)
+    def raw_cells_of(self, people: Classes) -> Cells:
+        """The cells of classes whose quasi-identifiers are published as they are."""
+        leaves = np.stack([self._leaves(name)[keys] for name, keys in zip(people.attributes, people.keys, strict=True)])
+        return Cells(leaves, leaves, np.zeros_like(leaves), np.zeros(leaves.shape))
+
+    def _hierarchy(self, name: str) -> Hierarchy:
         hierarchy = self.schema[name].hierarchy
-        assert hierarchy is not None
-        if isinstance(self.recoding, ByClass) and self.recoding.mean_labels(position, hierarchy) is not None:
-            return hierarchy.extent(self.ranges[0][position], self.ranges[1][position])
-        labels = self.published.labels(name)
-        keys = self.classes.keys[position]
-        ends = {
-            key: (low, high) for key, low, high in zip(keys, *(side[position] for side in self.ranges), strict=True)
-        }
-        by_label: Floats = np.zeros(len(labels))
-        for key, (low, high) in ends.items():
-            by_label[key] = hierarchy.length(labels[key], int(low), int(high))
-        lengths: Floats = by_label[keys]
-        return lengths
+        if hierarchy is None:
+            raise NotDefined(f"column {name!r} has no hierarchy, so its published values cannot be understood")
+        return hierarchy
+
+    def _leaves(self, name: str) -> Codes:
+        hierarchy = self._hierarchy(name)
+        leaves = [hierarchy.leaf(label) for label in self.published.labels(name)]
+        if None in leaves:
+            raise _unknown_values(name, leaves.count(None))
+        return np.array(leaves, np.int32)
+
+    def _understood(self, name: str) -> Codebook:
+        book = Codebook.parsed(self._hierarchy(name), self.published.labels(name))
+        if isinstance(book, int):
+            raise _unknown_values(name, book)
+        return book
 
     def verify(self, policy: Policy) -> Findings:
         """Each model of a policy and the suppression budget, measured on the published values."""
@@ -138,52 +153,86 @@ class Release:
             name="suppressed", value=self.suppressed, bound=budget, holds=0 <= self.suppressed <= budget,
             how="records of the table less records of the release",
         )  # fmt: skip
-        return Findings((*(model.measure(self.classes) for model in policy.models), left_out))
+        return Findings((*(model.measure(self.view.judged_by(model)) for model in policy.models), left_out))
+
+    def files(self, path: Path) -> tuple[Path, ...]:
+        """Every file that `write` makes at a path: the tables, and last the manifest."""
+        return (*(part_path(path, part) for part in self.tables), manifest_path(path))
+
+    def put(self, path: Path, places: Sequence[Path]) -> None:
+        """Writes the files of a release to places of their own, reads them as a recipient does and verifies them."""
+        for table, place in zip(self.tables.values(), places, strict=False):
+            table.write(place)
+        read = replace(
+            self,
+            tables={part: self.engine.open_published(place) for part, place in zip(self.tables, places, strict=False)},
+        )
+        if self.policy is not None and not read.verify(self.policy).holds:
+            raise VerificationError(f"{path.name}: the file as it would be read breaks the policy and is withheld")
+        hashes = [sha256(place) for place in places[:-1]]
+        text = json.dumps(read.manifest(hashes), indent=2, ensure_ascii=False)
+        places[-1].write_text(text + "\n", encoding="utf-8")
 
     def write(self, path: str | Path) -> Path:
         """Writes the release, and beside it the manifest, whose path it returns.
 
-        Both are written beside their places first and take them together; when anything goes wrong the old files stay
-        as they were.
+        All files are written beside their places first and take them together; when anything goes wrong the old ones
+        stay as they were.
         """
         path = Path(path)
-        manifest = manifest_path(path)
-        with replacing_all(path, manifest) as (release_file, manifest_file):
-            self.published.write(release_file)
-            text = json.dumps({**self.manifest(), "sha256": sha256(release_file)}, indent=2, ensure_ascii=False)
-            manifest_file.write_text(text + "\n", encoding="utf-8")
-        return manifest
+        self.engine.check_format(path)
+        files = self.files(path)
+        with replacing_all(*files) as places:
+            self.put(path, places)
+        return files[-1]
 
-    def manifest(self) -> dict[str, Any]:
-        """What another machine needs to check the release, and no cell's value: counts, policy, schema, seed."""
+    def manifest(self, hashes: Sequence[str]) -> dict[str, Any]:
+        """What another machine needs to check the release, and no cell's value: counts, policy, schema, hashes."""
         columns = [
             {"name": column.name, "role": str(column.role), "kind": str(column.kind)} for column in self.schema.columns
+        ]
+        tables = [
+            {"part": part, "rows": table.records, "sha256": digest}
+            for (part, table), digest in zip(self.tables.items(), hashes, strict=True)
         ]
         return {
             "format": FORMAT,
             **self.provenance,
             "records": self.records,
             "published": self.published.records,
-            "classes": len(self.classes),
             "suppressed": self.suppressed,
+            "tables": tables,
             "columns": columns,
             "strict": self.schema.strict,
-            "sensitive": {histogram.column: self._shape(histogram) for histogram in self.classes.sensitive},
+            "sensitive": {name: self._shape(name) for name in self.schema.sensitive} if self.claims else {},
         }
 
-    def _shape(self, histogram: Histogram) -> dict[str, Any]:
+    def _shape(self, name: str) -> dict[str, Any]:
         """A sensitive attribute without its values: the leaf of each published label, the table's counts, the tree."""
-        hierarchy = histogram.hierarchy
+        hierarchy = self.schema[name].hierarchy
         assert hierarchy is not None
+        leaves = [hierarchy.leaf(label) for label in self.holding(name).labels(name)]
+        if None in leaves:
+            raise VerificationError(
+                f"column {name!r}: {leaves.count(None)} published values are not read back as they were written"
+            )
         return {
-            "leaves": [hierarchy.leaf(label) for label in self.published.labels(histogram.column)],
-            "population": self._stated_counts(histogram).tolist(),
+            "leaves": leaves,
+            "population": self._stated_counts(name).tolist(),
             "levels": hierarchy.codes[1:-1].tolist(),
         }
 
-    def _stated_counts(self, histogram: Histogram) -> Counts:
+    def holding(self, name: str) -> Published:
+        """The table that holds a column."""
+        for table in self.tables.values():
+            if name in table.names:
+                return table
+        raise InputError(f"no table of the release has the column {name!r}")
+
+    def _stated_counts(self, name: str) -> Counts:
         """The counts that a manifest states: of the whole table where a model compares with them, else of the release,
         so that they tell nothing about the records that were left out."""
+        histogram: Histogram = self.view.groups().histogram(name)
         if self.policy is None or any(model.by_population for model in self.policy.models):
             return histogram.population
         counts = np.zeros_like(histogram.population)
@@ -191,6 +240,50 @@ class Release:
         return counts
 
 
+def _unknown_values(name: str, count: int) -> InputError:
+    return InputError(
+        f"column {name!r} of the release has {count} distinct values that its hierarchy does not know; "
+        "give the hierarchies that the release was made with"
+    )
+
+
+def _spread(books: Sequence[Codebook], entries: Codes) -> Cells:
+    """The cells of classes from the entries of their codebooks."""
+    return Cells(
+        *(
+            np.stack([getattr(book, what)[cells] for book, cells in zip(books, entries, strict=True)])
+            for what in ("low", "high", "levels", "lengths")
+        )
+    )
+
+
+def _merged(cells: Cells, index: Codes, count: int) -> Cells:
+    """The cells of classes that are published alike, as those of one: classes with the same mean need not have the same
+    range."""
+    low, high = np.full((2, len(cells.low), count), np.iinfo(np.int32).max, dtype=np.int32)
+    high[:] = -1
+    levels, lengths = np.zeros((len(low), count), np.int32), np.zeros((len(low), count))
+    for place in range(len(low)):
+        np.minimum.at(low[place], index, cells.low[place])
+        np.maximum.at(high[place], index, cells.high[place])
+        np.maximum.at(levels[place], index, cells.levels[place])
+        np.maximum.at(lengths[place], index, cells.lengths[place])
+    return Cells(low, high, levels, lengths)
+
+
 def manifest_path(path: Path) -> Path:
     """Where the manifest of a release lies."""
     return path.with_name(path.name + ".manifest.json")
+
+
+def part_path(path: Path, part: str) -> Path:
+    """Where a further table of a release lies: `release.csv.gz` has its part `sensitive` in `release.sensitive.csv.gz`.
+
+    Example:
+        >>> part_path(Path("out/release.csv.gz"), "sensitive").name
+        'release.sensitive.csv.gz'
+    """
+    if not part:
+        return path
+    stem, dot, endings = path.name.partition(".")
+    return path.with_name(f"{stem}.{part}{dot}{endings}")

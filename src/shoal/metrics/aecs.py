@@ -36,7 +36,7 @@ class Aecs(ClassObjective):
         return -records / total
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        classes = len(release.classes) + (1 if release.suppressed else 0)
+        classes = len(release.view.people()) + (1 if release.suppressed else 0)
         return Finding(
             name="aecs", value=dataset.records / classes, how="records / classes; what is left out counts as one class"
         )

@@ -33,6 +33,6 @@ class CAvg(Metric):
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         k = self.k or (release.policy.least if release.policy else 1)
-        classes = len(release.classes)
+        classes = len(release.view.people())
         average = dataset.records / (classes * k) if classes else 0.0
         return Finding(name="c-avg", value=average, how=f"records of the table / (classes · {k})")

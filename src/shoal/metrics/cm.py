@@ -11,7 +11,7 @@ from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.release import Release
-from shoal.errors import SchemaError
+from shoal.errors import NotDefined, SchemaError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +37,7 @@ class Cm(Metric):
     ] = None
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
+        release.view.people()  # where records are no classes, nobody is outvoted
         quasi = release.schema.quasi
         targets = release.schema.sensitive if self.target is None else (self.target,)
         if self.target in quasi:
@@ -45,6 +46,8 @@ class Cm(Metric):
             )
         wrong = {}
         for name in targets:
+            if name not in release.published.names:
+                raise NotDefined(f"the column {name!r} does not stand beside the quasi-identifiers")
             (histogram,) = release.published.group(quasi, [(name, None)]).sensitive
             right = int(histogram.greatest(histogram.counts).sum())
             wrong[name] = (dataset.records - right) / dataset.records

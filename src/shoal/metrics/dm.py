@@ -38,6 +38,6 @@ class Dm(ClassObjective):
         return total
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        sizes = [int(size) for size in release.classes.sizes]
+        sizes = [int(size) for size in release.view.people().sizes]
         charged = sum(size * size for size in sizes) + dataset.records * release.suppressed
         return Finding(name="dm", value=charged, how="class sizes squared, plus n for each left-out record")

@@ -10,7 +10,6 @@ from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.grouping import Counts
 from shoal.core.objective import ClassObjective
-from shoal.core.recoding import ByLevel
 from shoal.core.release import Release
 
 
@@ -44,7 +43,9 @@ class DmAll(ClassObjective):
         return total
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        known = isinstance(release.recoding, ByLevel)
-        classes = dataset.summary.generalize(release.recoding.levels) if known else release.classes  # type: ignore[union-attr]
-        how = "class sizes squared, classes that are left out included" if known else "published class sizes squared"
-        return Finding(name="dm-all", value=sum(int(size) ** 2 for size in classes.sizes), how=how)
+        sizes, how = release.view.people().sizes, "published class sizes squared"
+        plan = release.recoding.plan if release.recoding else None
+        if plan is not None and not plan.by_record and bool(plan.withheld.any()) and int(plan.classes.min()) >= 0:
+            sizes = np.bincount(plan.classes, weights=dataset.summary.sizes).astype(np.int64)
+            how = "class sizes squared, classes that are left out included"
+        return Finding(name="dm-all", value=sum(int(size) ** 2 for size in sizes), how=how)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
@@ -12,7 +14,6 @@ from shoal.core.finding import Finding
 from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.objective import CellObjective, CellTerms
-from shoal.core.recoding import ByLevel
 from shoal.core.release import Release
 
 
@@ -45,11 +46,38 @@ class Entropy(CellObjective):
         return CellTerms(costs, np.zeros(count), np.ones(count), count * weights, left_out="entropy")
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        full = isinstance(release.recoding, ByLevel)
+        summary, cells, sizes = dataset.summary, release.view.cells(), release.view.people().sizes
+        total = 0.0
+        for at, (tree, keys) in enumerate(zip(summary.hierarchies, summary.keys, strict=True)):
+            occurring = _occurring(keys, summary.sizes, tree.size)
+            total += float(_inside(occurring, cells.low[at], cells.high[at]) @ sizes)
+            total += _left_out(dataset, release, at, occurring)
         return Finding(
-            name="entropy", value=_by_level(dataset, release) if full else _by_range(dataset, release),
+            name="entropy",
+            value=total,
             how="bits that the published quasi-identifier cells lack, summed over the records",
-        )  # fmt: skip
+        )
+
+
+def _left_out(dataset: Dataset, release: Release, at: int, occurring: Floats) -> float:
+    """What the records that are left out cost in an attribute.
+
+    Where it is known what they would have been published as, that and the bits that tell those values apart; else
+    the entropy of the whole attribute.
+    """
+    plan = release.recoding.plan if release.recoding else None
+    if release.suppressed == 0:
+        return 0.0
+    if plan is None or plan.by_record or int(plan.classes.min()) < 0 or not len(plan.cells):
+        whole = _inside(occurring, np.array([0]), np.array([len(occurring) - 1]))
+        return float(whole[0]) * release.suppressed
+    book = plan.codebooks[at]
+    gone = np.bincount(
+        plan.cells[at][plan.classes[plan.withheld]], weights=dataset.summary.sizes[plan.withheld], minlength=len(book)
+    )
+    published = float(_inside(occurring, book.low, book.high) @ gone)
+    gone = gone[gone > 0]
+    return published + float(gone @ np.log2(gone.sum() / gone))
 
 
 def _occurring(keys: Counts, sizes: Counts, leaves: int) -> Floats:
@@ -66,31 +94,7 @@ def _bits(hierarchy: Hierarchy, occurring: Floats) -> Floats:
     return costs
 
 
-def _by_level(dataset: Dataset, release: Release) -> float:
-    recoding, summary = release.recoding, dataset.summary
-    assert isinstance(recoding, ByLevel)
-    gone = recoding.suppressed
-    total = 0.0
-    for tree, keys, level in zip(summary.hierarchies, summary.keys, recoding.levels, strict=True):
-        occurring = _occurring(keys, summary.sizes, tree.size)
-        total += float(_bits(tree, occurring)[level] @ occurring)
-        left_out = np.bincount(tree.codes[level][keys[gone]], weights=summary.sizes[gone])
-        left_out = left_out[left_out > 0]
-        total += float(left_out @ np.log2(left_out.sum() / left_out)) if len(left_out) else 0.0
-    return total
-
-
-def _by_range(dataset: Dataset, release: Release) -> float:
-    summary, sizes = dataset.summary, release.classes.sizes
-    total = 0.0
-    for tree, keys, low, high in zip(summary.hierarchies, summary.keys, *release.ranges, strict=True):
-        occurring = _occurring(keys, summary.sizes, tree.size)
-        whole = _inside(occurring, np.array([0]), np.array([tree.size - 1]))
-        total += float(_inside(occurring, low, high) @ sizes) + float(whole[0]) * release.suppressed
-    return total
-
-
-def _inside(occurring: Floats, low: Counts, high: Counts) -> Floats:
+def _inside(occurring: Floats, low: NDArray[Any], high: NDArray[Any]) -> Floats:
     """The entropy, in bits, of the table's values inside each range of leaves."""
     logs = np.log2(occurring, out=np.zeros(len(occurring)), where=occurring > 0)
     records = np.append(0.0, np.cumsum(occurring))

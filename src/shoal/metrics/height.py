@@ -10,7 +10,6 @@ from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
-from shoal.core.loss import published_levels
 from shoal.core.objective import CellObjective, CellTerms
 from shoal.core.release import Release
 
@@ -43,7 +42,7 @@ class Height(CellObjective):
         return CellTerms(costs, np.zeros(count), spans, count * weights, left_out="nothing")
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        levels = published_levels(release) @ release.classes.sizes
+        levels = release.view.cells().levels @ release.view.people().sizes
         return Finding(
             name="height", value=float(levels.sum()) / max(release.published.records, 1),
             how="levels of the quasi-identifiers, summed; the mean over the published records",

@@ -35,14 +35,12 @@ class Lm(Metric):
     """
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        low, high = release.ranges
-        sizes = release.classes.sizes
+        cells, sizes = release.view.cells(), release.view.people().sizes
         means = {}
         for position, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.summary.keys, strict=True)):
-            first, last = low[position], high[position]
+            first, last = cells.low[position], cells.high[position]
             if hierarchy.ordered:
-                lengths = release.lengths(hierarchy.column)
-                costs = penalty(hierarchy, first, last, int(keys.min()), int(keys.max()), lengths)
+                costs = penalty(hierarchy, first, last, int(keys.min()), int(keys.max()), cells.lengths[position])
             else:
                 costs = (last - first) / max(hierarchy.size - 1, 1)
             means[hierarchy.column] = float(np.dot(costs, sizes) + release.suppressed) / dataset.records

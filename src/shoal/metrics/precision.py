@@ -10,7 +10,6 @@ from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
-from shoal.core.loss import published_levels
 from shoal.core.objective import CellObjective, CellTerms, even
 from shoal.core.release import Release
 
@@ -43,7 +42,8 @@ class Precision(CellObjective):
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         heights = np.array([max(tree.height, 1) for tree in dataset.hierarchies], dtype=np.float64)
-        climbed = (published_levels(release) / heights[:, None]) @ release.classes.sizes + float(release.suppressed)
+        cells, sizes = release.view.cells(), release.view.people().sizes
+        climbed = (cells.levels / heights[:, None]) @ sizes + float(release.suppressed)
         return Finding(
             name="precision", value=float(climbed @ even(len(heights))) / dataset.records,
             how="level over height of a quasi-identifier cell, in the mean; a cell of a left-out record counts 1",

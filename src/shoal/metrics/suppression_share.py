@@ -30,11 +30,11 @@ class SuppressionShare(Metric):
     """
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        low, high = release.ranges
-        sizes = release.classes.sizes
+        cells, sizes = release.view.cells(), release.view.people().sizes
         shares = {}
         for position, hierarchy in enumerate(dataset.hierarchies):
-            top = (low[position] == 0) & (high[position] == hierarchy.size - 1) & (hierarchy.size > 1)
+            low, high = cells.low[position], cells.high[position]
+            top = (low == 0) & (high == hierarchy.size - 1) & (hierarchy.size > 1)
             shares[hierarchy.column] = (int(np.dot(top, sizes)) + release.suppressed) / dataset.records
         return Finding(
             name="suppression-share", value=sum(shares.values()) / len(shares), detail=shares,

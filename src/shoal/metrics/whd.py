@@ -42,13 +42,12 @@ class Whd(Metric):
     beta: Annotated[float, Ge(0), Doc("how much more steps close to the top cost; 0: all steps cost the same")] = 1.0
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        low, high = release.ranges
-        sizes = release.classes.sizes
+        cells, sizes = release.view.cells(), release.view.people().sizes
         means = {}
         for position, hierarchy in enumerate(dataset.hierarchies):
             weights = 1.0 / np.arange(hierarchy.height, 0, -1) ** self.beta
             climbed = np.append(0.0, np.cumsum(weights)) / weights.sum()
-            costs = climbed[hierarchy.ancestor_levels(low[position], high[position])]
+            costs = climbed[hierarchy.ancestor_levels(cells.low[position], cells.high[position])]
             means[hierarchy.column] = float(np.dot(costs, sizes) + release.suppressed) / dataset.records
         return Finding(
             name="whd", value=sum(means.values()) / len(means), detail=means,

@@ -42,6 +42,7 @@ class AlphaKAnonymity(ChosenValuesModel):
     k: Annotated[int, Ge(1), Doc("the least number of records in a class")]
 
     merge_monotone: ClassVar[bool] = True
+    identity: ClassVar[bool] = True
     level: ClassVar[str] = "alpha"
     how: ClassVar[str] = "the greatest share of a class that a chosen sensitive value has"
     more_is_safer: ClassVar[bool] = False

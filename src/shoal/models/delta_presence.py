@@ -46,6 +46,7 @@ class DeltaPresence(ChosenValuesModel):
     delta_max: Annotated[float, Ge(0), Le(1), Doc("the greatest share of the subset in a class")]
 
     merge_monotone: ClassVar[bool] = True
+    identity: ClassVar[bool] = True
     level: ClassVar[str] = "delta-presence"
     how: ClassVar[str] = "the greatest share of a class that belongs to the research subset"
     more_is_safer: ClassVar[bool] = False

@@ -37,6 +37,7 @@ class KAnonymity(Model):
     k: Annotated[int, Ge(1), Doc("the least number of records in a class")]
 
     merge_monotone: ClassVar[bool] = True
+    identity: ClassVar[bool] = True
     suppression_monotone: ClassVar[bool] = True
     growth_monotone: ClassVar[bool] = True
     by_size: ClassVar[bool] = True

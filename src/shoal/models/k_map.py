@@ -47,6 +47,7 @@ class KMap(ChosenValuesModel):
     k: Annotated[int, Ge(1), Doc("the least number of people of the population whom a member's record matches")]
 
     merge_monotone: ClassVar[bool] = True
+    identity: ClassVar[bool] = True
     level: ClassVar[str] = "k-map"
     how: ClassVar[str] = "the size of the smallest class that holds a member of the research subset"
     more_is_safer: ClassVar[bool] = True

@@ -38,6 +38,7 @@ class PSensitiveKAnonymity(SensitiveModel):
     k: Annotated[int, Ge(1), Doc("the least number of records in a class")]
 
     merge_monotone: ClassVar[bool] = True
+    identity: ClassVar[bool] = True
     growth_monotone: ClassVar[bool] = True
     level: ClassVar[str] = "p"
     how: ClassVar[str] = "the fewest different sensitive values in a class"

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from shoal.core.lattice import Lattice, Node
-from shoal.core.recoding import ByLevel
 from shoal.errors import ParameterError
 from shoal.plots.drawing import altair, save
 
@@ -33,7 +32,7 @@ def lattice(hierarchies: Any, recoding: Any, path: Path) -> Path:
         >>> lattice(data.hierarchies, release.recoding, Path(tempfile.mkdtemp()) / "lattice.svg").name
         'lattice.svg'
     """
-    if not isinstance(recoding, ByLevel):
+    if recoding is None or recoding.levels is None:
         raise ParameterError("only a full-domain release has a lattice; use samarati, optimal, incognito or datafly")
     library = altair()
     nodes = Lattice.of(hierarchies)

@@ -6,7 +6,7 @@ from typing import Any
 
 from shoal.algorithms.full_domain._checker import Checker, Verdict
 from shoal.core.lattice import Lattice
-from shoal.core.recoding import ByLevel
+from shoal.core.recoding import Recoding
 from shoal.errors import InfeasibleError
 
 MOST_RUNNERS_UP = 5
@@ -22,7 +22,7 @@ def described(lattice: Lattice, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def recoded(checker: Checker, lattice: Lattice, best: Verdict, nodes: dict[str, Any], **facts: Any) -> ByLevel:
+def recoded(checker: Checker, lattice: Lattice, best: Verdict, nodes: dict[str, Any], **facts: Any) -> Recoding:
     """The recoding at a node. Runners-up are the next best among the nodes that were checked."""
     feasible = [verdict for verdict in checker.verdicts.values() if verdict.feasible and verdict is not best]
     feasible.sort(key=lambda verdict: (verdict.score, verdict.node))
@@ -33,7 +33,9 @@ def recoded(checker: Checker, lattice: Lattice, best: Verdict, nodes: dict[str, 
         "runners_up": [described(lattice, verdict) for verdict in feasible[:MOST_RUNNERS_UP]],
         **facts,
     }
-    return ByLevel(best.node, checker.suppression(best.node), known, trail)
+    return Recoding.at_levels(
+        checker.dataset.summary, best.node, checker.suppression(best.node), facts=known, trail=trail
+    )
 
 
 def infeasible(checker: Checker, lattice: Lattice, *, proven: bool = True) -> InfeasibleError:

@@ -12,7 +12,7 @@ from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice
 from shoal.core.policy import Policy
-from shoal.core.recoding import ByLevel
+from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 
 
@@ -38,7 +38,7 @@ class Datafly(Algorithm):
         {'age': 1, 'sex': 0, 'race': 0}
     """
 
-    def search(self, dataset: Dataset, policy: Policy, run: Run) -> ByLevel:
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         summary = dataset.summary
         lattice = Lattice.of(summary.hierarchies)
         checker = Checker(dataset, policy)

@@ -15,7 +15,7 @@ from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice, Node
 from shoal.core.policy import Policy
-from shoal.core.recoding import ByLevel
+from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import ParameterError
 
@@ -49,7 +49,7 @@ class Incognito(Algorithm):
         [{'age': 0, 'sex': 0, 'race': 1}, {'age': 1, 'sex': 0, 'race': 0}]
     """
 
-    def search(self, dataset: Dataset, policy: Policy, run: Run) -> ByLevel:
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         lattice = Lattice.of(dataset.hierarchies)
         checker = Checker(dataset, policy)
         if not checker.monotone:

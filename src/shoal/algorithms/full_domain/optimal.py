@@ -20,7 +20,7 @@ from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice
 from shoal.core.policy import Policy
-from shoal.core.recoding import ByLevel
+from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 
 PATIENCE = 20.0
@@ -76,7 +76,7 @@ class Optimal(Algorithm):
         int, Ge(0), Doc("the number of nodes above which a local search goes first and time is limited")
     ] = 1_000_000
 
-    def search(self, dataset: Dataset, policy: Policy, run: Run) -> ByLevel:
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         began = monotonic()
         lattice = Lattice.of(dataset.hierarchies, self.least_levels, self.greatest_levels)
         checker = Checker(dataset, policy, self.weights)

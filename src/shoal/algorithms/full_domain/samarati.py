@@ -11,7 +11,7 @@ from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice
 from shoal.core.policy import Policy
-from shoal.core.recoding import ByLevel
+from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import ParameterError
 
@@ -44,7 +44,7 @@ class Samarati(Algorithm):
         ({'age': 1, 'sex': 0, 'race': 0}, 1)
     """
 
-    def search(self, dataset: Dataset, policy: Policy, run: Run) -> ByLevel:
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         lattice = Lattice.of(dataset.hierarchies)
         if lattice.size > MOST_NODES:
             raise ParameterError(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Column, Kind, Missing, Role, Schema
 from shoal.core.values import Values
@@ -19,75 +22,86 @@ from shoal.engines.embedded.source import Source, open_file, open_frame
 from shoal.engines.embedded.table import EmbeddedTable, EncodedColumn
 from shoal.errors import InputError, SchemaError, ShoalError
 
-__all__ = ["EmbeddedPublished", "EmbeddedTable", "format_of", "look", "open_published", "open_source", "read"]
-
 HierarchyFor = Callable[[Values, Role], Hierarchy]
 
 
-def open_source(
-    source: Any, *, delimiter: str | None = None, encoding: str | None = None, missing: Sequence[str] = ()
-) -> Source:
-    """A path or a frame, opened and not yet read."""
-    if isinstance(source, (str, PathLike)):
-        return open_file(Path(source), delimiter=delimiter, encoding=encoding, missing=missing)
-    return open_frame(source, missing=missing)
+@dataclass(frozen=True, kw_only=True)
+class Embedded(Engine):
+    """Everything in this process, on all cores. Reads CSV (also gz or zst), Parquet and Arrow IPC files, and frames of
+    pandas, polars and pyarrow; gives back what came in."""
 
+    def open(
+        self, source: Any, *, delimiter: str | None = None, encoding: str | None = None, missing: Sequence[str] = ()
+    ) -> Source:
+        if isinstance(source, (str, PathLike)):
+            return open_file(Path(source), delimiter=delimiter, encoding=encoding, missing=missing)
+        return open_frame(source, missing=missing)
 
-def read(
-    source: Source,
-    roles: Mapping[str, Role],
-    hierarchy_for: HierarchyFor,
-    *,
-    kinds: Mapping[str, Kind],
-    missing_rules: Mapping[str, Missing],
-    strict: bool = False,
-) -> Dataset:
-    """The dataset: columns with a role are encoded now, the others are left where they are."""
-    named = [name for name in source.names if roles[name] in (Role.QUASI, Role.SENSITIVE)]
-    if not named:
-        raise SchemaError("no column has a role; name quasi-identifiers, and sensitive attributes where there are any")
-    encoded: dict[str, Encoded] = {}
-    loaded = source.load(named if source.dialect is not None else named[:1])
-    records = len(loaded[named[0]])
-    if records == 0:
-        raise InputError("the table has no record")
-    for name in named:
-        column = loaded.pop(name) if name in loaded else source.load([name])[name]
-        encoded[name] = encode(name, column, kinds.get(name), source.missing)
-    kept = _kept(encoded, missing_rules, records)
-    columns, held = [], {}
-    for name in source.names:
-        rule = missing_rules.get(name, Missing.VALUE)
-        if name not in encoded:
-            columns.append(Column(name=name, role=roles[name], kind=kinds.get(name, Kind.TEXT), missing=rule))
-            continue
-        column = encoded.pop(name)
-        if kept is not None:
-            column = Encoded(column.codes[kept], column.values, column.raw)
-        codes, hierarchy, raw = bind(column, hierarchy_for(column.values, roles[name]))
-        held[name] = EncodedColumn(codes, hierarchy, raw)
-        columns.append(Column(name=name, role=roles[name], kind=column.values.kind, hierarchy=hierarchy, missing=rule))
-    records = records if kept is None else int(kept.sum())
-    return Dataset(EmbeddedTable(source, held, records, kept), Schema(tuple(columns), tuple(roles), strict))
+    def read(
+        self,
+        source: Source,  # type: ignore[override]
+        roles: Mapping[str, Role],
+        hierarchy_for: HierarchyFor,
+        *,
+        kinds: Mapping[str, Kind],
+        missing_rules: Mapping[str, Missing],
+        strict: bool,
+    ) -> Dataset:
+        """The dataset: columns with a role are encoded now, the others are left where they are."""
+        named = [name for name in source.names if roles[name] in (Role.QUASI, Role.SENSITIVE)]
+        if not named:
+            raise SchemaError(
+                "no column has a role; name quasi-identifiers, and sensitive attributes where there are any"
+            )
+        encoded: dict[str, Encoded] = {}
+        loaded = source.load(named if source.dialect is not None else named[:1])
+        records = len(loaded[named[0]])
+        if records == 0:
+            raise InputError("the table has no record")
+        for name in named:
+            column = loaded.pop(name) if name in loaded else source.load([name])[name]
+            encoded[name] = encode(name, column, kinds.get(name), source.missing)
+        kept = _kept(encoded, missing_rules, records)
+        columns, held = [], {}
+        for name in source.names:
+            rule = missing_rules.get(name, Missing.VALUE)
+            if name not in encoded:
+                columns.append(Column(name=name, role=roles[name], kind=kinds.get(name, Kind.TEXT), missing=rule))
+                continue
+            each = encoded.pop(name)
+            if kept is not None:
+                each = Encoded(each.codes[kept], each.values, each.raw)
+            codes, hierarchy, raw = bind(each, hierarchy_for(each.values, roles[name]))
+            held[name] = EncodedColumn(codes, hierarchy, raw)
+            columns.append(
+                Column(name=name, role=roles[name], kind=each.values.kind, hierarchy=hierarchy, missing=rule)
+            )
+        records = records if kept is None else int(kept.sum())
+        table = EmbeddedTable(source, held, records, kept)
+        return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
 
+    def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:  # type: ignore[override]
+        looks: dict[str, tuple[Values, Codes] | str] = {}
+        records = 0
+        loaded = source.load(source.names) if source.dialect is not None else {}
+        for name in source.names:
+            column = loaded.pop(name) if loaded else source.load([name])[name]
+            records = len(column)
+            try:
+                encoded = encode(name, column, None)
+            except ShoalError as error:
+                looks[name] = str(error)
+            else:
+                looks[name] = encoded.values, encoded.codes
+        if records == 0:
+            raise InputError("the table has no record")
+        return looks, records
 
-def look(source: Source) -> tuple[dict[str, tuple[Values, np.ndarray] | str], int]:
-    """Every column as distinct values and codes (negative: missing), or why it cannot be looked at; and the records."""
-    looks: dict[str, tuple[Values, np.ndarray] | str] = {}
-    records = 0
-    loaded = source.load(source.names) if source.dialect is not None else {}
-    for name in source.names:
-        column = loaded.pop(name) if loaded else source.load([name])[name]
-        records = len(column)
-        try:
-            encoded = encode(name, column, None)
-        except ShoalError as error:
-            looks[name] = str(error)
-        else:
-            looks[name] = encoded.values, encoded.codes
-    if records == 0:
-        raise InputError("the table has no record")
-    return looks, records
+    def open_published(self, path: Path) -> EmbeddedPublished:
+        return open_published(path)
+
+    def check_format(self, path: Path) -> None:
+        format_of(path)
 
 
 def _kept(encoded: Mapping[str, Encoded], rules: Mapping[str, Missing], records: int) -> np.ndarray | None:

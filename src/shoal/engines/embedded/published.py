@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv as standard_csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,11 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from shoal.core.classes import Classes, summarize
-from shoal.core.grouping import Codes
+from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.engines.embedded import source
 from shoal.engines.embedded.csv import Dialect
-from shoal.engines.embedded.encoding import MISSING, encode
+from shoal.engines.embedded.encoding import _texts, dictionary
 from shoal.errors import InputError, OutputError, unknown_columns
 
 
@@ -28,7 +27,8 @@ from shoal.errors import InputError, OutputError, unknown_columns
 class EmbeddedPublished:
     """A published table. `native` is the frame type to give back, `dialect` how a CSV was written.
 
-    `types` and `dtypes` are what Arrow and pandas called the types of the columns that came in.
+    `types` and `dtypes` are what Arrow and pandas called the types of the columns that came in, `books` the values
+    that quasi-identifiers are published as, by the entries of their codebooks.
     """
 
     table: pa.Table
@@ -36,36 +36,36 @@ class EmbeddedPublished:
     dialect: Dialect | None = None
     types: pa.Schema | None = None
     dtypes: Mapping[str, Any] = field(default_factory=dict)
+    books: Mapping[str, pa.Array] = field(default_factory=dict)
+    _read: dict[str, tuple[Codes, list[str | None]]] = field(default_factory=dict)
 
     @property
     def records(self) -> int:
         return int(self.table.num_rows)
 
-    @cached_property
-    def _encoded(self) -> dict[str, tuple[Codes, list[str | None]]]:
-        return {}
+    @property
+    def names(self) -> list[str]:
+        return list(self.table.column_names)
 
     def _column(self, name: str) -> tuple[Codes, list[str | None]]:
-        """A column as positions in the list of its distinct published texts."""
-        if name not in self._encoded:
+        """A column as positions in the list of its distinct published texts, whatever its values look like."""
+        held = self._read.get(name)
+        if held is None:
             if name not in self.table.column_names:
                 raise unknown_columns([name], self.table.column_names)
-            encoded = encode(name, self.table[name], None)
-            codes = encoded.codes
-            # A dictionary may list values that only withheld records had.
-            shown = np.bincount(codes + 1, minlength=len(encoded.values.texts) + 1)[1:] > 0
-            labels: list[str | None] = encoded.values.texts[shown].tolist()
-            codes = np.append(np.cumsum(shown, dtype=np.int32) - 1, MISSING).astype(np.int32)[codes]
-            if encoded.has_missing:
-                codes = np.where(codes == MISSING, np.int32(len(labels)), codes)
-                labels = [*labels, None]
-            self._encoded[name] = (codes, labels)
-        return self._encoded[name]
+            held = self._read[name] = _as_texts(name, self.table[name])
+        return held
 
     def labels(self, name: str) -> Sequence[str | None]:
         return self._column(name)[1]
 
-    def group(self, attributes: Sequence[str], sensitive: Sequence[tuple[str, Hierarchy | None]]) -> Classes:
+    def places(self, name: str) -> Codes:
+        known = {label: place for place, label in enumerate(self.labels(name))}
+        return np.array([known.get(text, -1) for text in spelled_values(self.books[name])], np.int32)
+
+    def group(
+        self, attributes: Sequence[str], sensitive: Sequence[tuple[str, Hierarchy | None]], *, count: str | None = None
+    ) -> Classes:
         keys = [self._column(name) for name in attributes]
         columns = []
         for name, hierarchy in sensitive:
@@ -77,13 +77,26 @@ class EmbeddedPublished:
                     raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
                 codes, size = np.array(leaves, dtype=np.int32)[codes], hierarchy.size
             columns.append((name, codes, size, hierarchy))
-        return summarize(attributes, [codes for codes, _ in keys], [len(labels) for _, labels in keys], columns)
+        return summarize(
+            attributes, [codes for codes, _ in keys], [len(labels) for _, labels in keys], columns,
+            weights=None if count is None else self._counts(count),
+        )  # fmt: skip
+
+    def _counts(self, name: str) -> Counts:
+        """A column that counts equal rows."""
+        try:
+            counts = np.array([int(label or "") for label in self.labels(name)], np.int64)[self._column(name)[0]]
+        except ValueError:
+            counts = np.array([-1])
+        if int(counts.min(initial=0)) < 0:
+            raise InputError(f"column {name!r} of the release does not count")
+        return counts
 
     def frame(self) -> Any:
         """pandas, polars or Arrow, as it came in; polars for what came from a file."""
         table = self.decoded()
         for place, name in enumerate(table.column_names):
-            came = None if self.types is None else self.types.field(name).type
+            came = self._came(name)
             if came is not None and pa.types.is_dictionary(came) and came.value_type == table[name].type:
                 # encoded anew, because the dictionary that came in may name what only withheld records had
                 table = table.set_column(place, name, table[name].dictionary_encode())
@@ -93,14 +106,14 @@ class EmbeddedPublished:
 
         frame = nw.from_arrow(table, backend=self.native or "polars").to_native()
         for name, dtype in self.dtypes.items():
-            untouched = (
-                name in table.column_names
-                and self.types is not None
-                and table[name].type == self.types.field(name).type
-            )
+            untouched = name in table.column_names and table[name].type == self._came(name)
             if untouched and hasattr(dtype, "__from_arrow__") and frame[name].dtype != dtype:
                 frame[name] = dtype.__from_arrow__(table[name])
         return frame
+
+    def _came(self, name: str) -> pa.DataType | None:
+        """The type with which a column came in, if it did."""
+        return self.types.field(name).type if self.types is not None and name in self.types.names else None
 
     def decoded(self) -> pa.Table:
         """The table with every dictionary resolved into plain values."""
@@ -138,6 +151,37 @@ class EmbeddedPublished:
                 table, stream,
                 pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed"),
             )  # fmt: skip
+
+
+def spelled_values(values: pa.Array) -> list[str | None]:
+    """Published values as texts, missing ones as None."""
+    present = iter(_texts(values.drop_null()))
+    return [next(present) if filled else None for filled in values.is_valid().to_pylist()]
+
+
+def _as_texts(name: str, column: pa.ChunkedArray) -> tuple[Codes, list[str | None]]:
+    """Positions in the ascending list of distinct texts, the missing value last.
+
+    Dictionaries may list values that only withheld records had: those do not count.
+    """
+    combined = dictionary(name, column)
+    indices = combined.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    shown = np.unique(indices)
+    texts = [None if place < 0 else text for place, text in _shown(combined.dictionary, shown)]
+    labels: list[str | None] = sorted({text for text in texts if text is not None})
+    if None in texts:
+        labels.append(None)
+    known = {label: place for place, label in enumerate(labels)}
+    translation = np.array([known[text] for text in texts], np.int32)
+    codes: Codes = translation[np.searchsorted(shown, indices)]
+    return codes, labels
+
+
+def _shown(values: pa.Array, places: Any) -> Iterator[tuple[int, str | None]]:
+    """The texts of the values at some places; a negative place has none."""
+    found = spelled_values(values.take(pa.array(places[places >= 0])))
+    yield from ((-1, None) for _ in places[places < 0])
+    yield from zip(places[places >= 0].tolist(), found, strict=True)
 
 
 def format_of(path: Path) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,15 +11,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
+from shoal.core.contracts import Published, Sheet
 from shoal.core.grouping import Codes, group
-from shoal.core.hierarchy import Hierarchy, number
+from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.pseudonyms import Pseudonyms
-from shoal.core.recoding import ByLevel, Recoding
-from shoal.core.schema import Role, Schema
+from shoal.core.recoding import Codebook, Plan, Recoding
+from shoal.core.schema import Schema
 from shoal.engines.embedded.encoding import dictionary
+from shoal.engines.embedded.hashing import row_hashes
 from shoal.engines.embedded.published import EmbeddedPublished
 from shoal.engines.embedded.source import Source
 from shoal.errors import unknown_columns
+
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,8 @@ class EmbeddedTable:
     columns: dict[str, EncodedColumn]
     records: int
     kept: NDArray[np.bool_] | None = None
+    _indices: dict[tuple[str, ...], Codes] = field(default_factory=dict)
+    _orders: dict[int, Rows] = field(default_factory=dict)
 
     def codes(self, name: str) -> Codes:
         if name not in self.columns:
@@ -60,97 +64,136 @@ class EmbeddedTable:
             [column.hierarchy for column in chosen],
         )
 
-    @cached_property
-    def digest(self) -> int:
-        """A number that only the holder of the table can know: it keeps the shuffle from being undone."""
-        state = hashlib.blake2b(digest_size=16)
-        for name in sorted(self.columns):
-            state.update(name.encode() + b"\0")
-            state.update(self.columns[name].codes)
-            state.update("\0".join(text or "" for text in self.columns[name].hierarchy.labels[0]).encode())
-        return int.from_bytes(state.digest(), "big")
+    def _tuples(self, quasi: Sequence[str]) -> Codes:
+        """The distinct tuple of each row, in the order of the summary."""
+        held = self._indices.get(tuple(quasi))
+        if held is None:
+            columns = [self.columns[name] for name in quasi]
+            held = group([each.codes for each in columns], [each.hierarchy.size for each in columns], index=True).index
+            assert held is not None
+            self._indices[tuple(quasi)] = held
+        return held
 
-    def apply(
-        self, schema: Schema, recoding: Recoding, *, seed: int, pseudonyms: Pseudonyms | None
-    ) -> EmbeddedPublished:
-        generator = np.random.default_rng([seed, self.digest])
-        owners = self._owners(schema, recoding)
-        rows = generator.permutation(np.flatnonzero(owners >= 0))
-        owners = owners[rows]
-        published: dict[str, pa.Array | pa.ChunkedArray] = {}
-        plain = self._plain(schema, pseudonyms is not None)
-        for column in schema.columns:
-            if column.role is Role.QUASI:
-                published[column.name] = self._recoded(
-                    column.name, schema.quasi.index(column.name), recoding, owners, rows
-                )
-            elif column.role is Role.SENSITIVE:
-                held = self.columns[column.name]
-                published[column.name] = pa.DictionaryArray.from_arrays(held.codes[rows], held.raw)
-            elif column.role is Role.PLAIN:
-                published[column.name] = plain[column.name].take(pa.array(rows))
-            elif pseudonyms is not None:
-                published[column.name] = _pseudonymous(column.name, plain[column.name], pseudonyms, generator, rows)
+    def _order(self, seed: int) -> Rows:
+        """The rows by a hash of the whole record that is keyed with the seed."""
+        held = self._orders.get(seed)
+        if held is None:
+            hashes = row_hashes(self._loaded(self.source.names).items(), seed)
+            held = np.argsort(hashes, kind="stable")
+            self._orders.clear()
+            self._orders[seed] = held
+        return held
+
+    def _listing(self, quasi: Sequence[str], seed: int) -> Rows:
+        """The rows by tuple, those of one tuple by the keyed hash."""
+        order = self._order(seed)
+        rows: Rows = order[np.argsort(self._tuples(quasi)[order], kind="stable")]
+        return rows
+
+    def listed(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
+        rows = self._listing(quasi, seed)
+        return tuple(self.codes(name)[rows] for name in names)
+
+    def numbers(self, names: Sequence[str], seed: int) -> dict[str, Floats]:
+        order, found = self._order(seed), {}
+        for name in names:
+            held = self.columns[name]
+            assert held.hierarchy.values is not None
+            found[name] = held.hierarchy.values[held.codes[order]]
+        return found
+
+    def publish(
+        self, schema: Schema, recoding: Recoding, sheets: Sequence[Sheet], *, seed: int, pseudonyms: Pseudonyms | None
+    ) -> dict[str, Published]:
+        plan = recoding.plan
+        owners = self._owners(schema, plan, seed) if plan is not None else None
+        rows: Rows = np.arange(self.records) if owners is None else np.flatnonzero(owners >= 0)
+        shown = None if owners is None else owners[rows]
+        names = {column.name for sheet in sheets for column in sheet.columns if column.what in ("raw", "pseudonym")}
+        names |= {name for name in schema.names if recoding.plan is None}
+        plain = self._loaded([name for name in schema.names if name in names and name not in self.columns])
+        changed = self._changed(recoding, seed)
+        return {
+            sheet.part: self._sheet(sheet, schema, plan, rows, shown, plain, changed, pseudonyms) for sheet in sheets
+        }
+
+    def _sheet(
+        self, sheet: Sheet, schema: Schema, plan: Plan | None, rows: Rows, owners: Codes | None,
+        plain: Mapping[str, pa.ChunkedArray], changed: Mapping[str, pa.Array], pseudonyms: Pseudonyms | None,
+    ) -> EmbeddedPublished:  # fmt: skip
+        columns: dict[str, pa.Array | pa.ChunkedArray] = {}
+        books: dict[str, pa.Array] = {}
+        for column in sheet.columns:
+            name = column.name
+            if column.what == "cell":
+                assert plan is not None
+                at = schema.quasi.index(name)
+                books[name] = _values(plan.codebooks[at], self.columns[name])
+                columns[name] = pa.DictionaryArray.from_arrays(plan.cells[at][owners], books[name])
+            elif column.what == "group":
+                columns[name] = pa.array(owners)
+            elif column.what == "pseudonym":
+                assert pseudonyms is not None
+                columns[name] = _pseudonymous(name, plain[name], pseudonyms, rows)
+            elif column.what == "changed" and name in changed:
+                columns[name] = changed[name].take(pa.array(rows))
+            elif column.what != "count":
+                columns[name] = self._raw(name, plain, rows)
+        table = pa.table(columns)
+        if sheet.counted is not None:
+            table = table.group_by(table.column_names).aggregate([([], "count_all")])
+            table = table.rename_columns([*columns, sheet.counted])
+        ordered = table.take(pa.array(np.argsort(row_hashes(zip(table.column_names, table.columns, strict=True)))))
         types = None if self.source.frame is None else self.source.frame.schema
         return EmbeddedPublished(
-            pa.table(published), self.source.native, self.source.dialect, types, self.source.dtypes
-        )
+            ordered, self.source.native, self.source.dialect, types, self.source.dtypes, books
+        )  # fmt: skip
 
-    def _owners(self, schema: Schema, recoding: Recoding) -> Codes:
-        """The class of each row (its distinct tuple, where the recoding goes by level); negative: left out."""
-        if not isinstance(recoding, ByLevel) and recoding.over_rows:
-            return recoding.classes
-        held = [self.columns[name] for name in schema.quasi]
-        found = group([column.codes for column in held], [column.hierarchy.size for column in held], index=True)
-        assert found.index is not None
-        if isinstance(recoding, ByLevel):
-            return np.where(recoding.suppressed[found.index], np.int32(-1), np.int32(0))
-        return recoding.classes[found.index]
+    def _owners(self, schema: Schema, plan: Plan, seed: int) -> Codes:
+        """The class of each row; negative: withheld."""
+        slots = np.where(plan.withheld, np.int32(-1), plan.classes)
+        if not plan.by_record:
+            return slots[self._tuples(schema.quasi)]
+        owners = np.empty(self.records, dtype=np.int32)
+        owners[self._listing(schema.quasi, seed)] = slots
+        return owners
 
-    def _recoded(
-        self, name: str, position: int, recoding: Recoding, owners: Codes, rows: NDArray[np.int64]
-    ) -> pa.Array:
-        held = self.columns[name]
-        hierarchy = held.hierarchy
-        if isinstance(recoding, ByLevel):
-            level = recoding.levels[position]
-            if level == 0:
-                return pa.DictionaryArray.from_arrays(held.codes[rows], held.raw)
-            return pa.DictionaryArray.from_arrays(
-                hierarchy.codes[level][held.codes[rows]], pa.array(hierarchy.labels[level], pa.string())
-            )
-        means = recoding.mean_labels(position, hierarchy)
-        if means is not None:
-            return pa.DictionaryArray.from_arrays(owners, _numbers(means))
-        pairs = group([recoding.low[position], recoding.high[position]], [hierarchy.size, hierarchy.size], index=True)
-        assert pairs.index is not None
-        low, high = pairs.keys
-        if bool(np.all(low == high)):
-            return pa.DictionaryArray.from_arrays(low[pairs.index][owners], held.raw)
-        interval = bool(recoding.intervals) and recoding.intervals[position]
-        labels = [hierarchy.label(*ends, interval=interval) for ends in zip(low.tolist(), high.tolist(), strict=True)]
-        return pa.DictionaryArray.from_arrays(pairs.index[owners], pa.array(labels, pa.string()))
+    def _raw(self, name: str, plain: Mapping[str, pa.ChunkedArray], rows: Rows) -> pa.Array | pa.ChunkedArray:
+        if name in self.columns:
+            held = self.columns[name]
+            return pa.DictionaryArray.from_arrays(held.codes[rows], held.raw)
+        return plain[name].take(pa.array(rows))
 
-    def _plain(self, schema: Schema, with_identifiers: bool) -> dict[str, pa.ChunkedArray]:
-        names = [*schema.named(Role.PLAIN), *(schema.identifiers if with_identifiers else ())]
+    def _changed(self, recoding: Recoding, seed: int) -> dict[str, pa.Array]:
+        """What a perturbation changed, row by row, of the type that the column has where the values allow it."""
+        found = {}
+        for name, values in recoding.changed.items():
+            placed = np.empty_like(values)
+            placed[self._order(seed)] = values
+            kind = self.columns[name].raw.type
+            whole = pa.types.is_integer(kind) and bool(np.all(placed[~np.isnan(placed)] % 1 == 0))
+            found[name] = pa.array(placed, pa.float64(), from_pandas=True).cast(kind if whole else pa.float64())
+        return found
+
+    def _loaded(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+        """Columns as they are at the source, of the records that are kept."""
         loaded = self.source.load(names)
         if self.kept is None:
             return loaded
         return {name: column.filter(pa.array(self.kept)) for name, column in loaded.items()}
 
 
-def _numbers(labels: list[str | None]) -> pa.Array:
-    """Labels as numbers where all of them are."""
-    numbers = [None if label is None else number(label) for label in labels]
-    if all(value is None or value == value for value in numbers):
-        return pa.array(numbers, pa.float64())
-    return pa.array(labels, pa.string())
+def _values(book: Codebook, held: EncodedColumn) -> pa.Array:
+    """What each entry of a codebook is published as: raw values as they came, means as numbers, labels as text."""
+    if book.raw:
+        return held.raw.take(pa.array(book.low))
+    if book.numeric:
+        return pa.array([None if label is None else float(label) for label in book.labels], pa.float64())
+    return pa.array(book.labels, pa.string())
 
 
-def _pseudonymous(
-    name: str, column: pa.ChunkedArray, pseudonyms: Pseudonyms, generator: np.random.Generator, rows: Any
-) -> pa.Array:
+def _pseudonymous(name: str, column: pa.ChunkedArray, pseudonyms: Pseudonyms, rows: Any) -> pa.Array:
     encoded = dictionary(name, column).take(pa.array(rows))
     texts = [None if value is None else str(value).strip() for value in encoded.dictionary.to_pylist()]
-    tokens = pseudonyms.of(name, texts, generator)
+    tokens = pseudonyms.of(name, texts)
     return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(tokens, pa.string()))

@@ -1,0 +1,140 @@
+"""Anatomy (Xiao and Tao, 2006)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.contracts import Algorithm
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes, Counts
+from shoal.core.policy import Policy
+from shoal.core.recoding import Plan, Recoding
+from shoal.core.run import Run
+from shoal.errors import InfeasibleError, ParameterError, SchemaError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anatomy(Algorithm):
+    """Draws one record from each of the l largest buckets of equal sensitive values to form a group, again and again,
+    and publishes two tables: the quasi-identifiers as they are with a group number, and the values of each group.
+
+    In every group all records have different values, so that whoever finds a person's group guesses the value right
+    with probability 1/l at most. l is what the policy's models ask for. A table in which a value is too frequent has
+    no such groups: records of such values are withheld as far as the suppression allows.
+
+    Does not protect against being found: the quasi-identifiers are published as they are, so k-anonymity and its kin
+    cannot be asked for. Groups are drawn at random, so neighbours in a group have nothing in common.
+
+    Reference: X. Xiao, Y. Tao, Anatomy: simple and effective privacy preservation, 2006.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"age": [21, 22, 23, 24], "disease": ["flu", "hiv", "flu", "cold"]})
+        >>> data = shoal.read(table, quasi=["age"], sensitive=["disease"])
+        >>> release = shoal.anonymize(data, shoal.DistinctLDiversity(l=2), algorithm=Anatomy(), seed=1)
+        >>> release.frames["sensitive"]["count"].to_list(), release.frame.columns
+        ([1, 1, 1, 1], ['age', 'group'])
+    """
+
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
+        identity = [type(model).__name__ for model in policy.models if model.identity]
+        if identity:
+            raise ParameterError(
+                f"Anatomy publishes quasi-identifiers as they are, so {identity[0]} cannot hold; ask for a model of "
+                "sensitive values, such as frequency-l-diversity"
+            )
+        if len(dataset.schema.sensitive) != 1:
+            raise SchemaError(
+                f"Anatomy takes one sensitive attribute; the schema names {len(dataset.schema.sensitive)}"
+            )
+        least = policy.least
+        (codes,) = dataset.listed(policy.seed)
+        counts = dataset.summary.sensitive[0].population
+        kept = kept_counts(counts, least)
+        lacking = dataset.records - int(kept.sum())
+        if lacking > policy.budget(dataset.records) or not kept.any():
+            raise InfeasibleError(
+                _too_frequent(counts, least, lacking, dataset.records), {"least": least, "lacking": lacking}
+            )
+        generator = np.random.default_rng(policy.seed)
+        groups = _drawn(codes, kept, least, generator, run)
+        # The numbers are published, so they must not tell in which order the groups were drawn.
+        numbers = generator.permutation(int(groups.max()) + 1).astype(np.int32)
+        owners = np.where(groups >= 0, numbers[groups], np.int32(-1)).astype(np.int32)
+        plan = Plan(dataset.summary.keys, owners, owners < 0, np.zeros((0, len(numbers)), np.int32), (), True)
+        return Recoding(plan, form="two-table", facts={"groups": len(numbers), "withheld": lacking})
+
+
+def kept_counts(counts: Counts, l: int) -> Counts:  # noqa: E741
+    """How many records of each value can stay so that none is more frequent than 1/l: the most that can, in all.
+
+    Every value is cut to a cap t with t·l ≤ Σ min(count, t). A larger cap keeps more, so the largest one is taken.
+
+    Example:
+        >>> kept_counts(np.array([7, 2, 1]), 2).tolist(), kept_counts(np.array([7, 2, 1]), 4).tolist()
+        ([3, 2, 1], [0, 0, 0])
+    """
+    best = np.zeros_like(counts)
+    low, high = 1, int(counts.max(initial=0))
+    while low <= high:
+        cap = (low + high) // 2
+        cut = np.minimum(counts, cap)
+        if cap * l <= int(cut.sum()):
+            best, low = cut, cap + 1
+        else:
+            high = cap - 1
+    return best
+
+
+def _too_frequent(counts: Counts, least: int, lacking: int, records: int) -> str:
+    values = int(np.count_nonzero(counts))
+    if values < least:
+        return f"groups of {least} different sensitive values are wanted and the table has {values}"
+    return (
+        f"a sensitive value makes up more than 1/{least} of the {records:,} records; leaving out {lacking:,} of them "
+        "would mend that, so allow more suppression or ask for less"
+    )
+
+
+def _drawn(codes: Codes, kept: Counts, least: int, generator: np.random.Generator, run: Run) -> Codes:
+    """The group of each record; -1 for those that are withheld."""
+    buckets = _buckets(codes, kept, generator)
+    fullest = [(-len(bucket), value) for value, bucket in buckets.items()]
+    heapify(fullest)
+    groups: Codes = np.full(len(codes), -1, dtype=np.int32)
+    count, total = 0, int(kept.sum())
+    while len(fullest) >= least:
+        for _, value in [heappop(fullest) for _ in range(least)]:
+            groups[buckets[value].pop()] = count
+            if buckets[value]:
+                heappush(fullest, (-len(buckets[value]), value))
+        count += 1
+        if count % 4096 == 0:
+            run.report(count * least / total, "drawing groups")
+    _place_rest(groups, codes, [bucket[0] for bucket in buckets.values() if bucket], count, generator)
+    return groups
+
+
+def _buckets(codes: Codes, kept: Counts, generator: np.random.Generator) -> dict[int, list[Any]]:
+    """The records of each value in random order, as many as can stay."""
+    order = generator.permutation(len(codes))
+    order = order[np.argsort(codes[order], kind="stable")]
+    starts = np.append(0, np.cumsum(np.bincount(codes, minlength=len(kept))))
+    return {
+        value: order[starts[value] : starts[value] + kept[value]].tolist() for value in np.flatnonzero(kept).tolist()
+    }
+
+
+def _place_rest(
+    groups: Codes, codes: Codes, rest: list[int], count: int, generator: np.random.Generator
+) -> None:  # fmt: skip
+    """Puts each record that is left, all of different values, into a random group that lacks its value."""
+    for record in rest:
+        has: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
+        has[groups[(codes == codes[record]) & (groups >= 0)]] = True
+        groups[record] = generator.choice(np.flatnonzero(~has))

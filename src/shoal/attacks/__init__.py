@@ -1,0 +1,1 @@
+"""Attacks that a holder can run against a release, one a file."""

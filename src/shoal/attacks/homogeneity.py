@@ -1,0 +1,61 @@
+"""Homogeneity: whoever finds a person's group guesses its most frequent sensitive value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge, Le
+from typing_extensions import Doc
+
+from shoal.core.contracts import Attack, Attempt
+from shoal.core.dataset import Dataset
+from shoal.core.release import Release
+from shoal.core.run import Run
+from shoal.errors import NotDefined
+
+
+@dataclass(frozen=True, kw_only=True)
+class Homogeneity(Attack):
+    """Finds a person's group and guesses the sensitive value that most of its records have. Where all have one, the
+    guess is certain, however large the group.
+
+    With several sensitive attributes the one that gives most away counts.
+
+    Does not use anything else that the attacker may know, such as values that can be ruled out.
+
+    Reference: A. Machanavajjhala and others, l-diversity: privacy beyond k-anonymity, 2006.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"age": [21, 22, 23, 24], "disease": ["flu", "flu", "hiv", "flu"]})
+        >>> data = shoal.read(table, quasi=["age"], sensitive=["disease"])
+        >>> found = shoal.attack(data, shoal.anonymize(data, shoal.KAnonymity(k=2), seed=1), "homogeneity")[0]
+        >>> found.success, found.baseline, found.worst
+        (0.75, 0.75, 1.0)
+    """
+
+    threshold: Annotated[float, Ge(0), Le(1), Doc("the certainty above which a record counts as exposed")] = 0.9
+
+    def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
+        groups = release.view.groups()
+        if not groups.sensitive:
+            raise NotDefined("there is no sensitive attribute to guess")
+        attempts = []
+        for histogram in groups.sensitive:
+            most, sizes = histogram.greatest(histogram.counts), histogram.sizes
+            records = max(int(sizes.sum()), 1)
+            certainty = most / sizes.clip(1)
+            attempts.append(
+                Attempt(
+                    name="homogeneity",
+                    success=int(most.sum()) / records,
+                    baseline=int(histogram.population.max(initial=0)) / max(int(histogram.population.sum()), 1),
+                    worst=float(certainty.max(initial=0.0)),
+                    above=int(sizes[certainty > self.threshold].sum()) / records,
+                    threshold=self.threshold,
+                    knew="which group a person is in",
+                    meaning="how often the most frequent sensitive value of the group is the person's",
+                )
+            )
+        return max(attempts, key=lambda attempt: (attempt.success - attempt.baseline, attempt.success))

@@ -1,0 +1,50 @@
+"""The prosecutor: somebody who knows that a person is in the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from annotated_types import Ge, Le
+from typing_extensions import Doc
+
+from shoal.core.contracts import Attack, Attempt
+from shoal.core.dataset import Dataset
+from shoal.core.release import Release
+from shoal.core.run import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prosecutor(Attack):
+    """Knows that a person is in the release, knows the person's quasi-identifiers, and picks a record at random among
+    those that match. The chance is 1 over the size of the person's class.
+
+    Does not say what the attacker learns from the right record, nor how likely it is to know that somebody is in it.
+
+    Reference: K. El Emam, F. Dankar, Protecting privacy using k-anonymity, 2008.
+
+    Example:
+        >>> import polars, shoal
+        >>> data = shoal.read(polars.DataFrame({"age": [21, 22, 23, 24]}), quasi=["age"])
+        >>> found = shoal.attack(data, shoal.anonymize(data, shoal.KAnonymity(k=2), seed=1), "prosecutor")[0]
+        >>> found.success, found.baseline, found.worst
+        (0.5, 0.25, 0.5)
+    """
+
+    threshold: Annotated[float, Ge(0), Le(1), Doc("the risk above which a record counts as exposed")] = 0.2
+
+    def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
+        sizes = release.view.people().sizes
+        records = int(sizes.sum())
+        exposed = int(sizes[1 / np.maximum(sizes, 1) > self.threshold].sum())
+        return Attempt(
+            name="prosecutor",
+            success=len(sizes) / records if records else 0.0,
+            baseline=1 / records if records else 0.0,
+            worst=1 / int(sizes.min()) if records else 0.0,
+            above=exposed / records if records else 0.0,
+            threshold=self.threshold,
+            knew="that a person is in the release, and the person's quasi-identifiers",
+            meaning="how often a record that is picked among the matching ones is the person's",
+        )

@@ -1,0 +1,1 @@
+"""Forms of a release, one a file."""

@@ -1,0 +1,93 @@
+"""Generalized: one table in which quasi-identifiers are less precise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.core.classes import Classes
+from shoal.core.contracts import Candidates, Cells, Form, Sheet, Shown, View
+from shoal.core.grouping import Codes
+from shoal.core.release import Release
+from shoal.core.schema import Role, Schema
+
+BLOCK = 1 << 22
+"""Pairs of people and classes that are looked at together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generalized(Form):
+    """One table. Quasi-identifiers are published as raw values, ranges, nodes of their hierarchies or means; everything
+    else as it is.
+
+    A record is one of its class, and the class has the sensitive values that it shows: both questions, who it is and
+    what the person has, are about the same classes.
+
+    Example:
+        >>> import polars, shoal
+        >>> data = shoal.read(polars.DataFrame({"age": [21, 22, 23, 24]}), quasi=["age"])
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2), seed=1)
+        >>> release.view.people().sizes.tolist(), release.view.cells().low.tolist()
+        ([2, 2], [[0, 2]])
+    """
+
+    def sheets(self, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
+        what = {Role.QUASI: "cell", Role.SENSITIVE: "raw", Role.PLAIN: "raw", Role.IDENTIFIER: "pseudonym"}
+        columns = tuple(
+            Shown(name=column.name, what=what[column.role])  # type: ignore[arg-type]
+            for column in schema.columns
+            if column.role is not Role.IDENTIFIER or pseudonyms
+        )
+        return (Sheet(part="", columns=columns),)
+
+    def view(self, release: Release) -> GeneralizedView:
+        return GeneralizedView(release)
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralizedView(View):
+    """The classes of equal published values."""
+
+    release: Release
+    truthful: ClassVar[bool] = True
+
+    @cached_property
+    def _classes(self) -> Classes:
+        return self.release.grouped("", self.release.schema.quasi)
+
+    def people(self) -> Classes:
+        return self._classes
+
+    def groups(self) -> Classes:
+        return self._classes
+
+    @cached_property
+    def _cells(self) -> Cells:
+        return self.release.cells_of(self._classes)
+
+    def cells(self) -> Cells:
+        return self._cells
+
+    def candidates(self, people: Codes) -> Candidates:
+        """Every class whose ranges hold the person, by its number of records: each record there may be the person's."""
+        cells, sizes = self._cells, self._classes.sizes
+        counts, classes, chances = [], [], []
+        step = max(1, BLOCK // max(1, len(sizes)))
+        for first in range(0, people.shape[1], step):
+            inside = np.ones((min(step, people.shape[1] - first), len(sizes)), dtype=np.bool_)
+            for code, low, high in zip(people[:, first : first + step], cells.low, cells.high, strict=True):
+                inside &= (low <= code[:, None]) & (code[:, None] <= high)
+            weights = inside * sizes
+            person, found = np.nonzero(inside)
+            counts.append(inside.sum(axis=1))
+            classes.append(found)
+            chances.append(weights[person, found] / weights.sum(axis=1)[person])
+        starts = np.append(0, np.cumsum(np.concatenate(counts))) if counts else np.zeros(1)
+        return Candidates(
+            starts.astype(np.int64),
+            np.concatenate(classes).astype(np.int32) if classes else np.zeros(0, np.int32),
+            np.concatenate(chances) if chances else np.zeros(0),
+        )

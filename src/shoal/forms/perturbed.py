@@ -1,0 +1,64 @@
+"""Perturbed: one table in which some values are not the true ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NoReturn
+
+from shoal.core.classes import Classes
+from shoal.core.contracts import Candidates, Cells, Form, Sheet, Shown, View
+from shoal.core.grouping import Codes
+from shoal.core.release import Release
+from shoal.core.schema import Role, Schema
+from shoal.errors import NotDefined
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perturbed(Form):
+    """One table. The columns that a perturbation changed show values that need not be true of their record; all others
+    are published as they are.
+
+    There are no classes in it: that two records are equal says nothing about the people, and neither does that they
+    differ. Models and metrics of classes are therefore not defined for it.
+
+    Example:
+        >>> import polars, shoal
+        >>> data = shoal.read(polars.DataFrame({"age": [21, 22, 23, 24]}), quasi=["age"])
+        >>> release = shoal.anonymize(data, algorithm="rank-swapping:share=0.5", seed=1)
+        >>> sorted(release.frame["age"]), release.view.truthful
+        ([21, 22, 23, 24], False)
+    """
+
+    def sheets(self, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
+        columns = tuple(
+            Shown(name=column.name, what="pseudonym" if column.role is Role.IDENTIFIER else "changed")
+            for column in schema.columns
+            if column.role is not Role.IDENTIFIER or pseudonyms
+        )
+        return (Sheet(part="", columns=columns),)
+
+    def view(self, release: Release) -> PerturbedView:
+        return PerturbedView(release)
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedView(View):
+    """Refuses every question about classes, and says why."""
+
+    release: Release
+    truthful: ClassVar[bool] = False
+
+    def _refuse(self) -> NoReturn:
+        raise NotDefined("the values are perturbed: that records are equal, or differ, says nothing about the people")
+
+    def people(self) -> Classes:
+        self._refuse()
+
+    def groups(self) -> Classes:
+        self._refuse()
+
+    def cells(self) -> Cells:
+        self._refuse()
+
+    def candidates(self, people: Codes) -> Candidates:
+        self._refuse()

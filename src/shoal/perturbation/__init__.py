@@ -1,0 +1,1 @@
+"""Perturbations: algorithms that change values instead of hiding them, one a file."""
