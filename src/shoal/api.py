@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from shoal.core.finding import Finding, Findings
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
+from shoal.core.recoding import Recoding
 from shoal.core.release import Release, manifest_path
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role, roles
@@ -325,27 +327,34 @@ def anonymize(
     job.check_policy(policy, method)
     recoding = method.search(data, policy, run)
     run.report(1.0, "publishing")
-    form = registry.make("forms", recoding.form, {})
-    sheets = form.sheets(data.schema, pseudonyms=pseudonyms is not None)
-    tables = data.table.publish(data.schema, recoding, sheets, seed=policy.seed, pseudonyms=pseudonyms)
+    release = publish(data, recoding, policy, pseudonyms=pseudonyms)
+    release = replace(release, provenance=manifest.provenance(policy, method, release.form, pseudonyms, data.schema))
     run.check()
-    release = Release(
-        form=form,
-        tables=tables,
-        schema=data.schema,
-        records=data.records,
-        engine=data.engine,
-        policy=policy,
-        recoding=recoding,
-        populations={histogram.column: histogram.population for histogram in data.summary.sensitive},
-        provenance=manifest.provenance(policy, method, form, pseudonyms, data.schema),
-    )
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
     if broken:
         raise VerificationError(
             f"the release that {registry.name_of(method)} made breaks its policy ({', '.join(broken)}) and is withheld"
         )
     return release
+
+
+def publish(
+    data: Dataset, recoding: Recoding, policy: Policy | None = None, *, pseudonyms: Pseudonyms | None = None
+) -> Release:
+    """The release that carries a recoding out. Nothing is verified: `anonymize` does that before it hands one out."""
+    form = registry.make("forms", recoding.form, {})
+    sheets = form.sheets(data.schema, pseudonyms=pseudonyms is not None)
+    seed = policy.seed if policy is not None else 0
+    return Release(
+        form=form,
+        tables=data.table.publish(data.schema, recoding, sheets, seed=seed, pseudonyms=pseudonyms),
+        schema=data.schema,
+        records=data.records,
+        engine=data.engine,
+        policy=policy,
+        recoding=recoding,
+        populations={histogram.column: histogram.population for histogram in data.summary.sensitive},
+    )
 
 
 def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | str) -> Findings:

@@ -63,8 +63,13 @@ class _Sensitive(BaseModel):
         return self
 
 
+class _Algorithm(BaseModel):
+    name: StrictStr
+
+
 class _Manifest(BaseModel):
     form: StrictStr
+    algorithm: _Algorithm
     tables: list[_Table] = Field(min_length=1)
     records: Count
     published: Count
@@ -81,6 +86,8 @@ class _Manifest(BaseModel):
         parts = [table.part for table in self.tables]
         if parts[0] or len(set(parts)) < len(parts) or self.tables[0].rows != self.published:
             raise ValueError("its tables are not those of a release")
+        if not self.policy.models and self.form != "perturbed":
+            raise ValueError("it states no model, which only a perturbed release may do")
         sensitive = {column.name for column in self.columns if column.role is Role.SENSITIVE}
         if set(self.sensitive) != (sensitive if self.policy.models else set()):
             raise ValueError("its sensitive attributes are not those of its columns")
@@ -108,6 +115,8 @@ def load(path: Path) -> dict[str, Any]:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise InputError(f"{beside.name}: this manifest is broken: {place} {first['msg']}".replace(" :", ":")) from None
+    if stated["form"] not in registry.names("forms"):
+        raise InputError(f"{beside.name}: this manifest names a form of release that is not known here")
     return stated
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -109,6 +110,12 @@ def _checked(family: str, name: str, plugin: Any) -> type[Any]:
 def make(family: str, name: str, values: dict[str, Any]) -> Any:
     """An instance of a plug-in."""
     return build(find(family, name), name, values)
+
+
+def examples(family: str, name: str) -> tuple[Mapping[str, Any], ...]:
+    """Parameters with which a plug-in can be tried."""
+    found: tuple[Mapping[str, Any], ...] = find(family, name).examples
+    return found
 
 
 def complete(family: str, name: str) -> bool:

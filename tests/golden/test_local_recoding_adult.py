@@ -25,7 +25,7 @@ def read(reference: Path, quasi: tuple[str, ...], *sensitive: str) -> shoal.Data
 
 def loss(data: shoal.Dataset, release: shoal.Release) -> float:
     """Arithmetic Loss, by its definition: the share of each hierarchy's leaves that a cell covers."""
-    low, high = release.ranges
+    low, high = release.view.cells().low, release.view.cells().high
     sizes = release.classes.sizes
     losses = []
     for position, hierarchy in enumerate(data.hierarchies):

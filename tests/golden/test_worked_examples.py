@@ -4,16 +4,15 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.core.recoding import ByClass
-from shoal.core.release import Release
+from shoal.api import publish
+from shoal.core.recoding import Recoding
 
 
 def published(data, classes, intervals):
-    """The published values of a given partition of rows, in the order of the input."""
-    columns = [data.codes(name) for name in data.schema.quasi]
-    recoding = ByClass.of(np.array(classes, np.int32), columns, data.hierarchies, intervals, over_rows=True)
-    release = Release(data.table.apply(data.schema, recoding, seed=0, pseudonyms=None), data.schema, data.records)
-    return release
+    """The release of a given partition of rows that all differ."""
+    tuples = np.lexsort([data.codes(name) for name in reversed(data.schema.quasi)])
+    outputs = ["interval" if interval else "hierarchy" for interval in intervals]
+    return publish(data, Recoding.of_partition(data.summary, np.array(classes, np.int32)[tuples], outputs))
 
 
 def test_four_patients_two_anonymous():

@@ -53,5 +53,5 @@ def test_a_clustering_is_a_partition_that_keeps_the_policy(
     assert groups["s"].min() >= diseases
     again = shoal.anonymize(data, *models, algorithm=algorithm, seed=seed)
     assert again.frame.equals(release.frame)
-    low, high = release.ranges
+    low, high = release.view.cells().low, release.view.cells().high
     assert np.all(low <= high)

@@ -167,7 +167,7 @@ def test_optimal_is_the_least_of_all_nodes(models: str, table: tuple, limit: flo
     score, suppressed = expected[found.levels]
     assert found.facts["score"] == pytest.approx(score, abs=1e-9, rel=1e-9)
     assert score == pytest.approx(min(entry[0] for entry in expected.values()), abs=1e-9, rel=1e-9)
-    assert found.facts["left_out"] == suppressed == int(data.summary.sizes[found.suppressed].sum())
+    assert found.facts["left_out"] == suppressed == int(data.summary.sizes[found.plan.withheld].sum())
     assert found.facts["proven"] and found.facts["gap"] == 0
 
 

@@ -16,7 +16,8 @@ import pyarrow.parquet
 import pytest
 
 import shoal as library
-from shoal.core.recoding import ByLevel
+from shoal.api import publish
+from shoal.core.recoding import Recoding
 from shoal.errors import InputError, SchemaError, ShoalError
 
 MOMENT = dt.datetime(2021, 3, 4, 5, 6, 7)
@@ -207,9 +208,8 @@ def test_dtypes_of_polars_survive() -> None:
 def test_a_category_of_withheld_records_is_withheld() -> None:
     frame = pd.DataFrame({"age": [30] * 9 + [99], "kind": pd.Categorical(["x"] * 9 + ["rare"])})
     data = library.read(frame, quasi=["age"])
-    recoding = ByLevel((0,), np.array([False, True]))
-    published = data.table.apply(data.schema, recoding, seed=0, pseudonyms=None)
-    assert published.frame()["kind"].cat.categories.tolist() == ["x"]
+    release = publish(data, Recoding.at_levels(data.summary, (0,), np.array([False, True])))
+    assert release.frame["kind"].cat.categories.tolist() == ["x"]
 
 
 def test_frames_that_are_none() -> None:

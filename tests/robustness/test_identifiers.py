@@ -56,7 +56,6 @@ def test_keyed_pseudonyms_are_the_same_in_two_releases(
     everyone = {name for names in one.values() for name in names}
     assert len(everyone) == 60 and all(re.fullmatch("[0-9a-f]{32}", name) for name in everyone)
     assert everyone.isdisjoint({name for names in three.values() for name in names})
-    assert (tmp_path / "1.csv").read_bytes() != (tmp_path / "2.csv").read_bytes()
     assert_nowhere(tmp_path, KEY)
     assert_nowhere(tmp_path, f"{CANARY} 1")
 
@@ -75,11 +74,11 @@ def test_blanks_around_a_name_do_not_make_another_person(tmp_path: Path, key_fil
 
 def test_random_pseudonyms(table: Path, tmp_path: Path, shoal) -> None:
     common = ("anonymize", table, *ROLES, "--k", 3, "--pseudonyms", "random")
-    for name, seed in (("1", 0), ("2", 0), ("3", 1)):
-        assert shoal(*common, "-o", tmp_path / f"{name}.csv", "--seed", seed).code == 0
-    one, two, three = (names_by_secret(tmp_path / f"{number}.csv") for number in (1, 2, 3))
-    assert one == two and one != three
-    assert len({name for names in one.values() for name in names}) == 60
+    for name in ("1", "2"):
+        assert shoal(*common, "-o", tmp_path / f"{name}.csv", "--seed", 7).code == 0
+    one, two = ({name for names in names_by_secret(tmp_path / f"{n}.csv").values() for name in names} for n in (1, 2))
+    assert len(one) == len(two) == 60
+    assert one.isdisjoint(two), "a seed must not give them away"
 
 
 def test_a_person_with_two_records_keeps_one_pseudonym(tmp_path: Path, key_file: Path, shoal) -> None:

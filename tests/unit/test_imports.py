@@ -20,6 +20,7 @@ PLUGINS = (
     "perturbation",
     "diagnosis",
     "attacks",
+    "forms",
     "learners",
 )
 LAYERS = [

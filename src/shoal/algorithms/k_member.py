@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._merging import placed
 from shoal.algorithms._records import Records
 from shoal.core.grouping import Codes
+from shoal.core.parameters import Examples
 from shoal.core.run import Run
 
 
@@ -35,6 +36,8 @@ class KMember(Clustering):
         >>> sorted(release.frame["age"])
         ['[21-22]', '[21-22]', '[61-64]', '[61-64]']
     """
+
+    examples: ClassVar[Examples] = ({}, {"refine": True, "publish": ("age=hierarchy",)})
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         from shoal.kernels.members import grow

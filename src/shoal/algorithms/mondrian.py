@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Gt
@@ -15,6 +15,7 @@ from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import refined
 from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
+from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
@@ -45,6 +46,12 @@ class Mondrian(Algorithm):
         >>> sorted(release.frame["age"])
         ['[21-22]', '[21-22]', '[23-24]', '[23-24]']
     """
+
+    examples: ClassVar[Examples] = (
+        {},
+        {"strict": False, "numeric": "mean"},
+        {"numeric": "interval", "refine": True},
+    )
 
     strict: Annotated[bool, Doc("equal records stay together; when relaxed, numeric cuts may part them")] = True
     numeric: Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from shoal.algorithms._adjustment import adjusted
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._records import Records
 from shoal.core.grouping import Codes
+from shoal.core.parameters import Examples
 from shoal.core.run import Run
 
 
@@ -36,6 +37,8 @@ class Oka(Clustering):
         >>> release.frame["age"].dtype, release.verify(release.policy)["k"].value >= 2
         (Float64, True)
     """
+
+    examples: ClassVar[Examples] = ({}, {"numeric": "mean"})
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         from shoal.kernels.centres import one_pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from typing_extensions import Doc
@@ -12,6 +12,7 @@ from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._merging import placed
 from shoal.algorithms._records import Records
 from shoal.core.grouping import Codes
+from shoal.core.parameters import Examples
 from shoal.core.run import Run
 
 
@@ -40,6 +41,8 @@ class TwoPhase(Clustering):
         >>> sorted(set(release.frame["age"]))
         ['[21-22]', '[23-24]', '[61-64]']
     """
+
+    examples: ClassVar[Examples] = ({"splitting": "A"}, {"splitting": "B"})
 
     splitting: Annotated[
         Literal["none", "A", "B"],
@@ -81,7 +84,7 @@ def _regrown(records: Records, owners: Codes, sizes: Any) -> Codes:
         parts, found = grow(points, counts, records.index(points), records.space, least, 0, False)
         inside = Records(
             records.dataset, records.policy, records.outputs, points, counts,
-            np.repeat(np.arange(len(tuples), dtype=np.int32), counts), members,
+            np.repeat(np.arange(len(tuples), dtype=np.int32), counts),
         )  # fmt: skip
         split[members] = placed(inside, parts) + clusters
         clusters += found

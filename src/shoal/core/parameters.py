@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
 
 from typing_extensions import Doc
 
@@ -79,8 +79,15 @@ def build(plugin: type, name: str, values: Mapping[str, Any]) -> Any:
     return plugin(**values)
 
 
+Examples = tuple[Mapping[str, Any], ...]
+"""Parameters of a plug-in, one mapping a way to make it."""
+
+
 class Parametrized:
     """Base of every plug-in: validates its fields when it is made."""
+
+    examples: ClassVar[Examples] = ({},)
+    """Parameters with which it is tried: a plug-in that needs some shows here how it is meant to be used."""
 
     def __post_init__(self) -> None:
         from pydantic import ValidationError

@@ -60,7 +60,7 @@ class Codebook:
         ]
         numeric = all(label is None or _is_number(label) for label in labels)
         # What a mean is published as tells no interval: it stands for what lies under it.
-        lengths = hierarchy.extent(low, high)
+        lengths = np.nan_to_num(hierarchy.extent(low, high))
         levels = hierarchy.ancestor_levels(low, high).astype(np.int32)
         return cls(hierarchy.column, np.array(labels, object), low, high, levels, lengths, numeric=numeric)
 
@@ -81,7 +81,8 @@ class Codebook:
         lengths = np.zeros(len(low))
         if hierarchy.ordered:
             ends = zip(labels, low.tolist(), high.tolist(), strict=True)
-            lengths = np.array([hierarchy.length(*entry) for entry in ends], np.float64)
+            # A range with missing values in it has no length, and costs everything anyway.
+            lengths = np.nan_to_num(np.array([hierarchy.length(*entry) for entry in ends], np.float64))
         return cls(hierarchy.column, labels, low, high, levels.astype(np.int32), lengths, raw)
 
 

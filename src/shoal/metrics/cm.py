@@ -46,7 +46,7 @@ class Cm(Metric):
             )
         wrong = {}
         for name in targets:
-            if name not in release.published.names:
+            if name in release.schema.names and name not in release.published.names:
                 raise NotDefined(f"the column {name!r} does not stand beside the quasi-identifiers")
             (histogram,) = release.published.group(quasi, [(name, None)]).sensitive
             right = int(histogram.greatest(histogram.counts).sum())

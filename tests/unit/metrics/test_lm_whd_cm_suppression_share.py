@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.core.recoding import ByLevel
+from shoal.api import publish
+from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.errors import SchemaError
 
@@ -27,8 +28,7 @@ ZIPS = ["111", "112", "121", "211", "221", "222"]
 def released(data: shoal.Dataset, levels: tuple[int, ...], left_out: set[int]) -> Release:
     """A release by levels, without some tuples of the summary."""
     suppressed = np.array([place in left_out for place in range(len(data.summary))])
-    published = data.table.apply(data.schema, ByLevel(levels, suppressed), seed=1, pseudonyms=None)
-    return Release(published, data.schema, data.records)
+    return publish(data, Recoding.at_levels(data.summary, levels, suppressed))
 
 
 ROWS = st.lists(
