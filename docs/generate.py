@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from importlib import import_module
 from pathlib import Path
 
 from typer.main import get_command
@@ -13,17 +14,12 @@ from shoal.cli import app
 from shoal.core.parameters import parameters
 
 FOLDER = Path(__file__).parent / "reference"
-TITLES = {
-    "models": "Privacy models",
-    "metrics": "Measures of loss and utility",
-    "algorithms": "Algorithms",
-    "hierarchies": "Hierarchy builders",
-}
 
 
 def plugin_page(family: str) -> str:
     """The page of a family: each plug-in with its docstring and its parameters."""
-    parts = [f"# {TITLES[family]}\n\nMade from the code by `make docs`.\n"]
+    about = import_module(f"shoal.{family}").__doc__ or ""
+    parts = [f"# {family.capitalize()}\n\n{about}\n\nMade from the code by `make docs`.\n"]
     for name in registry.names(family):
         found = registry.find(family, name)
         text = inspect.cleandoc(found.__doc__ or "")
@@ -60,7 +56,7 @@ def command_page() -> str:
 
 def pages() -> dict[str, str]:
     """Every reference page by its file name."""
-    return {**{f"{family}.md": plugin_page(family) for family in TITLES}, "cli.md": command_page()}
+    return {**{f"{family}.md": plugin_page(family) for family in registry.CONTRACTS}, "cli.md": command_page()}
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -15,3 +16,9 @@ def reference() -> Path:
     if not REFERENCE.is_dir():
         pytest.skip("the reference data are not beside this checkout")
     return REFERENCE
+
+
+@pytest.fixture(autouse=True)
+def drawn_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seeds that nobody gives are drawn, in tests from a stream of the test's own, so that a failure can be repeated."""
+    monkeypatch.setattr("shoal.api.secrets.randbits", random.Random(request.node.nodeid).getrandbits)

@@ -28,7 +28,13 @@ HierarchyFor = Callable[[Values, Role], Hierarchy]
 @dataclass(frozen=True, kw_only=True)
 class Embedded(Engine):
     """Everything in this process, on all cores. Reads CSV (also gz or zst), Parquet and Arrow IPC files, and frames of
-    pandas, polars and pyarrow; gives back what came in."""
+    pandas, polars and pyarrow; gives back what came in.
+
+    Example:
+        >>> import polars, shoal
+        >>> shoal.read(polars.DataFrame({"age": [21, 22]}), quasi=["age"], engine="embedded").records
+        2
+    """
 
     def open(
         self, source: Any, *, delimiter: str | None = None, encoding: str | None = None, missing: Sequence[str] = ()
