@@ -120,7 +120,46 @@ def test_a_table_without_a_header_is_not_recited(tmp_path: Path, shoal) -> None:
     assert ran.code == 2 and "'age'" in ran.err and "header" in ran.err
     source.write_text(f'name,"sex\n{CANARY},F\n{CANARY},M\n')
     ran = shoal("diagnose", source, "--quasi", "age")
-    assert ran.code == 2 and "'age'" in ran.err and "header" in ran.err
+    assert ran.code == 2 and "1 of 2 columns" in ran.err and "header" in ran.err
+    source.write_text(f"Ann,{CANARY},flu\nBob,Frost,flu\n")
+    for roles in (("--quasi", "age"), ("--quasi", "Ann", "--kind", "age=text"), ("--quasi", "Ann,age")):
+        ran = shoal("diagnose", source, *roles)
+        assert ran.code == 2 and "its 3 fields are not shown" in ran.err
+    ran = shoal("diagnose", source, "--quasi", CANARY, "--kind", f"{CANARY}=numeric")
+    assert ran.code == 2 and "column number 2 is said to be numeric" in ran.err
+
+
+SECRETS = {
+    "passwd": "root:x:0:0:{0}:/root:/bin/bash\ndaemon:x:1:1:{0}:/:/bin/sh\n",
+    "key": "-----BEGIN OPENSSH PRIVATE KEY-----\n{0}b3BlbnNzaC1rZXk\n{0}AAAABG5vbm\n",
+    "settings": "password={0}\nuser=root\n",
+    "toml": "[database]\n{0} = 5\n",
+    "broken toml": "password = {0}\n",
+    "other toml": "[input]\npath = '{0}",
+    "json": '{{"password": "{0}", "user": ["{0}"]}}',
+    "yaml": "password: {0}\nuser: root\n",
+    "latin": "password = 'ÿ{0}'",
+}
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize("ending", ["csv", "toml", "json", "txt"])
+def test_another_file_in_the_place_of_one_is_not_recited(secret: str, ending: str, table: Path, shoal) -> None:
+    other = table.with_name(f"other.{ending}")
+    other.write_text(SECRETS[secret].format(CANARY), encoding="latin-1")
+    job = table.with_name("job.toml")
+    job.write_text(f"[input]\npath = 'people.csv'\nhierarchies = '{other.name}'\n[columns.age]\nrole = 'quasi'\n")
+    for arguments in (
+        (other, "--quasi", "age"),
+        ("--job", other),
+        (table, "--quasi", "age", "--hierarchies", other),
+        (table, "--quasi", "age", "--hierarchy", f"age={other}"),
+        (table, "--quasi", "age", "--hierarchy", f"age=tree:path={other}"),
+        (table, "--quasi", "age", "--hierarchy", f"age=table:path={other}"),
+        ("--job", job),
+    ):
+        ran = shoal("diagnose", *arguments)
+        assert ran.code == 2 and ran.err.startswith("error: ") and "BEGIN" not in ran.err and "root" not in ran.err
 
 
 def test_k_beyond_the_number_of_records(table: Path, tmp_path: Path, shoal) -> None:

@@ -15,11 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from shoal.core.header import LOOKED_AT, held_back
+from shoal.core.header import names as checked_names
 from shoal.errors import InputError, ParameterError
 
 SAMPLE = 1 << 20
 BLOCK = 1 << 24
-LONGEST_NAME = 255
 DELIMITERS = (",", ";", "\t", "|")
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -114,20 +115,11 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
     if not whole and "\n" not in text and "\r" not in text:
         raise InputError(f"{path.name}: the first line is longer than {SAMPLE:,} bytes; this is not a table")
     delimiter = delimiter or _delimiter(text)
-    records = _records(text, delimiter, limit=1)
-    if not records:
+    first, *records = _records(text, delimiter, limit=LOOKED_AT) or [[]]
+    if not first:
         raise InputError(f"{path.name}: the header cannot be read; is a quotation mark left open?")
-    header = tuple(name.lstrip("\ufeff") for name in records[0])
-    names = tuple(name.strip() for name in header)
-    if any(len(name) > LONGEST_NAME or re.search(r"[\0-\x08\x0e-\x1f\x7f-\x9f]", name) for name in names):
-        raise InputError(
-            f"{path.name}: the first line holds no names of columns; is this a table, and is {encoding} its encoding?"
-        )
-    unnamed = sum(not name for name in names)
-    if unnamed:
-        raise InputError(f"{path.name}: {unnamed} of {len(names)} columns have no name in the header")
-    if len(set(names)) < len(names):
-        raise InputError(f"{path.name}: {len(names) - len(set(names))} column names occur more than once; rename them")
+    header = tuple(name.lstrip("\ufeff") for name in first)
+    names = held_back(checked_names(header, f"{path.name} (read as {encoding})"), records if whole else records[:-1])
     return Dialect(names, header, delimiter, encoding)
 
 
