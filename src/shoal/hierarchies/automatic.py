@@ -57,7 +57,7 @@ class Automatic(Builder):
     def _numeric(self, values: Values) -> Hierarchy:
         assert values.numbers is not None
         spread = float(values.numbers[-1]) - float(values.numbers[0])
-        rough = spread / self.finest
+        rough = max(spread / self.finest, float(abs(values.numbers).max()) / 2**50)  # narrower ones would be torn
         if not NARROWEST < rough < math.inf:
             return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
         unit = 10.0 ** math.floor(math.log10(rough))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.core.hierarchy import Hierarchy, number, spelled
+from shoal.core.hierarchy import LARGEST, Hierarchy, are_numbers, ascending, number, spelled
 from shoal.core.schema import Kind
 from shoal.core.values import Values
 from shoal.errors import HierarchyError, InputError, SchemaError
@@ -81,7 +80,7 @@ def _numbers(values: pa.Array, texts: list[str]) -> NDArray[np.float64] | None:
     if not _is_numeric(values.type) and any(_PADDED.fullmatch(text) for text in texts):
         return None
     numbers = np.array([number(text) for text in texts], dtype=np.float64)
-    alone = bool(np.all(np.isfinite(numbers))) and len(np.unique(numbers)) == len(set(texts))
+    alone = are_numbers(numbers) and len(np.unique(numbers)) == len(set(texts))
     return numbers if alone else None
 
 
@@ -132,11 +131,12 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
     found = kind or _kind(values, texts, numbers)
     if found is Kind.NUMERIC and numbers is None and texts:
         numbers = np.array([number(text) for text in texts], dtype=np.float64)
-        unfit = int(np.sum(~np.isfinite(numbers)))
-        if unfit:
-            raise SchemaError(
-                f"column {name!r} is said to be numeric and {unfit} of its {len(texts)} distinct values are not numbers"
-            )
+        unfit, large = int(np.sum(~np.isfinite(numbers))), int(np.sum(np.abs(numbers) > LARGEST))
+        if unfit or large:
+            what = f"{unfit} of its {len(texts)} distinct values are not numbers"
+            if not unfit:
+                what = f"{large} of its {len(texts)} distinct values are beyond {LARGEST:g}, too large to reckon with"
+            raise SchemaError(f"column {name!r} is said to be numeric and {what}")
     if kind is Kind.DATE and not pa.types.is_temporal(values.type):
         unfit = sum(_DATE.fullmatch(text) is None for text in texts)
         if unfit:
@@ -144,14 +144,20 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
                 f"column {name!r} is said to hold dates and {unfit} of its {len(texts)} distinct values are not dates "
                 "like 1984-05-17"
             )
-    keys: NDArray[Any] = np.array(texts, dtype=object) if found is not Kind.NUMERIC or numbers is None else numbers
-    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    if len(set(texts)) < len(texts):  # blanks beside: the shortest spelling stands for all, whichever came first
+        raws = [str(value) for value in values.to_pylist()]
+        shortest = sorted(range(len(texts)), key=lambda place: (len(raws[place]), raws[place]))
+        kept, texts, values = kept[shortest], [texts[place] for place in shortest], values.take(pa.array(shortest))
+        numbers = None if numbers is None else numbers[shortest]
+    listed = np.array(texts, dtype=object)
+    quantities = numbers if found is Kind.NUMERIC and texts else None
+    order = np.argsort(listed, kind="stable") if quantities is None else ascending(texts, quantities)
+    fresh = np.append(True, listed[order][1:] != listed[order][:-1])[: len(order)]
+    first = order[fresh]
     translation = np.full(len(raw) + 1, MISSING, dtype=np.int32)
-    translation[kept] = inverse.astype(np.int32)
-    codes = translation[indices]
-    ordered = np.array(texts, dtype=object)[first]
-    described = Values(name, found, ordered, distinct.astype(np.float64) if found is Kind.NUMERIC else None)
-    return Encoded(codes, described, values.take(pa.array(first)))
+    translation[kept[order]] = np.cumsum(fresh, dtype=np.int32) - np.int32(1)
+    described = Values(name, found, listed[first], None if quantities is None else quantities[first])
+    return Encoded(translation[indices], described, values.take(pa.array(first)))
 
 
 def bind(encoded: Encoded, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], Hierarchy, pa.Array]:
@@ -177,7 +183,7 @@ def bind(encoded: Encoded, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], Hie
 def _positions(leaves: NDArray[np.int32], size: int) -> pa.Array:
     """For each leaf, the position of its value, or null where the table does not have it."""
     positions = np.zeros(size, dtype=np.int64)
-    positions[leaves] = np.arange(len(leaves))
+    positions[leaves[::-1]] = np.arange(len(leaves))[::-1]  # the first, where one leaf has several spellings
     absent = np.ones(size, dtype=np.bool_)
     absent[leaves] = False
     return pa.array(positions, mask=absent)
