@@ -151,7 +151,10 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
         numbers = None if numbers is None else numbers[shortest]
     listed = np.array(texts, dtype=object)
     quantities = numbers if found is Kind.NUMERIC and texts else None
-    order = np.argsort(listed, kind="stable") if quantities is None else ascending(texts, quantities)
+    if quantities is None:
+        order = np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
+    else:
+        order = ascending(texts, quantities)
     fresh = np.append(True, listed[order][1:] != listed[order][:-1])[: len(order)]
     first = order[fresh]
     translation = np.full(len(raw) + 1, MISSING, dtype=np.int32)
