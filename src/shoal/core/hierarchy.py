@@ -22,6 +22,7 @@ TOP = "*"
 LARGEST = 1e300
 """What is larger is no quantity: a placeholder, or a code that happens to look like a number."""
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _INTERVAL = re.compile(rf"\[({_NUMBER})-({_NUMBER})[\])]")
 
 
@@ -270,9 +271,13 @@ class Hierarchy:
 
     @classmethod
     def from_paths(cls, column: str, paths: Sequence[Sequence[str]], *, automatic: bool = False) -> Hierarchy:
-        """A hierarchy from one path a raw value: the raw value first, its ancestors after it, the top last."""
+        """A hierarchy from one path a raw value: the raw value first, its ancestors after it, the top last.
+
+        A path may be given more than once; two different ones for a value contradict each other.
+        """
         if not paths:
             raise HierarchyError(f"the hierarchy of column {column!r} is empty")
+        paths = list(dict.fromkeys(tuple(path) for path in paths))
         height = len(paths[0]) - 1
         uneven = sum(len(path) != height + 1 for path in paths)
         if uneven:
@@ -291,7 +296,12 @@ class Hierarchy:
             )
         doubled = len(paths) - len({path[0] for path in paths})
         if doubled:
-            raise HierarchyError(f"the hierarchy of column {column!r} lists {doubled} raw values more than once")
+            raise HierarchyError(
+                f"the hierarchy of column {column!r} lists {doubled} raw values more than once, with different levels"
+            )
+        torn = sum(_SURROGATE.search(label) is not None for path in paths for label in path)
+        if torn:
+            raise HierarchyError(f"the hierarchy of column {column!r}: {torn} labels are not text, but halves of signs")
         for level in range(1, height):
             parents: dict[str, set[str]] = {}
             for path in paths:

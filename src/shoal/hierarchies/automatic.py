@@ -15,7 +15,7 @@ from shoal.core.schema import Kind
 from shoal.core.values import Values
 from shoal.hierarchies.dates import Dates
 from shoal.hierarchies.intervals import Intervals
-from shoal.hierarchies.masking import Masking
+from shoal.hierarchies.masking import Masking, narrowest_step
 
 NARROWEST = 1e-290
 """Below this a width has too few digits left to be divided by."""
@@ -51,7 +51,7 @@ class Automatic(Builder):
             and lengths != {1}
             and all(_is_code(text) for text in values.texts)
         ):
-            return Masking().build(values)
+            return Masking(step=narrowest_step(values)).build(values)
         return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
 
     def _numeric(self, values: Values) -> Hierarchy:
