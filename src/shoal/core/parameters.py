@@ -7,6 +7,7 @@ line on the reference page.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -79,6 +80,14 @@ def build(plugin: type, name: str, values: Mapping[str, Any]) -> Any:
     return plugin(**values)
 
 
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, value.values()))
+    return not isinstance(value, (tuple, list)) or all(map(_is_finite, value))
+
+
 class Parametrized:
     """Base of every plug-in: validates its fields when it is made."""
 
@@ -92,6 +101,8 @@ class Parametrized:
             except ValidationError as error:
                 reason = error.errors()[0]["msg"]
                 raise ParameterError(f"{type(self).__name__}: {field.name}: {reason}") from None
+            if not _is_finite(value):
+                raise ParameterError(f"{type(self).__name__}: {field.name}: a number must be finite")
             object.__setattr__(self, field.name, value)
 
     def parameters(self) -> dict[str, Any]:

@@ -17,13 +17,17 @@ import pyarrow.csv
 
 from shoal.core.header import LOOKED_AT, held_back
 from shoal.core.header import names as checked_names
-from shoal.errors import InputError, ParameterError
+from shoal.errors import InputError, ParameterError, printable
 
 SAMPLE = 1 << 20
 BLOCK = 1 << 24
 DELIMITERS = (",", ";", "\t", "|")
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_MARKS = {
+    b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}  # fmt: skip
+_NO_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,18 @@ def _sampled(path: Path) -> bytes:
             return bytes(stream.read(SAMPLE))
     except OSError:
         raise InputError(f"{path.name}: cannot be read or decompressed") from None
+
+
+def _known(encoding: str) -> str:
+    """The name of a text encoding; codecs that turn bytes into bytes, or programs into text, are none."""
+    try:
+        name = codecs.lookup(encoding).name
+        b"".decode(name)
+    except (LookupError, ValueError):
+        name = "undefined"
+    if name in _NO_ENCODINGS:
+        raise ParameterError(f"there is no encoding {printable(encoding)}; utf-8, utf-16 and cp1252 are common")
+    return name
 
 
 def _encoding(path: Path, sample: bytes, whole: bool) -> str:
@@ -96,10 +112,7 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
         raise ParameterError("a delimiter is one character, such as ; or a tab")
     if encoding is not None:
-        try:
-            encoding = codecs.lookup(encoding).name
-        except LookupError:
-            raise ParameterError(f"there is no encoding {encoding!r}; utf-8, utf-16 and cp1252 are common") from None
+        encoding = _known(encoding)
     sample = _sampled(path)
     whole = len(sample) < SAMPLE
     if not sample.strip():
@@ -110,7 +123,7 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
     encoding = encoding or _encoding(path, sample, whole)
     try:
         text = sample.decode(encoding, errors="strict" if whole else "ignore")
-    except (UnicodeDecodeError, LookupError):
+    except (UnicodeError, LookupError):
         raise InputError(f"{path.name}: the text is not {encoding}; name its encoding") from None
     if not whole and "\n" not in text and "\r" not in text:
         raise InputError(f"{path.name}: the first line is longer than {SAMPLE:,} bytes; this is not a table")
@@ -161,7 +174,7 @@ def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[s
         else:
             message = "this is not a well-formed CSV file"
         raise InputError(f"{path.name}: {message}") from None
-    except (UnicodeDecodeError, LookupError):
+    except (UnicodeError, LookupError):
         raise InputError(f"{path.name}: the text is not {dialect.encoding}; name its encoding") from None
     except OSError:
         raise InputError(f"{path.name}: cannot be read or decompressed") from None

@@ -120,7 +120,10 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
         if infinite:
             raise InputError(f"column {name!r} holds infinite numbers; replace them or make them missing")
     present = raw.is_valid().to_numpy(zero_copy_only=False)
-    texts = _texts(raw.drop_null())
+    try:
+        texts = _texts(raw.drop_null())
+    except pa.ArrowInvalid:
+        raise SchemaError(f"column {name!r} has a time zone that is not known here; convert it to UTC") from None
     filled = np.array([text != "" and text not in missing for text in texts], dtype=np.bool_)
     if kind in (None, Kind.NUMERIC) and not _is_numeric(raw.type):
         filled &= ~_spelled_as_no_number(name, texts, filled)
@@ -190,3 +193,38 @@ def _positions(leaves: NDArray[np.int32], size: int) -> pa.Array:
     absent = np.ones(size, dtype=np.bool_)
     absent[leaves] = False
     return pa.array(positions, mask=absent)
+
+
+def plain_values(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column with every dictionary in it resolved, however deep: a dictionary may list what only others had."""
+    kind = _plain_type(column.type)
+    if "list_view<" in str(column.type):  # which keep the cells of others too, and Arrow cannot cast
+        return pa.chunked_array([pa.array(column.to_pylist(), kind)])
+    return column if kind == column.type else column.cast(kind)
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return _plain_type(kind.value_type)
+    if pa.types.is_struct(kind):
+        return pa.struct([_plain_field(field) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(_plain_field(kind.key_field), _plain_field(kind.item_field), kind.keys_sorted)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_plain_field(kind.value_field), kind.list_size)
+    if pa.types.is_large_list(kind) or pa.types.is_large_list_view(kind):
+        return pa.large_list(_plain_field(kind.value_field))
+    if pa.types.is_list(kind) or pa.types.is_list_view(kind):
+        return pa.list_(_plain_field(kind.value_field))
+    return kind
+
+
+def _plain_field(field: pa.Field) -> pa.Field:
+    return field.with_type(_plain_type(field.type))
+
+
+def in_known_zone(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Times whose zone is an offset that polars has no name for (+05:30), the same ones in UTC; others as they are."""
+    if not pa.types.is_timestamp(column.type) or not re.fullmatch(r"[+-]\d{2}:(?!00)\d{2}", column.type.tz or ""):
+        return column
+    return column.cast(pa.timestamp(column.type.unit, "UTC"))

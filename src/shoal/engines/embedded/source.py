@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ import pyarrow.parquet
 from shoal.core.header import LOOKED_AT, held_back
 from shoal.core.header import names as checked_names
 from shoal.engines.embedded import csv
-from shoal.errors import InputError, printable
+from shoal.errors import InputError, ParameterError, printable
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
@@ -45,7 +46,7 @@ class Source:
             return {}
         if self.path is None:
             assert self.frame is not None
-            return {name: _plainer(self.frame[name]) for name in names}
+            return {name: self.frame[name] for name in names}
         if _stamp(self.path) != self.stamp:
             raise InputError(f"{self.path.name}: the file changed while it was being read; read it again")
         if self.dialect is not None:
@@ -59,14 +60,26 @@ class Source:
                 table = pa.parquet.read_table(self.path, columns=chosen, read_dictionary=chosen, partitioning=None)
         except (pa.ArrowException, OSError):
             raise InputError(f"{self.path.name}: some of its columns cannot be read") from None
-        return {name: _plainer(table[spelled[name]]) for name in names}
+        return {name: _plainer(name, table[spelled[name]]) for name in names}
 
 
-def _plainer(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column without views, which Arrow can hold and cannot yet compute with."""
+def _plainer(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column without views, which Arrow can hold and cannot yet compute with; torn texts are refused."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        raise InputError(f"column {printable(name)} holds text that is not utf-8; write the table anew") from None
     if column.type == pa.string_view():
         return column.cast(pa.large_string())
     return column.cast(pa.large_binary()) if column.type == pa.binary_view() else column
+
+
+def _spellings(missing: Sequence[str]) -> tuple[str, ...]:
+    """The spellings of a missing value, when they are such."""
+    listed = (missing,) if isinstance(missing, str) else tuple(missing)
+    if not all(isinstance(text, str) and not re.search(r"[\ud800-\udfff\0]", text) for text in listed):
+        raise ParameterError("the spellings of a missing value are texts, such as NA or ?")
+    return listed
 
 
 def _format(path: Path) -> str:
@@ -105,11 +118,11 @@ def open_file(
             header = tuple(pa.ipc.open_file(pa.memory_map(str(path))).schema.names)
         else:
             dialect = csv.detect(path, delimiter=delimiter, encoding=encoding)
-            return Source(dialect.names, path, dialect, tuple(missing), stamp=stamp)
+            return Source(dialect.names, path, dialect, _spellings(missing), stamp=stamp)
     except (pa.ArrowException, OSError):
         raise InputError(f"{path.name}: this is not a readable {form} file") from None
     names = held_back(checked_names(header, path.name))
-    return Source(names, path, missing=tuple(missing), format=form, stamp=stamp, header=header)
+    return Source(names, path, missing=_spellings(missing), format=form, stamp=stamp, header=header)
 
 
 def open_frame(frame: Any, *, missing: Sequence[str] = ()) -> Source:
@@ -135,14 +148,16 @@ def open_frame(frame: Any, *, missing: Sequence[str] = ()) -> Source:
         try:
             if wrapped.implementation.is_polars() and wrapped.schema[spelled] == nw.Object:
                 raise TypeError("objects have no Arrow type")
-            columns[name] = wrapped.select(spelled).to_arrow().column(0)
+            columns[name] = _plainer(name, wrapped.select(spelled).to_arrow().column(0))
+        except UnicodeError:
+            raise InputError(f"column {printable(name)} holds text that is not Unicode; mend or drop it") from None
         except (pa.ArrowException, TypeError, ValueError):
             raise InputError(
                 f"column {printable(name)} mixes types that no table can hold; make it all text or all numbers"
             ) from None
     dtypes = dict(zip(columns, frame.dtypes, strict=True)) if wrapped.implementation.is_pandas() else {}
     return Source(
-        names if numbered else held_back(names, _looked_at(columns.values())), missing=tuple(missing),
+        names if numbered else held_back(names, _looked_at(columns.values())), missing=_spellings(missing),
         frame=pa.table(columns), native=wrapped.implementation.value, dtypes=dtypes,
     )  # fmt: skip
 
@@ -153,6 +168,6 @@ def _looked_at(columns: Iterable[pa.ChunkedArray]) -> list[tuple[str, ...]]:
     for column in columns:
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         start = column.slice(0, LOOKED_AT)
-        written = pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()
+        written = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         texts.append([value or "" for value in start.to_pylist()] if written else ["0"] * len(start))
     return list(zip(*texts, strict=True))
