@@ -19,7 +19,7 @@ import pytest
 
 import shoal as library
 from shoal.core.recoding import ByLevel
-from shoal.errors import InputError, SchemaError, ShoalError
+from shoal.errors import InputError, ParameterError, SchemaError, ShoalError
 
 MOMENT = dt.datetime(2021, 3, 4, 5, 6, 7)
 COLUMNS = {
@@ -357,3 +357,33 @@ def test_a_frame_whose_names_are_a_record_is_not_recited() -> None:
     for frame in (headed, headed.to_pandas(), headed.to_arrow()):
         with pytest.raises(SchemaError, match="its 3 fields are not shown"):
             library.read(frame, quasi=["age"])
+
+
+def test_text_that_is_not_unicode_is_refused(tmp_path: Path) -> None:
+    halves = pd.Series(["a", "b\ud800"], dtype=object)
+    torn = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 4], np.int32)), pa.py_buffer(b"a\xed\xa0\x80")]
+    )
+    file = tmp_path / "torn.parquet"
+    pa.parquet.write_table(pa.table({"x": torn, "y": [1, 2]}), file)
+    for source in (pd.DataFrame({"x": halves, "y": [1, 2]}), pa.table({"x": torn, "y": [1, 2]}), file):
+        with pytest.raises(InputError, match="column 'x' holds text that is not"):
+            library.read(source, quasi=["x"])
+    with pytest.raises(InputError, match="column 'x' holds text that is not"):
+        library.anonymize(library.read(file, quasi=["y"]), library.KAnonymity(k=1))
+
+
+@pytest.mark.parametrize("missing", [["\ud800"], [5], [None], ["a\0"]])
+def test_spellings_of_missing_values_are_texts(missing: list, tmp_path: Path) -> None:
+    file = tmp_path / "table.csv"
+    file.write_text("x,y\na,1\nb,2\n")
+    for source in (file, pl.read_csv(file)):
+        with pytest.raises(ParameterError, match="spellings"):
+            library.read(source, quasi=["x"], missing=missing)
+    assert library.read(file, quasi=["x"], missing="a").hierarchies[0].labels[0].tolist() == [None, "b"]
+
+
+def test_times_in_zones_that_nobody_knows_are_refused() -> None:
+    column = pa.array([MOMENT, MOMENT], pa.timestamp("us", tz="Mars/Phobos"))
+    with pytest.raises(SchemaError, match="column 'x' has a time zone"):
+        library.read(pa.table({"x": column}), quasi=["x"])

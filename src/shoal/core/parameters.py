@@ -101,6 +101,8 @@ class Parametrized:
             except ValidationError as error:
                 reason = error.errors()[0]["msg"]
                 raise ParameterError(f"{type(self).__name__}: {field.name}: {reason}") from None
+            except TypeError:  # from a validator of its own, which was made for other types
+                raise ParameterError(f"{type(self).__name__}: {field.name}: the value has the wrong type") from None
             if not _is_finite(value):
                 raise ParameterError(f"{type(self).__name__}: {field.name}: a number must be finite")
             object.__setattr__(self, field.name, value)

@@ -59,7 +59,7 @@ def _known(encoding: str) -> str:
     """The name of a text encoding; codecs that turn bytes into bytes, or programs into text, are none."""
     try:
         name = codecs.lookup(encoding).name
-        b"".decode(name)
+        " ".encode(name)
     except (LookupError, ValueError):
         name = "undefined"
     if name in _NO_ENCODINGS:
