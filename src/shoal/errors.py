@@ -6,6 +6,9 @@ Messages name columns and counts, never a cell's value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Self
+
+LONGEST_SHOWN = 100
 
 
 class ShoalError(Exception):
@@ -71,21 +74,32 @@ class VerificationError(ShoalError):
     exit_code = 3
 
 
+class Unshown(str):
+    """The name of a column in a table whose header looks like a record: no error shows it, but its place."""
+
+    place: int
+
+    def __new__(cls, name: str, place: int = 0) -> Self:
+        made = super().__new__(cls, name)
+        made.place = place
+        return made
+
+    def __repr__(self) -> str:
+        return f"number {self.place}"
+
+
+def printable(name: str) -> str:
+    """A name as a message shows it: quoted, nothing in it that a terminal would obey, and not at any length."""
+    shown = repr(name)
+    return shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
+
+
 def unknown_columns(unknown: Iterable[str], available: Iterable[str]) -> SchemaError:
-    names = ", ".join(repr(name) for name in unknown)
+    names = ", ".join(map(printable, unknown))
     available = list(available)
-    if any(_is_number(name) or "\n" in name for name in available):
+    if any(isinstance(name, Unshown) for name in available):
         return SchemaError(
             f"no column named {names}; the first line of the table looks like a record, so its {len(available)} "
             "fields are not shown; add a header"
         )
-    columns = ", ".join(repr(name) for name in available)
-    return SchemaError(f"no column named {names}; the table has {columns}")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return SchemaError(f"no column named {names}; the table has {', '.join(map(printable, available))}")

@@ -6,6 +6,7 @@ A job is everything that a run needs, in one TOML file: input, columns, policy, 
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -19,7 +20,7 @@ from shoal import registry
 from shoal.core.contracts import Algorithm, Builder, Engine, Metric, Model
 from shoal.core.policy import Policy
 from shoal.core.schema import Kind, Missing, Role
-from shoal.errors import InputError, ParameterError
+from shoal.errors import InputError, ParameterError, printable
 
 Spec = tuple[str, dict[str, Any]]
 
@@ -256,8 +257,11 @@ def load(path: Path) -> Job:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError:
         raise InputError(f"{path.name}: the job file cannot be read") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path.name}: this is not TOML: {error}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path.name}: this is not TOML: it is not utf-8 text") from None
+    except tomllib.TOMLDecodeError as error:  # whose text may hold some of the file's, which may be any file
+        place = re.search(r"\(at (line \d+, column \d+|end of document)\)$", str(error))
+        raise InputError(f"{path.name}: this is not TOML{f': look at {place[1]}' if place else ''}") from None
     except RecursionError:
         raise InputError(f"{path.name}: this is nested too deeply to be a job") from None
     return parse(raw, path.parent, path.name)
@@ -265,11 +269,13 @@ def load(path: Path) -> Job:
 
 def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     """A job from the tables of a job file."""
+    if raw and not any(key in _File.model_fields for key in raw):  # the names in another file are nobody's business
+        raise InputError(f"{where}: this is not a job, which has {', '.join(_File.model_fields)}")
     try:
         file = _File.model_validate(raw)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
+        place = printable(".".join(str(part) for part in first["loc"]))[1:-1]
         raise InputError(f"{where}: {place}: {first['msg']}") from None
 
     def resolved(text: str | None) -> Path | None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from canary_table import CANARY, NUMERIC_CANARY
 
+import shoal as library
+
 VALUES = [CANARY, "Ann", "Bob", "Cleo"]
 
 BAD = {
@@ -18,7 +20,8 @@ BAD = {
     ),
     "uneven.csv": (f"{CANARY};x;*\nAnn;*\nBob;y;*\nCleo;y;*\n", "another number of levels"),
     "tops.csv": (f"{CANARY};x;{CANARY}\nAnn;x;{CANARY}\nBob;y;*\nCleo;y;*\n", "one single value"),
-    "twice.csv": (f"{CANARY};x;*\n{CANARY};x;*\nAnn;x;*\nBob;y;*\nCleo;y;*\n", "more than once"),
+    "twice.csv": (f"{CANARY};x;*\n{CANARY};y;*\nAnn;x;*\nBob;y;*\nCleo;y;*\n", "more than once, with different"),
+    "halves.json": ('{"\\ud800": ["' + CANARY + '", "Ann"], "b": ["Bob", "Cleo"]}', "2 labels are not text"),
     "empty.csv": ("", "is empty"),
     "blank.csv": ("\n  \n\n", "is empty"),
     "separator.csv": (f"{CANARY}:x:*\nAnn:x:*\nBob:y:*\nCleo:y:*\n", "no separator"),
@@ -109,3 +112,14 @@ def test_intervals_that_are_none(parameters: str, reason: str, table: Path, shoa
 def test_a_column_that_is_not_there(table: Path, shoal) -> None:
     assert shoal("hierarchy", table, "--column", "nobody").code == 2
     assert shoal("hierarchy", table).code == 2
+
+
+@pytest.mark.parametrize("name", ["twice.csv", "twice.json"])
+def test_a_value_that_is_listed_twice_alike_is_read(name: str, table: Path, tmp_path: Path, shoal) -> None:
+    file = tmp_path / name
+    twice = {"a": [CANARY, "Ann", "Ann"], "b": ["Bob", "Cleo", "Bob"]}
+    rows = [f"{value};{group};*\n" for group, values in twice.items() for value in values]
+    file.write_text(json.dumps(twice) if name.endswith("json") else "".join(rows) + rows[0])
+    tree = library.read(table, quasi=["who"], hierarchies={"who": file}).hierarchies[0]
+    assert sorted(tree.labels[0]) == sorted(VALUES) and tree.labels[1].tolist() == ["a", "b"]
+    assert shoal("diagnose", table, "--quasi", "who", "--hierarchy", f"who={file}").code == 0

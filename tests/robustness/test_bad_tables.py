@@ -120,7 +120,96 @@ def test_a_table_without_a_header_is_not_recited(tmp_path: Path, shoal) -> None:
     assert ran.code == 2 and "'age'" in ran.err and "header" in ran.err
     source.write_text(f'name,"sex\n{CANARY},F\n{CANARY},M\n')
     ran = shoal("diagnose", source, "--quasi", "age")
-    assert ran.code == 2 and "'age'" in ran.err and "header" in ran.err
+    assert ran.code == 2 and "1 of 2 columns" in ran.err and "header" in ran.err
+    source.write_text(f"Ann,{CANARY},flu\nBob,Frost,flu\n")
+    for roles in (("--quasi", "age"), ("--quasi", "Ann", "--kind", "age=text"), ("--quasi", "Ann,age")):
+        ran = shoal("diagnose", source, *roles)
+        assert ran.code == 2 and "its 3 fields are not shown" in ran.err
+    ran = shoal("diagnose", source, "--quasi", CANARY, "--kind", f"{CANARY}=numeric")
+    assert ran.code == 2 and "column number 2 is said to be numeric" in ran.err
+
+
+def _with_open_quotes(column: int, at: int, rows: int, line_end: str, closed: bool) -> bytes:
+    """A table of five columns in which a quotation mark opens in one record and closes in a later one, or never."""
+    records = [[f"{CANARY}{row}", str(20 + row % 50), "F", "04000", "flu"] for row in range(rows)]
+    records[at][column] = '"' + records[at][column]
+    if closed:
+        records[at + 20][column] += '"'
+    return line_end.join(["name,age,sex,zip,disease", *(",".join(record) for record in records), ""]).encode()
+
+
+@pytest.mark.parametrize("column", [0, 2, 4])
+@pytest.mark.parametrize("at", [3, 3000])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_quotation_mark_that_swallows_rows_is_told(column: int, at: int, line_end: str, table: Path, shoal) -> None:
+    table.write_bytes(_with_open_quotes(column, at, 4000, line_end, closed=True))
+    name = ["name", "age", "sex", "zip", "disease"][column]
+    ran = shoal("diagnose", table, "--quasi", name, "--kind", f"{name}=text")
+    assert ran.code == 2 and "1 fields hold whole rows, 20 together; is a quotation mark left open?" in ran.err
+    ran = shoal("anonymize", table, "-o", table.with_name("out.csv"), "--quasi", "zip", "--k", "1")
+    assert ran.code == 2 and "quotation mark" in ran.err and not table.with_name("out.csv").exists()
+
+
+def test_a_quotation_mark_that_swallows_all_the_rest_is_told(table: Path, shoal) -> None:
+    table.write_bytes(_with_open_quotes(4, 1000, 4000, "\n", closed=False))
+    ran = shoal("diagnose", table, "--quasi", "disease")
+    assert ran.code == 2 and "2,999 together; is a quotation mark left open?" in ran.err
+
+
+def test_texts_of_several_lines_are_no_rows(table: Path, shoal) -> None:
+    letter = "Dear a, b, c,\n\nthe results, as said, are in, and fine, so far,\nsee you, on Monday, 5,\nDr, X, Y, Z"
+    listed = "\n".join(["a,b,c"] * 9)
+    table.write_text("group,note,list\n" + f'g,"{letter}","{listed}"\nh,"{letter}\n","{listed}\n"\n' * 9)
+    assert shoal("diagnose", table, "--quasi", "note,list,group").code == 0
+
+
+def test_a_file_that_mixes_encodings_is_told(table: Path, shoal) -> None:
+    utf8, western = "Zoë,31\n".encode(), "Zoë,31\n".encode("cp1252")
+    plain = b"Zoe,31\n" * 200_000
+    for content, reason in (
+        (utf8 * 50 + western * 3 + utf8 * 50, "3 lines are not utf-8 and others are"),
+        (western * 50 + utf8 * 3, "50 lines are not utf-8 and others are"),
+        (utf8 + plain + western * 4, "4 lines are not utf-8 and others are"),
+        (plain + western * 4 + utf8, "4 lines are not utf-8 and others are"),
+        (western + plain + utf8 * 5, "1 values of column 'name' are utf-8"),
+    ):
+        table.write_bytes(b"name,age\n" + content)
+        ran = shoal("diagnose", table, "--quasi", "name")
+        assert ran.code == 2 and reason in ran.err and "name its encoding" in ran.err
+    assert shoal("diagnose", table, "--quasi", "name", "--encoding", "cp1252").code == 0
+
+
+SECRETS = {
+    "passwd": "root:x:0:0:{0}:/root:/bin/bash\ndaemon:x:1:1:{0}:/:/bin/sh\n",
+    "key": "-----BEGIN OPENSSH PRIVATE KEY-----\n{0}b3BlbnNzaC1rZXk\n{0}AAAABG5vbm\n",
+    "settings": "password={0}\nuser=root\n",
+    "toml": "[database]\n{0} = 5\n",
+    "broken toml": "password = {0}\n",
+    "other toml": "[input]\npath = '{0}",
+    "json": '{{"password": "{0}", "user": ["{0}"]}}',
+    "yaml": "password: {0}\nuser: root\n",
+    "latin": "password = 'ÿ{0}'",
+}
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize("ending", ["csv", "toml", "json", "txt"])
+def test_another_file_in_the_place_of_one_is_not_recited(secret: str, ending: str, table: Path, shoal) -> None:
+    other = table.with_name(f"other.{ending}")
+    other.write_text(SECRETS[secret].format(CANARY), encoding="latin-1")
+    job = table.with_name("job.toml")
+    job.write_text(f"[input]\npath = 'people.csv'\nhierarchies = '{other.name}'\n[columns.age]\nrole = 'quasi'\n")
+    for arguments in (
+        (other, "--quasi", "age"),
+        ("--job", other),
+        (table, "--quasi", "age", "--hierarchies", other),
+        (table, "--quasi", "age", "--hierarchy", f"age={other}"),
+        (table, "--quasi", "age", "--hierarchy", f"age=tree:path={other}"),
+        (table, "--quasi", "age", "--hierarchy", f"age=table:path={other}"),
+        ("--job", job),
+    ):
+        ran = shoal("diagnose", *arguments)
+        assert ran.code == 2 and ran.err.startswith("error: ") and "BEGIN" not in ran.err and "root" not in ran.err
 
 
 def test_k_beyond_the_number_of_records(table: Path, tmp_path: Path, shoal) -> None:

@@ -231,3 +231,29 @@ def test_delimiter_by_name(tmp_path: Path) -> None:
     source = tmp_path / "table.csv"
     source.write_text("age\tsex\n30\tF\n")
     assert library.read(source, quasi=["sex"], delimiter="\t").records == 1
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["punycode", "idna", "undefined", "unicode_escape", "raw-unicode-escape", "base64", "rot13", "zlib", "hex", "bz2",
+     "uu", "quopri", "\ud800", "a\0b", "", "klingon"],
+)  # fmt: skip
+def test_what_is_no_text_encoding_is_refused(encoding: str, tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_text("age,sex\n30,F\n")
+    with pytest.raises(library.errors.ParameterError, match="there is no encoding") as refused:
+        library.read(source, quasi=["age"], encoding=encoding)
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-7", "shift_jis", "iso2022_jp", "koi8-r", "mac-roman", "cp037"])
+def test_every_text_encoding_can_be_named(encoding: str, tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_bytes("age,sex\n30,F\n31,M\n".encode(encoding))
+    assert library.read(source, quasi=["age"], encoding=encoding).records == 2
+
+
+def test_utf_32_is_known_by_its_mark(tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_bytes(written().encode("utf-32"))
+    assert library.read(source, quasi=["group"]).records == 60

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
+import re
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -18,7 +20,7 @@ import pytest
 import shoal as library
 from shoal.api import publish
 from shoal.core.recoding import Recoding
-from shoal.errors import InputError, SchemaError, ShoalError
+from shoal.errors import InputError, ParameterError, SchemaError, ShoalError
 
 MOMENT = dt.datetime(2021, 3, 4, 5, 6, 7)
 COLUMNS = {
@@ -292,3 +294,96 @@ def test_a_column_without_any_value_suits_every_builder(builder: str) -> None:
     data = library.read(pa.table({"q": pa.nulls(4, pa.string())}), quasi=["q"], hierarchies={"q": builder})
     release = library.anonymize(data, library.KAnonymity(k=4))
     assert release.frame["q"].null_count == 4
+
+
+def _as_frames(names: list[str]) -> dict[str, object]:
+    columns = [pa.array(values) for values in (["g", "g", "h", "h"], ["x", "y", "x", "y"], [1, 2, 3, 4])]
+    table = pa.table(columns, names=names)
+    polars = pl.DataFrame({name: column.to_pylist() for name, column in zip(names, columns, strict=True)})
+    return {"arrow": table, "polars": polars, "pandas": table.to_pandas()}
+
+
+ODD_NAMES = {
+    "newline": "no\nte",
+    "tab": "no\tte",
+    "escape": "\x1b[31mnote",
+    "empty": "",
+    "blank": "  ",
+    "long": "n" * 256,
+    "equal after trimming": " group",
+    "turned": "no\u202ete",
+    "zero": "no\0te",
+}
+
+
+@pytest.mark.parametrize("case", ODD_NAMES)
+def test_names_that_no_release_could_carry_are_refused(case: str, tmp_path: Path) -> None:
+    name = ODD_NAMES[case]
+    frames = _as_frames(["group", name, "secret"])
+    pa.parquet.write_table(frames["arrow"], tmp_path / "table.parquet")
+    pa.feather.write_feather(frames["arrow"], tmp_path / "table.arrow")
+    written = tmp_path / "table.csv"
+    with written.open("w", newline="") as file:
+        csv.writer(file).writerows([["group", name, "secret"], ["g", "x", "1"], ["h", "y", "2"]])
+    for source in (*frames.values(), tmp_path / "table.parquet", tmp_path / "table.arrow", written):
+        with pytest.raises(ShoalError) as refused:
+            library.read(source, quasi=["group"], sensitive=["secret"])
+        assert str(refused.value).isprintable()
+        if not (
+            case == "zero" and isinstance(source, Path) and source.suffix == ".csv"
+        ):  # which is no text file at all
+            assert re.search(r"1 (of 3 )?column", str(refused.value))
+
+
+def test_blanks_around_names_do_not_count(tmp_path: Path) -> None:
+    frames = _as_frames(["group ", "\ufeff note", 'a "quoted", name\t'])
+    pa.parquet.write_table(frames["arrow"], tmp_path / "table.parquet")
+    pa.feather.write_feather(frames["arrow"], tmp_path / "table.arrow")
+    for source in (*frames.values(), *tmp_path.iterdir()):
+        data = library.read(source, quasi=["group"], sensitive=['a "quoted", name'])
+        assert data.schema.names == ("group", "note", 'a "quoted", name')
+        for ending in ("csv", "tsv", "parquet", "arrow"):
+            target = tmp_path / "out" / f"release.{ending}"
+            target.parent.mkdir(exist_ok=True)
+            library.anonymize(data, library.KAnonymity(k=2)).write(target)
+            assert library.verify(target).holds
+            assert library.read(target, quasi=["note"]).schema.names == data.schema.names
+
+
+def test_a_frame_whose_names_are_a_record_is_not_recited() -> None:
+    headed = pl.DataFrame(
+        {"Ann": ["Bob", "Eve"], "Frost": ["Lee", "Frost"], "1984-05-17": ["1990-01-01", "1991-01-01"]}
+    )
+    for frame in (headed, headed.to_pandas(), headed.to_arrow()):
+        with pytest.raises(SchemaError, match="its 3 fields are not shown"):
+            library.read(frame, quasi=["age"])
+
+
+def test_text_that_is_not_unicode_is_refused(tmp_path: Path) -> None:
+    halves = pd.Series(["a", "b\ud800"], dtype=object)
+    torn = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 4], np.int32)), pa.py_buffer(b"a\xed\xa0\x80")]
+    )
+    file = tmp_path / "torn.parquet"
+    pa.parquet.write_table(pa.table({"x": torn, "y": [1, 2]}), file)
+    for source in (pd.DataFrame({"x": halves, "y": [1, 2]}), pa.table({"x": torn, "y": [1, 2]}), file):
+        with pytest.raises(InputError, match="column 'x' holds text that is not"):
+            library.read(source, quasi=["x"])
+    with pytest.raises(InputError, match="column 'x' holds text that is not"):
+        library.anonymize(library.read(file, quasi=["y"]), library.KAnonymity(k=1))
+
+
+@pytest.mark.parametrize("missing", [["\ud800"], [5], [None], ["a\0"]])
+def test_spellings_of_missing_values_are_texts(missing: list, tmp_path: Path) -> None:
+    file = tmp_path / "table.csv"
+    file.write_text("x,y\na,1\nb,2\n")
+    for source in (file, pl.read_csv(file)):
+        with pytest.raises(ParameterError, match="spellings"):
+            library.read(source, quasi=["x"], missing=missing)
+    assert library.read(file, quasi=["x"], missing="a").hierarchies[0].labels[0].tolist() == [None, "b"]
+
+
+def test_times_in_zones_that_nobody_knows_are_refused() -> None:
+    column = pa.array([MOMENT, MOMENT], pa.timestamp("us", tz="Mars/Phobos"))
+    with pytest.raises(SchemaError, match="column 'x' has a time zone"):
+        library.read(pa.table({"x": column}), quasi=["x"])

@@ -110,7 +110,8 @@ def test_every_plug_in_is_spelled_and_read_back() -> None:
     ("text", "reason"),
     [
         ("[input", "not TOML"),
-        ("colour = 1", "colour"),
+        ("colour = 1", "not a job"),
+        ("colour = 1\nalgorithm = 'mondrian'", "colour"),
         ("[input]\nfile = 'x'", "input.file"),
         ("[input]\npath = 5", "input.path"),
         ("[input]\nmissing = '?'", "input.missing"),

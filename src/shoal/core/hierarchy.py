@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -18,7 +19,10 @@ Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 TOP = "*"
+LARGEST = 1e300
+"""What is larger is no quantity: a placeholder, or a code that happens to look like a number."""
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _INTERVAL = re.compile(rf"\[({_NUMBER})-({_NUMBER})[\])]")
 
 
@@ -30,9 +34,23 @@ def number(text: str | None) -> float:
         return float("nan")
 
 
+def are_numbers(values: Floats) -> bool:
+    """Whether all are numbers, and small enough that neither their differences nor their sums overflow."""
+    return bool(np.all(np.abs(values) <= LARGEST))
+
+
 def spelled(value: float) -> str:
     """A number as a label: whole numbers without a decimal point."""
-    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
+    exact = 10**40 if isinstance(value, int) else 2**53
+    return str(int(value)) if value == int(value) and abs(value) < exact else repr(float(value))
+
+
+def ascending(texts: Sequence[str], numbers: Floats) -> NDArray[np.int64]:
+    """The order of numbers, exact also where different ones are the same in floating point, then that of spellings."""
+    order: NDArray[np.int64] = np.argsort(numbers, kind="stable")
+    if bool(np.any(np.diff(numbers[order]) == 0)):
+        return np.array(sorted(range(len(texts)), key=lambda place: (Decimal(texts[place]), texts[place])), np.int64)
+    return order
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,13 +189,17 @@ class Hierarchy:
         return {text: leaf for leaf, text in enumerate(self.labels[0])}
 
     @cached_property
-    def _leaf_of_number(self) -> dict[float, int]:
-        return {} if self.values is None else {value: leaf for leaf, value in enumerate(self.values.tolist())}
+    def _leaf_of_number(self) -> dict[Decimal, int]:
+        if self.values is None:
+            return {}
+        return {Decimal(text): leaf for leaf, text in enumerate(self.labels[0]) if text is not None}
 
     def leaf(self, text: str | None) -> int | None:
         """The leaf of a raw value, also of a number that is spelled in another way than here (30.0 for 30)."""
         found = self.leaf_of.get(text)
-        return self._leaf_of_number.get(number(text)) if found is None and text is not None else found
+        if found is not None or text is None or not np.isfinite(number(text)):
+            return found
+        return self._leaf_of_number.get(Decimal(text))
 
     def _level_ranges(self, level: int) -> dict[str | None, tuple[int, int]]:
         ends = zip(self.starts[level].tolist(), self.stops[level].tolist(), strict=True)
@@ -199,16 +221,9 @@ class Hierarchy:
         known = self._ranges.get(text)
         if known is not None or text is None:
             return known
-        if self.ordered and self.values is not None:
-            interval = _INTERVAL.fullmatch(text)
-            low, high = (float(interval[1]), float(interval[2])) if interval else (number(text), number(text))
-            offset = int(self.missing)
-            values = self.values[offset:]
-            first = int(np.searchsorted(values, low, side="left"))
-            last = (
-                int(np.searchsorted(values, high, side="right" if text.endswith("]") or not interval else "left")) - 1
-            )
-            return (first + offset, last + offset) if np.isfinite(low) and first <= last else None
+        interval = _INTERVAL.fullmatch(text)
+        if interval and self.ordered and self.values is not None:
+            return self._covered(self.values[int(self.missing) :], interval[1], interval[2], text.endswith("]"))
         leaf = self.leaf(text)
         if leaf is not None:
             return leaf, leaf
@@ -218,6 +233,15 @@ class Hierarchy:
                 leaves = [member for member in members if member is not None]
                 return min(leaf[0] for leaf in leaves), max(leaf[1] for leaf in leaves)
         return None
+
+    def _covered(self, values: Floats, low: str, high: str, closed: bool) -> tuple[int, int] | None:
+        """The leaves in an interval, whose ends are leaves themselves or some other numbers."""
+        first, last = self.leaf(low), self.leaf(high) if closed else None
+        if first is None:
+            first = int(np.searchsorted(values, float(low), side="left")) + int(self.missing)
+        if last is None:
+            last = int(np.searchsorted(values, float(high), side="right" if closed else "left")) - 1 + int(self.missing)
+        return (first, last) if first <= last else None
 
     def with_missing(self) -> Hierarchy:
         """The same hierarchy with a leaf for the missing value."""
@@ -247,9 +271,13 @@ class Hierarchy:
 
     @classmethod
     def from_paths(cls, column: str, paths: Sequence[Sequence[str]], *, automatic: bool = False) -> Hierarchy:
-        """A hierarchy from one path a raw value: the raw value first, its ancestors after it, the top last."""
+        """A hierarchy from one path a raw value: the raw value first, its ancestors after it, the top last.
+
+        A path may be given more than once; two different ones for a value contradict each other.
+        """
         if not paths:
             raise HierarchyError(f"the hierarchy of column {column!r} is empty")
+        paths = list(dict.fromkeys(tuple(path) for path in paths))
         height = len(paths[0]) - 1
         uneven = sum(len(path) != height + 1 for path in paths)
         if uneven:
@@ -268,7 +296,12 @@ class Hierarchy:
             )
         doubled = len(paths) - len({path[0] for path in paths})
         if doubled:
-            raise HierarchyError(f"the hierarchy of column {column!r} lists {doubled} raw values more than once")
+            raise HierarchyError(
+                f"the hierarchy of column {column!r} lists {doubled} raw values more than once, with different levels"
+            )
+        torn = sum(_SURROGATE.search(label) is not None for path in paths for label in path)
+        if torn:
+            raise HierarchyError(f"the hierarchy of column {column!r}: {torn} labels are not text, but halves of signs")
         for level in range(1, height):
             parents: dict[str, set[str]] = {}
             for path in paths:
@@ -286,8 +319,10 @@ class Hierarchy:
                 f"such as {TOP!r}"
             )
         numbers = np.array([number(path[0]) for path in paths])
-        numeric = bool(np.all(np.isfinite(numbers)))
-        rank = numbers if numeric else np.arange(len(paths), dtype=np.float64)
+        numeric = are_numbers(numbers)
+        rank = np.arange(len(paths), dtype=np.float64)
+        if numeric:
+            rank[ascending([path[0] for path in paths], numbers)] = np.arange(len(paths))
         keys = [rank]
         for level in range(1, height):
             first: dict[str, float] = {}

@@ -7,6 +7,7 @@ line on the reference page.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
@@ -79,6 +80,14 @@ def build(plugin: type, name: str, values: Mapping[str, Any]) -> Any:
     return plugin(**values)
 
 
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, value.values()))
+    return not isinstance(value, (tuple, list)) or all(map(_is_finite, value))
+
+
 Examples = tuple[Mapping[str, Any], ...]
 """Parameters of a plug-in, one mapping a way to make it."""
 
@@ -99,6 +108,10 @@ class Parametrized:
             except ValidationError as error:
                 reason = error.errors()[0]["msg"]
                 raise ParameterError(f"{type(self).__name__}: {field.name}: {reason}") from None
+            except TypeError:  # from a validator of its own, which was made for other types
+                raise ParameterError(f"{type(self).__name__}: {field.name}: the value has the wrong type") from None
+            if not _is_finite(value):
+                raise ParameterError(f"{type(self).__name__}: {field.name}: a number must be finite")
             object.__setattr__(self, field.name, value)
 
     def parameters(self) -> dict[str, Any]:

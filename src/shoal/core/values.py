@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.hierarchy import Floats
+from shoal.core.hierarchy import Floats, ascending, number
 from shoal.core.schema import Kind
 
 
@@ -32,10 +32,8 @@ class Values:
             >>> Values.of("age", Kind.NUMERIC, ["30", "9"]).texts.tolist()
             ['9', '30']
         """
-        from shoal.core.hierarchy import number
-
         if kind is Kind.NUMERIC:
             numbers = np.array([number(text) for text in texts], dtype=np.float64)
-            order = np.argsort(numbers, kind="stable")
+            order = ascending(texts, numbers)
             return cls(column, kind, np.array(texts, dtype=object)[order], numbers[order])
         return cls(column, kind, np.array(sorted(texts), dtype=object))

@@ -15,7 +15,7 @@ from shoal.core.schema import Kind
 from shoal.core.values import Values
 from shoal.hierarchies.dates import Dates
 from shoal.hierarchies.intervals import Intervals
-from shoal.hierarchies.masking import Masking
+from shoal.hierarchies.masking import Masking, narrowest_step
 
 NARROWEST = 1e-290
 """Below this a width has too few digits left to be divided by."""
@@ -51,13 +51,13 @@ class Automatic(Builder):
             and lengths != {1}
             and all(_is_code(text) for text in values.texts)
         ):
-            return Masking().build(values)
+            return Masking(step=narrowest_step(values)).build(values)
         return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
 
     def _numeric(self, values: Values) -> Hierarchy:
         assert values.numbers is not None
         spread = float(values.numbers[-1]) - float(values.numbers[0])
-        rough = spread / self.finest
+        rough = max(spread / self.finest, float(abs(values.numbers).max()) / 2**50)  # narrower ones would be torn
         if not NARROWEST < rough < math.inf:
             return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
         unit = 10.0 ** math.floor(math.log10(rough))

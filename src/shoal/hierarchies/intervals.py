@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge, Gt
+from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.contracts import Builder
-from shoal.core.hierarchy import TOP, Floats, Hierarchy, spelled
+from shoal.core.hierarchy import LARGEST, TOP, Floats, Hierarchy, are_numbers, spelled
 from shoal.core.values import Values
 from shoal.errors import HierarchyError
 
@@ -45,14 +48,23 @@ class Intervals(Builder):
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
             raise HierarchyError(f"the hierarchy of column {values.column!r}: bottom must be below top")
         edges = [edge for edge in (self.width, self.origin, self.bottom, self.top) if edge is not None]
-        if not all(math.isfinite(edge) for edge in edges):
-            raise HierarchyError(f"the hierarchy of column {values.column!r}: width, origin and bounds must be finite")
-        numbers = values.numbers
-        whole = all(float(edge).is_integer() for edge in edges) and bool(np.all(numbers == np.floor(numbers)))
-        rows, labels, bounds = [np.arange(len(numbers))], [values.texts], [(numbers, numbers)]
-        width = float(self.width)
+        where = f"the hierarchy of column {values.column!r}"
+        if not are_numbers(np.array(edges)):
+            raise HierarchyError(f"{where}: width, origin and bounds must be finite, and not beyond {LARGEST:g}")
+        numbers: NDArray[Any] = values.numbers
+        even = all(float(edge).is_integer() for edge in edges)
+        if bool(np.any(np.abs(numbers) >= 2**53)):  # floating point would put some into the next interval
+            if not even:
+                raise HierarchyError(f"{where}: numbers from 2**53 on need a whole width, origin, bottom and top")
+            numbers = np.array([Fraction(Decimal(text)) for text in values.texts], dtype=object)
+        whole = even and bool(np.all(numbers % 1 == 0))
+        rows, labels = [np.arange(len(numbers))], [values.texts]
+        bounds = [(values.numbers, values.numbers)]
+        width: float = int(self.width) if even else float(self.width)
         while len(rows) - 1 < (self.levels or 64):
-            codes, names, limits = self._level(numbers, width, whole)
+            if width > 4 * LARGEST:
+                raise HierarchyError(f"{where}: level {len(rows)} would be wider than any number; ask for fewer levels")
+            codes, names, limits = self._level(numbers, width, whole, where)
             if len(names) <= 1 and len(rows) > 1 and self.levels is None:
                 break
             if len(rows) > 1 and np.array_equal(codes, rows[-1]) and self.levels is None:
@@ -63,33 +75,40 @@ class Intervals(Builder):
             width *= self.factor
         rows.append(np.zeros(len(numbers), dtype=np.int64))
         labels.append(np.array([TOP], dtype=object))
-        bounds.append((numbers[:1], numbers[-1:]))
-        return Hierarchy(
-            values.column, np.ascontiguousarray(np.array(rows, dtype=np.int32)), tuple(labels), numbers, tuple(bounds)
-        )
+        bounds.append((values.numbers[:1], values.numbers[-1:]))
+        codes = np.ascontiguousarray(np.array(rows, dtype=np.int32))
+        return Hierarchy(values.column, codes, tuple(labels), values.numbers, tuple(bounds))
 
     def _level(
-        self, numbers: Floats, width: float, whole: bool
+        self, numbers: NDArray[Any], width: float, whole: bool, where: str
     ) -> tuple[np.ndarray, np.ndarray, tuple[Floats, Floats]]:
-        cells = np.floor((numbers - self.origin) / width)
-        if self.bottom is not None:
-            cells = np.where(numbers < self.bottom, -math.inf, cells)
-        if self.top is not None:
-            cells = np.where(numbers >= self.top, math.inf, cells)
+        edges: tuple[float | None, ...] = (self.origin, self.bottom, self.top)
+        if isinstance(width, int):
+            edges = tuple(None if edge is None else int(edge) for edge in edges)
+        origin, bottom, top = edges
+        exact = numbers.dtype == object
+        with np.errstate(over="ignore"):
+            cells = (numbers - origin) // width if exact else np.floor((numbers - origin) / width)
+        if not exact and not bool(np.all(np.abs(cells) < 2**53)):
+            raise HierarchyError(f"{where}: the width is too narrow for numbers of this size")
+        if bottom is not None:
+            cells = np.where(numbers < bottom, -math.inf, cells)
+        if top is not None:
+            cells = np.where(numbers >= top, math.inf, cells)
         distinct, first, codes = np.unique(cells, return_index=True, return_inverse=True)
         last = np.append(first[1:], len(numbers)) - 1
-        lower, upper = self.origin + distinct * width, self.origin + (distinct + 1) * width - (1 if whole else 0)
-        if self.bottom is not None:
-            lower = np.maximum(lower, self.bottom)
-        if self.top is not None:
-            upper = np.minimum(upper, self.top - (1 if whole else 0))
+        lower, upper = origin + distinct * width, origin + (distinct + 1) * width - (1 if whole else 0)
+        if bottom is not None:
+            lower = np.maximum(lower, bottom)
+        if top is not None:
+            upper = np.minimum(upper, top - (1 if whole else 0))
         close = "]" if whole else ")"
         names = [
-            f"[{spelled(low)}-{spelled(high)}{close}" if np.isfinite(low + high) else ""
+            f"[{spelled(low)}-{spelled(high)}{close}" if abs(low) < math.inf and abs(high) < math.inf else ""
             for low, high in zip(lower, upper, strict=True)
         ]
-        if self.bottom is not None and distinct[0] == -math.inf:
-            names[0], lower[0], upper[0] = f"<{spelled(self.bottom)}", numbers[first[0]], numbers[last[0]]
-        if self.top is not None and distinct[-1] == math.inf:
-            names[-1], lower[-1], upper[-1] = f"≥{spelled(self.top)}", numbers[first[-1]], numbers[last[-1]]
-        return codes, np.array(names, dtype=object), (lower, upper)
+        if bottom is not None and distinct[0] == -math.inf:
+            names[0], lower[0], upper[0] = f"<{spelled(bottom)}", numbers[first[0]], numbers[last[0]]
+        if top is not None and distinct[-1] == math.inf:
+            names[-1], lower[-1], upper[-1] = f"≥{spelled(top)}", numbers[first[-1]], numbers[last[-1]]
+        return codes, np.array(names, dtype=object), (lower.astype(np.float64), upper.astype(np.float64))

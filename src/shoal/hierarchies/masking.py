@@ -11,6 +11,10 @@ from typing_extensions import Doc
 from shoal.core.contracts import Builder
 from shoal.core.hierarchy import TOP, Hierarchy
 from shoal.core.values import Values
+from shoal.errors import HierarchyError
+
+MOST_LEVELS, MOST_CHARACTERS = 256, 2 * 10**8
+"""What the labels of all levels may come to; more would fill the memory before anybody chose among them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +37,12 @@ class Masking(Builder):
 
     def build(self, values: Values) -> Hierarchy:
         longest = max((len(text) for text in values.texts), default=0)
+        least = narrowest_step(values)
+        if self.step < least:
+            raise HierarchyError(
+                f"column {values.column!r} has codes of up to {longest:,} characters, too many to mask {self.step} "
+                f"at a time; take a step of at least {least:,}"
+            )
         paths = [[text] for text in values.texts]
         for masked in range(self.step, longest, self.step):
             for path in paths:
@@ -42,3 +52,11 @@ class Masking(Builder):
                     text[: len(text) - len(hidden)] + hidden if self.side == "right" else hidden + text[len(hidden) :]
                 )
         return Hierarchy.from_paths(values.column, [[*path, TOP] for path in paths])
+
+
+def narrowest_step(values: Values) -> int:
+    """The smallest step that keeps masking within bounds."""
+    longest = max((len(text) for text in values.texts), default=0)
+    characters = sum(len(text) for text in values.texts)
+    levels = min(MOST_LEVELS, max(1, MOST_CHARACTERS // max(1, characters)))
+    return max(1, -(-longest // levels))

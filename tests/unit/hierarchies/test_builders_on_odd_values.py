@@ -104,6 +104,23 @@ def test_masking_of_different_lengths() -> None:
     assert_tree(right, values)
 
 
+@pytest.mark.parametrize(("count", "length"), [(3, 8_000), (2_000, 8_000), (20, 300)])
+def test_masking_of_long_codes_stays_within_memory(count: int, length: int) -> None:
+    values = words(*(f"{place:0{length}d}" for place in range(count)))
+    with pytest.raises(shoal.errors.HierarchyError, match="at a time; take a step of at least") as refused:
+        Masking().build(values)
+    step = int(str(refused.value).rsplit(maxsplit=1)[1].replace(",", ""))
+    for tree in (Masking(step=step).build(values), Automatic().build(values)):
+        assert tree.height <= 256 and sum(len(label) for level in tree.labels for label in level) <= 3 * 10**8
+    with pytest.raises(shoal.errors.HierarchyError):
+        Masking(step=step - 1).build(values)
+
+
+def test_codes_of_common_lengths_are_masked_sign_by_sign() -> None:
+    for length in (5, 36, 64):
+        assert Masking().build(words(*(f"{place:0{length}d}" for place in range(3)))).height == length
+
+
 def test_dates_with_times() -> None:
     values = Values.of("x", Kind.DATE, ["1984-05-17 10:00", "1984-05-17T11:30:00", "1991-01-30 00:00:00.25"])
     tree = Dates(units=["day", "quarter", "year"]).build(values)

@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,24 +15,34 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from shoal.errors import InputError, ParameterError
+from shoal.core.header import LOOKED_AT, held_back
+from shoal.core.header import names as checked_names
+from shoal.errors import InputError, ParameterError, printable
 
 SAMPLE = 1 << 20
 BLOCK = 1 << 24
-LONGEST_NAME = 255
+FEW_DELIMITERS = 8
 DELIMITERS = (",", ";", "\t", "|")
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_MARKS = {
+    b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}  # fmt: skip
+_NO_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a CSV file is written, and the names in its header, trimmed and as they stand there."""
+    """How a CSV file is written, and the names in its header, trimmed and as they stand there.
+
+    The encoding is `guessed` where nothing but the bytes themselves spoke for it.
+    """
 
     names: tuple[str, ...]
     header: tuple[str, ...]
     delimiter: str
     encoding: str
+    guessed: bool = False
 
 
 def _stream(path: Path) -> Any:
@@ -50,6 +60,18 @@ def _sampled(path: Path) -> bytes:
         raise InputError(f"{path.name}: cannot be read or decompressed") from None
 
 
+def _known(encoding: str) -> str:
+    """The name of a text encoding; codecs that turn bytes into bytes, or programs into text, are none."""
+    try:
+        name = codecs.lookup(encoding).name
+        " ".encode(name)
+    except (LookupError, ValueError):
+        name = "undefined"
+    if name in _NO_ENCODINGS:
+        raise ParameterError(f"there is no encoding {printable(encoding)}; utf-8, utf-16 and cp1252 are common")
+    return name
+
+
 def _encoding(path: Path, sample: bytes, whole: bool) -> str:
     try:
         sample.decode("utf-8")
@@ -57,11 +79,59 @@ def _encoding(path: Path, sample: bytes, whole: bool) -> str:
     except UnicodeDecodeError as error:
         if not whole and error.start > len(sample) - 4:
             return "utf-8"
+    accented = [line for line in sample.split(b"\n")[: None if whole else -1] if not line.isascii()]
+    torn = sum(not _is_utf8(line) for line in accented)
+    if torn < len(accented):
+        raise _mixed(path, torn)
     # Between Latin letters an accented one stands alone. Any other guess would turn names into other names in silence.
     runs = re.findall(rb"[\x80-\xff]+", sample)
     if 2 * sum(len(run) == 1 for run in runs) >= len(runs):
         return "cp1252" if not re.search(rb"[\x81\x8d\x8f\x90\x9d]", sample) else "latin-1"
     raise InputError(f"{path.name}: the text is neither utf-8 nor of a western encoding; name its encoding")
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _mixed(path: Path, torn: int) -> InputError:
+    return InputError(
+        f"{path.name}: {torn:,} lines are not utf-8 and others are; save the file in one encoding, or name its encoding"
+    )
+
+
+def _lines_that_are_not_utf8(path: Path) -> int:
+    found, rest = 0, b""
+    with _stream(path) as stream:
+        while block := stream.read(BLOCK):
+            *lines, rest = (rest + block).split(b"\n")
+            found += sum(not line.isascii() and not _is_utf8(line) for line in lines)
+    return found + (not _is_utf8(rest))
+
+
+def _rows_inside(field: str, delimiter: str, width: int) -> int:
+    """How many rows a field swallowed because a quotation mark was left open, which reads on to the next one.
+
+    The lines in such a field are whole rows, but for its first and its last, which are one row together. Texts and
+    lists of several lines are not like that; below a few delimiters it may be chance.
+    """
+    first, *lines, last = re.split(r"\r\n|\r|\n", field.rstrip("\r\n")) if re.search(r"[\r\n]", field) else ("", "")
+    ends = first.count(delimiter) + last.count(delimiter)
+    whole = ends == width - 1 and all(line.count(delimiter) == width - 1 for line in lines)
+    return len(lines) + 1 if whole and (len(lines) + 1) * (width - 1) >= FEW_DELIMITERS else 0
+
+
+def _refuse_open_quotes(path: Path, fields: Iterable[str], delimiter: str, width: int) -> None:
+    swallowed = [rows for field in fields if (rows := _rows_inside(field, delimiter, width))]
+    if swallowed:
+        raise InputError(
+            f"{path.name}: {len(swallowed):,} fields hold whole rows, {sum(swallowed):,} together; is a quotation mark "
+            "left open?"
+        )
 
 
 def _records(text: str, delimiter: str, limit: int = 200) -> list[list[str]]:
@@ -95,10 +165,7 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
         raise ParameterError("a delimiter is one character, such as ; or a tab")
     if encoding is not None:
-        try:
-            encoding = codecs.lookup(encoding).name
-        except LookupError:
-            raise ParameterError(f"there is no encoding {encoding!r}; utf-8, utf-16 and cp1252 are common") from None
+        encoding = _known(encoding)
     sample = _sampled(path)
     whole = len(sample) < SAMPLE
     if not sample.strip():
@@ -106,29 +173,23 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
     encoding = encoding or next((name for mark, name in _MARKS.items() if sample.startswith(mark)), None)
     if b"\0" in sample and not (encoding or "").startswith(("utf-16", "utf-32")):
         raise InputError(f"{path.name}: this is not a text file; CSV, Parquet and Arrow IPC can be read")
+    guessed = encoding is None
     encoding = encoding or _encoding(path, sample, whole)
     try:
         text = sample.decode(encoding, errors="strict" if whole else "ignore")
-    except (UnicodeDecodeError, LookupError):
+    except (UnicodeError, LookupError):
         raise InputError(f"{path.name}: the text is not {encoding}; name its encoding") from None
     if not whole and "\n" not in text and "\r" not in text:
         raise InputError(f"{path.name}: the first line is longer than {SAMPLE:,} bytes; this is not a table")
     delimiter = delimiter or _delimiter(text)
-    records = _records(text, delimiter, limit=1)
-    if not records:
+    first, *records = _records(text, delimiter, limit=LOOKED_AT) or [[]]
+    if not first:
         raise InputError(f"{path.name}: the header cannot be read; is a quotation mark left open?")
-    header = tuple(name.lstrip("\ufeff") for name in records[0])
-    names = tuple(name.strip() for name in header)
-    if any(len(name) > LONGEST_NAME or re.search(r"[\0-\x08\x0e-\x1f\x7f-\x9f]", name) for name in names):
-        raise InputError(
-            f"{path.name}: the first line holds no names of columns; is this a table, and is {encoding} its encoding?"
-        )
-    unnamed = sum(not name for name in names)
-    if unnamed:
-        raise InputError(f"{path.name}: {unnamed} of {len(names)} columns have no name in the header")
-    if len(set(names)) < len(names):
-        raise InputError(f"{path.name}: {len(names) - len(set(names))} column names occur more than once; rename them")
-    return Dialect(names, header, delimiter, encoding)
+    header = tuple(name.lstrip("\ufeff") for name in first)
+    sampled = records if whole else records[:-1]
+    names = held_back(checked_names(header, f"{path.name} (read as {encoding})"), sampled)
+    _refuse_open_quotes(path, (field for record in sampled for field in record), delimiter, len(names))
+    return Dialect(names, header, delimiter, encoding, guessed)
 
 
 def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[str]) -> dict[str, pa.ChunkedArray]:
@@ -160,6 +221,8 @@ def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[s
         reason = str(error)
         if "straddl" in reason:
             message = f"a row is longer than {BLOCK:,} bytes; is a quotation mark left open?"
+        elif "UTF8" in reason and encoding == "utf8":
+            raise _mixed(path, _lines_that_are_not_utf8(path)) from None
         elif "UTF8" in reason or "codec" in reason:
             message = f"the text is not {dialect.encoding}; name its encoding"
         elif isinstance(error, pa.ArrowKeyError):
@@ -169,7 +232,7 @@ def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[s
         else:
             message = "this is not a well-formed CSV file"
         raise InputError(f"{path.name}: {message}") from None
-    except (UnicodeDecodeError, LookupError):
+    except (UnicodeError, LookupError):
         raise InputError(f"{path.name}: the text is not {dialect.encoding}; name its encoding") from None
     except OSError:
         raise InputError(f"{path.name}: cannot be read or decompressed") from None
@@ -181,13 +244,22 @@ def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[s
     if table.num_rows == 0:
         raise InputError(f"{path.name}: there is a header and no record")
     columns = {name: table[spelled[name]].unify_dictionaries() for name in names}
-    torn = [name for name, column in columns.items() if _holds_zero_bytes(column)]
-    if torn:
-        raise InputError(f"{path.name}: there are zero bytes in column {torn[0]!r}; this is not a well-formed CSV file")
+    for name, column in columns.items():
+        _check_texts(path, dialect, name, column.chunk(0).dictionary)
     return columns
 
 
-def _holds_zero_bytes(column: pa.ChunkedArray) -> bool:
-    if column.num_chunks == 0:
-        return False
-    return bool(pc.any(pc.match_substring(column.chunk(0).dictionary, "\0")).as_py())
+def _check_texts(path: Path, dialect: Dialect, name: str, texts: pa.Array) -> None:
+    """Refuses what reads well and is not what was meant: zero bytes, rows within a field, another encoding."""
+    if pc.any(pc.match_substring(texts, "\0")).as_py():
+        raise InputError(f"{path.name}: there are zero bytes in column {name!r}; this is not a well-formed CSV file")
+    several = texts.filter(pc.or_(pc.match_substring(texts, "\n"), pc.match_substring(texts, "\r")))
+    _refuse_open_quotes(path, several.to_pylist(), dialect.delimiter, len(dialect.names))
+    if dialect.guessed and not dialect.encoding.startswith("utf"):
+        accented = texts.filter(pc.invert(pc.string_is_ascii(texts))).to_pylist()
+        doubtful = sum(_is_utf8(text.encode(dialect.encoding, errors="replace")) for text in accented)
+        if doubtful:
+            raise InputError(
+                f"{path.name}: most of the text is {dialect.encoding}, but {doubtful:,} values of column {name!r} are "
+                "utf-8; save the file in one encoding, or name its encoding"
+            )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.core.hierarchy import Hierarchy, number, spelled
+from shoal.core.hierarchy import LARGEST, Hierarchy, are_numbers, ascending, number, spelled
 from shoal.core.schema import Kind
 from shoal.core.values import Values
 from shoal.errors import HierarchyError, InputError, SchemaError
@@ -81,7 +80,7 @@ def _numbers(values: pa.Array, texts: list[str]) -> NDArray[np.float64] | None:
     if not _is_numeric(values.type) and any(_PADDED.fullmatch(text) for text in texts):
         return None
     numbers = np.array([number(text) for text in texts], dtype=np.float64)
-    alone = bool(np.all(np.isfinite(numbers))) and len(np.unique(numbers)) == len(set(texts))
+    alone = are_numbers(numbers) and len(np.unique(numbers)) == len(set(texts))
     return numbers if alone else None
 
 
@@ -121,7 +120,10 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
         if infinite:
             raise InputError(f"column {name!r} holds infinite numbers; replace them or make them missing")
     present = raw.is_valid().to_numpy(zero_copy_only=False)
-    texts = _texts(raw.drop_null())
+    try:
+        texts = _texts(raw.drop_null())
+    except pa.ArrowInvalid:
+        raise SchemaError(f"column {name!r} has a time zone that is not known here; convert it to UTC") from None
     filled = np.array([text != "" and text not in missing for text in texts], dtype=np.bool_)
     if kind in (None, Kind.NUMERIC) and not _is_numeric(raw.type):
         filled &= ~_spelled_as_no_number(name, texts, filled)
@@ -132,11 +134,12 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
     found = kind or _kind(values, texts, numbers)
     if found is Kind.NUMERIC and numbers is None and texts:
         numbers = np.array([number(text) for text in texts], dtype=np.float64)
-        unfit = int(np.sum(~np.isfinite(numbers)))
-        if unfit:
-            raise SchemaError(
-                f"column {name!r} is said to be numeric and {unfit} of its {len(texts)} distinct values are not numbers"
-            )
+        unfit, large = int(np.sum(~np.isfinite(numbers))), int(np.sum(np.abs(numbers) > LARGEST))
+        if unfit or large:
+            what = f"{unfit} of its {len(texts)} distinct values are not numbers"
+            if not unfit:
+                what = f"{large} of its {len(texts)} distinct values are beyond {LARGEST:g}, too large to reckon with"
+            raise SchemaError(f"column {name!r} is said to be numeric and {what}")
     if kind is Kind.DATE and not pa.types.is_temporal(values.type):
         unfit = sum(_DATE.fullmatch(text) is None for text in texts)
         if unfit:
@@ -144,14 +147,23 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
                 f"column {name!r} is said to hold dates and {unfit} of its {len(texts)} distinct values are not dates "
                 "like 1984-05-17"
             )
-    keys: NDArray[Any] = np.array(texts, dtype=object) if found is not Kind.NUMERIC or numbers is None else numbers
-    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    if len(set(texts)) < len(texts):  # blanks beside: the shortest spelling stands for all, whichever came first
+        raws = [str(value) for value in values.to_pylist()]
+        shortest = sorted(range(len(texts)), key=lambda place: (len(raws[place]), raws[place]))
+        kept, texts, values = kept[shortest], [texts[place] for place in shortest], values.take(pa.array(shortest))
+        numbers = None if numbers is None else numbers[shortest]
+    listed = np.array(texts, dtype=object)
+    quantities = numbers if found is Kind.NUMERIC and texts else None
+    if quantities is None:
+        order = np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
+    else:
+        order = ascending(texts, quantities)
+    fresh = np.append(True, listed[order][1:] != listed[order][:-1])[: len(order)]
+    first = order[fresh]
     translation = np.full(len(raw) + 1, MISSING, dtype=np.int32)
-    translation[kept] = inverse.astype(np.int32)
-    codes = translation[indices]
-    ordered = np.array(texts, dtype=object)[first]
-    described = Values(name, found, ordered, distinct.astype(np.float64) if found is Kind.NUMERIC else None)
-    return Encoded(codes, described, values.take(pa.array(first)))
+    translation[kept[order]] = np.cumsum(fresh, dtype=np.int32) - np.int32(1)
+    described = Values(name, found, listed[first], None if quantities is None else quantities[first])
+    return Encoded(translation[indices], described, values.take(pa.array(first)))
 
 
 def bind(encoded: Encoded, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], Hierarchy, pa.Array]:
@@ -177,7 +189,42 @@ def bind(encoded: Encoded, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], Hie
 def _positions(leaves: NDArray[np.int32], size: int) -> pa.Array:
     """For each leaf, the position of its value, or null where the table does not have it."""
     positions = np.zeros(size, dtype=np.int64)
-    positions[leaves] = np.arange(len(leaves))
+    positions[leaves[::-1]] = np.arange(len(leaves))[::-1]  # the first, where one leaf has several spellings
     absent = np.ones(size, dtype=np.bool_)
     absent[leaves] = False
     return pa.array(positions, mask=absent)
+
+
+def plain_values(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column with every dictionary in it resolved, however deep: a dictionary may list what only others had."""
+    kind = _plain_type(column.type)
+    if "list_view<" in str(column.type):  # which keep the cells of others too, and Arrow cannot cast
+        return pa.chunked_array([pa.array(column.to_pylist(), kind)])
+    return column if kind == column.type else column.cast(kind)
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return _plain_type(kind.value_type)
+    if pa.types.is_struct(kind):
+        return pa.struct([_plain_field(field) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(_plain_field(kind.key_field), _plain_field(kind.item_field), kind.keys_sorted)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_plain_field(kind.value_field), kind.list_size)
+    if pa.types.is_large_list(kind) or pa.types.is_large_list_view(kind):
+        return pa.large_list(_plain_field(kind.value_field))
+    if pa.types.is_list(kind) or pa.types.is_list_view(kind):
+        return pa.list_(_plain_field(kind.value_field))
+    return kind
+
+
+def _plain_field(field: pa.Field) -> pa.Field:
+    return field.with_type(_plain_type(field.type))
+
+
+def in_known_zone(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Times whose zone is an offset that polars has no name for (+05:30), the same ones in UTC; others as they are."""
+    if not pa.types.is_timestamp(column.type) or not re.fullmatch(r"[+-]\d{2}:(?!00)\d{2}", column.type.tz or ""):
+        return column
+    return column.cast(pa.timestamp(column.type.unit, "UTC"))

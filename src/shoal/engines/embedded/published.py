@@ -19,7 +19,7 @@ from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.engines.embedded import source
 from shoal.engines.embedded.csv import Dialect
-from shoal.engines.embedded.encoding import _texts, dictionary
+from shoal.engines.embedded.encoding import _texts, dictionary, plain_values
 from shoal.errors import InputError, OutputError, unknown_columns
 
 
@@ -116,12 +116,8 @@ class EmbeddedPublished:
         return self.types.field(name).type if self.types is not None and name in self.types.names else None
 
     def decoded(self) -> pa.Table:
-        """The table with every dictionary resolved into plain values."""
-        columns = {}
-        for name in self.table.column_names:
-            column = self.table[name]
-            columns[name] = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-        return pa.table(columns)
+        """The table with every dictionary resolved into plain values, also inside nested columns."""
+        return pa.table({name: plain_values(self.table[name]) for name in self.table.column_names})
 
     def write(self, path: Path) -> None:
         form = format_of(path)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
+from shoal.core.header import LOOKED_AT, held_back
+from shoal.core.header import names as checked_names
 from shoal.engines.embedded import csv
-from shoal.errors import InputError
+from shoal.errors import InputError, ParameterError, printable
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
@@ -23,6 +26,7 @@ class Source:
     """A table that can be loaded column by column.
 
     `native` says which frame type it came as, if any, and `dtypes` what pandas called the types of its columns.
+    `header` has the names as a Parquet or Arrow file spells them, with the blanks around them.
     """
 
     names: tuple[str, ...]
@@ -34,6 +38,7 @@ class Source:
     dtypes: Mapping[str, Any] = field(default_factory=dict)
     format: str = "csv"
     stamp: tuple[int, int] | None = field(default=None)
+    header: tuple[str, ...] = ()
 
     def load(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         """Some of the columns, as Arrow holds them; a file that changed since it was opened is refused."""
@@ -41,28 +46,40 @@ class Source:
             return {}
         if self.path is None:
             assert self.frame is not None
-            return {name: _plainer(self.frame[name]) for name in names}
+            return {name: self.frame[name] for name in names}
         if _stamp(self.path) != self.stamp:
             raise InputError(f"{self.path.name}: the file changed while it was being read; read it again")
         if self.dialect is not None:
             return csv.load(self.path, self.dialect, names, self.missing)
+        spelled = dict(zip(self.names, self.header, strict=True))
+        chosen = [spelled[name] for name in names]
         try:
             if self.format == "arrow":
-                table = pa.feather.read_table(self.path, columns=list(names), memory_map=True)
+                table = pa.feather.read_table(self.path, columns=chosen, memory_map=True)
             else:
-                table = pa.parquet.read_table(
-                    self.path, columns=list(names), read_dictionary=list(names), partitioning=None
-                )
+                table = pa.parquet.read_table(self.path, columns=chosen, read_dictionary=chosen, partitioning=None)
         except (pa.ArrowException, OSError):
             raise InputError(f"{self.path.name}: some of its columns cannot be read") from None
-        return {name: _plainer(table[name]) for name in names}
+        return {name: _plainer(name, table[spelled[name]]) for name in names}
 
 
-def _plainer(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column without views, which Arrow can hold and cannot yet compute with."""
+def _plainer(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column without views, which Arrow can hold and cannot yet compute with; torn texts are refused."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        raise InputError(f"column {printable(name)} holds text that is not utf-8; write the table anew") from None
     if column.type == pa.string_view():
         return column.cast(pa.large_string())
     return column.cast(pa.large_binary()) if column.type == pa.binary_view() else column
+
+
+def _spellings(missing: Sequence[str]) -> tuple[str, ...]:
+    """The spellings of a missing value, when they are such."""
+    listed = (missing,) if isinstance(missing, str) else tuple(missing)
+    if not all(isinstance(text, str) and not re.search(r"[\ud800-\udfff\0]", text) for text in listed):
+        raise ParameterError("the spellings of a missing value are texts, such as NA or ?")
+    return listed
 
 
 def _format(path: Path) -> str:
@@ -96,15 +113,16 @@ def open_file(
     try:
         form = _format(path)
         if form == "parquet":
-            names = tuple(pa.parquet.read_schema(path).names)
+            header = tuple(pa.parquet.read_schema(path).names)
         elif form == "arrow":
-            names = tuple(pa.ipc.open_file(pa.memory_map(str(path))).schema.names)
+            header = tuple(pa.ipc.open_file(pa.memory_map(str(path))).schema.names)
         else:
             dialect = csv.detect(path, delimiter=delimiter, encoding=encoding)
-            return Source(dialect.names, path, dialect, tuple(missing), stamp=stamp)
+            return Source(dialect.names, path, dialect, _spellings(missing), stamp=stamp)
     except (pa.ArrowException, OSError):
         raise InputError(f"{path.name}: this is not a readable {form} file") from None
-    return Source(_unique(names, path.name), path, missing=tuple(missing), format=form, stamp=stamp)
+    names = held_back(checked_names(header, path.name))
+    return Source(names, path, missing=_spellings(missing), format=form, stamp=stamp, header=header)
 
 
 def open_frame(frame: Any, *, missing: Sequence[str] = ()) -> Source:
@@ -121,27 +139,35 @@ def open_frame(frame: Any, *, missing: Sequence[str] = ()) -> Source:
         raise InputError(f"the frame cannot be used ({type(error).__name__}); are its column names unique?") from None
     if isinstance(wrapped, nw.LazyFrame):
         wrapped = wrapped.collect()
-    if not all(isinstance(name, str) for name in wrapped.columns):  # pandas numbers the columns that nobody named
+    numbered = not all(isinstance(name, str) for name in wrapped.columns)
+    if numbered:  # pandas numbers the columns that nobody named
         wrapped = nw.from_native(frame.rename(columns=str))
-    _unique(tuple(str(name) for name in wrapped.columns), "the frame")
+    names = checked_names(wrapped.columns, "the frame")
     columns = {}
-    for name in wrapped.columns:
+    for name, spelled in zip(names, wrapped.columns, strict=True):
         try:
-            if wrapped.implementation.is_polars() and wrapped.schema[name] == nw.Object:
+            if wrapped.implementation.is_polars() and wrapped.schema[spelled] == nw.Object:
                 raise TypeError("objects have no Arrow type")
-            columns[str(name)] = wrapped.select(name).to_arrow().column(0)
+            columns[name] = _plainer(name, wrapped.select(spelled).to_arrow().column(0))
+        except UnicodeError:
+            raise InputError(f"column {printable(name)} holds text that is not Unicode; mend or drop it") from None
         except (pa.ArrowException, TypeError, ValueError):
             raise InputError(
-                f"column {name!r} mixes types that no table can hold; make it all text or all numbers"
+                f"column {printable(name)} mixes types that no table can hold; make it all text or all numbers"
             ) from None
     dtypes = dict(zip(columns, frame.dtypes, strict=True)) if wrapped.implementation.is_pandas() else {}
     return Source(
-        tuple(columns), missing=tuple(missing), frame=pa.table(columns), native=wrapped.implementation.value,
-        dtypes=dtypes,
+        names if numbered else held_back(names, _looked_at(columns.values())), missing=_spellings(missing),
+        frame=pa.table(columns), native=wrapped.implementation.value, dtypes=dtypes,
     )  # fmt: skip
 
 
-def _unique(names: tuple[str, ...], where: str) -> tuple[str, ...]:
-    if len(set(names)) < len(names):
-        raise InputError(f"{where}: {len(names) - len(set(names))} column names occur more than once; rename them")
-    return names
+def _looked_at(columns: Iterable[pa.ChunkedArray]) -> list[tuple[str, ...]]:
+    """The first records as texts; whatever is no text is a number to whoever judges the header."""
+    texts = []
+    for column in columns:
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        start = column.slice(0, LOOKED_AT)
+        written = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        texts.append([value or "" for value in start.to_pylist()] if written else ["0"] * len(start))
+    return list(zip(*texts, strict=True))

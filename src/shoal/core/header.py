@@ -1,0 +1,168 @@
+"""The header of a table: its names are trimmed and checked, and never shown where they look like a record.
+
+Whoever reads a file without a header takes its first person for the names of the columns, and every error that lists
+names would recite that person. Nothing says for sure what a first line is; what follows weighs the evidence.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from shoal.errors import InputError, Unshown
+
+LONGEST = 255
+LOOKED_AT = 1000
+"""Records below a header that are compared with it."""
+
+# Beside control characters those that turn the direction of writing, which hide what a name really is.
+_UNPRINTABLE = re.compile(r"[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_ALONE = re.compile(
+    r"""[\W\d]*\d[\W\d]* | [-+]?\d[\d.]*[eE][-+]?\d+  # numbers, amounts, dates, times, phone numbers
+    | \d{4}-\d\d-\d\d.* | \d{1,2}[\s.-]*[^\W\d_]{3,9}\.?[\s.,-]+\d{2,4} | [^\W\d_]{3,9}\.?\s\d{1,2},?\s\d{4}
+    | \S+@\S+ | \w+://\S+ | (?:[A-Za-z]:)?[\\/].* | [-=<{~]{2,}.* | [{<="].*  # addresses, paths, what is no table
+    | [0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12} | (?=[a-f]*\d)[0-9a-f]{16,} | (?=[A-F]*\d)[0-9A-F]{16,}
+    | (?i:n/?a | nan | null | none | nil | unknown | missing | true | false) | [?.*-]+  # what stands for nothing
+    """,
+    re.VERBOSE,
+)
+_NUMBERED = re.compile(r"(\D*[^\W\d])\d{1,4}")
+_SPELLED = """
+    account activity address admission age amount answer area arrival average balance birth birthdate birthday blood
+    bmi born brand business cancer capital category cause charge children cholesterol citizenship city class code
+    column comment comments company condition contact cost count country county created credit currency customer
+    date day days death debt degree department description device diabetes diagnosis diastolic disability discharge
+    disease district dob doctor dose drug duration earnings education email employee employer end ethnicity event
+    exam facility family father field file finding first firstname flag forename fullname gain gender given glucose
+    grade group guardian heading height history home hospital hour hours household id identifier illness image
+    income index industry insurance item job key label language last lastname latitude length level lifestyle loan
+    location login longitude loss mail manager marital married measure medication method middle mobile model month
+    mother name names nation nationality native notes num number object occupation offence office ordered
+    organization origin outcome owner parent party password patient pay payer payment person phone physician place
+    plan position postal postcode price priority procedure product profession province purchase quantity question
+    race rank rate rating reason record ref region relationship religion remarks residence response result role room
+    row salary sample school score section sector sensitive sequence serial service sex sibling siblings site size
+    smoker smoking source specialty species ssn start state status stay street student subject support surname
+    survived symptom symptoms systolic target team telephone temperature test text therapy ticket time timestamp
+    title total town transaction treatment type unit unnamed updated url user username value values var variable
+    vendor village visit wage ward weight work workclass year years zip zipcode adresse alter anzahl arbeit arzt
+    beruf beschreibung betrag bezeichnung bildung bundesland datum diagnose einkommen familienstand geburt
+    geburtsdatum geburtsjahr gehalt geschlecht gewicht grad größe groesse jahr kommune krankheit kreis kunde
+    kundennummer land medikament nachname nummer ort patientin plz postleitzahl stadt stadtteil station
+    staatsangehörigkeit straße strasse telefon titel tod vorname wert wohnort anschrift ausbildung âge département
+    diagnostic état genre identifiant lieu maladie médecin métier montant nom naissance nationalité numéro pays
+    poids prénom quartier revenu rue salaire sexe situation taille téléphone traitement ville apellido apellidos año
+    barrio ciudad código diagnóstico dirección edad educación enfermedad estado fecha género identificador ingreso
+    ingresos municipio nacimiento nacionalidad nombre número ocupación país paciente peso profesión provincia
+    salario teléfono trabajo bairro cidade doença endereço gênero idade município nascimento nome profissão renda
+    salário sexo telefone città codice cognome comune data diagnosi età genere indirizzo malattia nascita nazione
+    paese paziente professione reddito sesso stipendio telefono titolo achternaam adres beroep geboorte
+    geboortedatum geslacht inkomen leeftijd naam opleiding plaats provincie salaris stad straat voornaam woonplaats
+    ziekte choroba diagnoza imię kod kraj miasto nazwisko pacjent płeć ulica urodzenia wiek województwo zawód adress
+    ålder efternamn födelsedatum förnamn inkomst kön kommun namn personnummer postnummer sjukdom yrke alder by
+    efternavn etternavn fødselsdato fornavn inntekt kjønn køn navn sted sykdom sygdom ammatti diagnoosi etunimi ikä
+    kaupunki maa nimi osoite sairaus sukunimi sukupuoli ad adı cinsiyet hastalık meslek soyad soyadı şehir yaş ülke
+    адрес возраст город дата диагноз доход имя код пол профессия рождения страна телефон фамилия όνομα επώνυμο
+    ηλικία φύλο πόλη ασθένεια διεύθυνση
+    姓名 名字 性别 性別 年龄 年齢 年齡 城市 地址 电话 疾病 诊断 診断 日期 职业 職業 邮编 收入 住所 氏名 病名 都市
+    生年月日 이름 나이 성별 주소 도시 직업 질병 진단 الاسم العمر الجنس المدينة العنوان المرض
+    שם גיל מין עיר מחלה नाम आयु लिंग शहर रोग
+"""
+_KNOWN = frozenset(_SPELLED.split())
+"""Words that columns are called by."""
+_CONNECTING = re.compile(r"a|an|and|da|de|del|der|di|do|du|el|et|in|la|le|no|nr|of|og|och|or|per|the|to|und|van|y")
+
+
+def names(header: Sequence[str], where: str) -> tuple[str, ...]:
+    """The names of a table's columns without the blanks around them; names that no release could carry are refused."""
+    trimmed = tuple(name.strip("\ufeff").strip() for name in header)
+    for wrong, what in (
+        (sum(not name for name in trimmed), "have no name"),
+        (sum(len(name) > LONGEST for name in trimmed), f"have a name of more than {LONGEST} characters"),
+        (sum(_UNPRINTABLE.search(name) is not None for name in trimmed), "have a name with control characters"),
+    ):
+        if wrong:
+            raise InputError(
+                f"{where}: {wrong} of {len(trimmed)} columns {what}; rename them, and check that the header is one"
+            )
+    if len(set(trimmed)) < len(trimmed):
+        raise InputError(f"{where}: {len(trimmed) - len(set(trimmed))} column names occur more than once; rename them")
+    return trimmed
+
+
+def held_back(header: tuple[str, ...], records: Sequence[Sequence[str]] | None = None) -> tuple[str, ...]:
+    """The names as they are, or `Unshown` where they look like a record; `records` are texts of some below them."""
+    if not is_record(header, records):
+        return header
+    return tuple(Unshown(name, place) for place, name in enumerate(header, 1))
+
+
+def is_record(header: Sequence[str], records: Sequence[Sequence[str]] | None = None) -> bool:
+    """Whether a header looks like one more record.
+
+    It does where a name is a number, a date or an address, occurs among its column's values or is written exactly as
+    they are, unless more names are words for columns or stand above values of another kind. Where nothing speaks for
+    either, it is a record if it is written like one throughout.
+
+    Example:
+        >>> is_record(["name", "age"], [["Ann", "31"]]), is_record(["Bob", "44"], [["Ann", "31"]])
+        (False, True)
+    """
+    below = zip_longest(*(records or ())[:LOOKED_AT], [""] * len(header), fillvalue="")
+    columns = [[text for cell in column if (text := cell.strip())] for column in below]
+    paired = list(zip(header, columns, strict=False))
+    stems = Counter(found[1] for name in header if (found := _NUMBERED.fullmatch(name)))
+    counted = {name for name in header if (found := _NUMBERED.fullmatch(name)) and stems[found[1]] > 1}  # q1, q2, q3
+    named = [name in counted or _is_known(name) or _stands_above(name, column) for name, column in paired]
+    alike = sum(
+        _ALONE.fullmatch(name) is not None or (not known and (name in column or _same_shape(name, column)))
+        for (name, column), known in zip(paired, named, strict=True)
+    )
+    if alike or any(named) or records is None:
+        return alike > 0 and alike >= sum(named)
+    return all(_same_case(name, column) for name, column in paired)
+
+
+def _is_known(name: str) -> bool:
+    """Whether most words of a name are such as columns are called by."""
+    parted = re.sub(r"(?<=[a-zß-ÿ])(?=[A-Z])", " ", unicodedata.normalize("NFC", name))
+    words = [word for word in re.findall(r"[^\W\d_]+", parted.lower()) if not _CONNECTING.fullmatch(word)]
+    return 2 * sum(word in _KNOWN for word in words) > len(words)
+
+
+def _stands_above(name: str, column: list[str]) -> bool:
+    """Whether a word stands above values that are none: numbers, dates, and codes unless it could be one."""
+    if not column or _ALONE.fullmatch(name) or not re.search(r"[^\W\d_]", name):
+        return False
+    word = re.compile(r"[^\W\d_]" if re.search(r"\d", name) else r"[^\W\d_]{2}")
+    wordless = sum(word.search(text) is None and re.search(r"\d", text) is not None for text in column)
+    return wordless >= 0.9 * len(column)
+
+
+def _shape(text: str) -> str:
+    return re.sub(r"[^\W\d_]", lambda found: "a" if found[0].islower() else "A", re.sub(r"\d", "9", text))
+
+
+def _same_shape(name: str, column: list[str]) -> bool:
+    """Whether a name with digits is written like the values below it, such as codes and addresses are."""
+    if not re.search(r"\d", name) or sum(re.search(r"\d", text) is not None for text in column) < 0.8 * len(column):
+        return False
+    shape = _shape(name)
+    street = re.match(r"\d.*[^\W\d_]", name) is not None
+    same = sum(_shape(text) == shape or (street and re.match(r"\d.*[^\W\d_]", text) is not None) for text in column)
+    return same > 0 and same >= 0.1 * len(column)
+
+
+def _case(text: str) -> str:
+    letters = re.sub(r"[\W\d_]", "", text)
+    if "_" in text or not letters:
+        return "spelled"
+    return "upper" if letters.isupper() and len(letters) > 1 else "capital" if letters[0].isupper() else "lower"
+
+
+def _same_case(name: str, column: list[str]) -> bool:
+    case = _case(name)
+    return not column or 2 * sum(_case(text) == case for text in column) >= len(column)
