@@ -15,8 +15,7 @@ import shoal
 from benchmarks.measuring import fastest, peak_of
 from shoal.diagnosis.borders import Memory, Search
 from shoal.diagnosis.families import members
-from shoal.diagnosis.notions import Notion
-from shoal.diagnosis.tuples import Tuples
+from shoal.diagnosis.weighted_rows import WeightedRows
 
 KS = range(2, 51)
 
@@ -26,16 +25,16 @@ def adult() -> tuple[pl.DataFrame, list[str]]:
     return frame, [name for name in frame.columns if name != "salary-class"]
 
 
-def swept(tuples: Tuples, *, budget: int = 0, kept: str = "nothing") -> tuple[int, int, int, int]:
+def swept(rows: WeightedRows, *, budget: int = 0, kept: str = "nothing") -> tuple[int, int, int, int]:
     """Calls, scans, levelwise calls and members of the borders, for all k; `kept` is what one k leaves to the next."""
     first = Memory()
-    Search(tuples, KS[0], budget, first).run()
+    Search(rows, KS[0], budget, first).run()
     alone = {mask: level for mask, level in first.known.items() if mask.bit_count() == 1}
     shared = Memory()
     calls, scans, levelwise, members_ = len(alone) if kept == "columns" else 0, 0, 0, 0
     for k in KS:
         fresh = Memory(dict(alone), list(first.by_value)) if kept == "columns" else Memory()
-        found = Search(tuples, k, budget, shared if kept == "all" else fresh).run()
+        found = Search(rows, k, budget, shared if kept == "all" else fresh).run()
         assert found.levelwise is not None
         calls, scans, levelwise = calls + found.calls, scans + found.scans, levelwise + found.levelwise
         members_ += len(found.positive) + len(found.negative)
@@ -68,7 +67,7 @@ def polars_k(frame: pl.DataFrame, names: list[str]) -> Callable[[int], int]:
 def calls() -> None:
     frame, names = adult()
     data = shoal.read(frame, quasi=names)
-    tuples = Tuples.of(data.summary, Notion(name="k"), names)
+    rows = WeightedRows.of(data.summary, shoal.KAnonymity(k=2), names)
     print(f"calls for both borders, Adult, {len(names)} attributes, k = {KS[0]} to {KS[-1]}, summed")
     print(f"{'what one k leaves to the next':42}{'calls':>7}{'scans':>7}{'levelwise':>11}{'share':>7}")
     for kept, label in (
@@ -76,7 +75,7 @@ def calls() -> None:
         ("columns", "value counts of each column alone"),
         ("all", "every level and every witness"),
     ):
-        made, scans, plain, borders = swept(tuples, kept=kept)
+        made, scans, plain, borders = swept(rows, kept=kept)
         print(f"{label:42}{made:7,}{scans:7,}{plain:11,}{made / plain:7.3f}")
     print(f"members of the borders: {borders:,}; who asks only yes or no for a set must ask at least for these\n")
 
@@ -84,9 +83,9 @@ def calls() -> None:
 def times() -> None:
     frame, names = adult()
     data = shoal.read(frame, quasi=names)
-    tuples = Tuples.of(data.summary, Notion(name="k"), names)
+    rows = WeightedRows.of(data.summary, shoal.KAnonymity(k=2), names)
     value = polars_k(frame, names)
-    swept(tuples, kept="all"), shoal.ask(data), shoal.ask(data, delta=0.1), value(3)  # warm-up
+    swept(rows, kept="all"), shoal.ask(data), shoal.ask(data, delta=0.1), value(3)  # warm-up
     some = np.random.default_rng(1).choice(np.arange(1, 1 << len(names)), 150, replace=False).tolist()
     every = fastest(lambda: [value(mask) for mask in some], 2) / len(some) * (2 ** len(names) - 1)
     plain = fastest(lambda: [levelwise(value, len(names), k) for k in KS], 1)
@@ -99,7 +98,7 @@ def times() -> None:
     ):
         ours = fastest(lambda given=given: shoal.ask(data, **given), 2)
         print(f"{label:44}{ours:8.3f} s{every / ours:8.1f} times faster")
-    ours = fastest(lambda: swept(tuples, kept="all"), 2)
+    ours = fastest(lambda: swept(rows, kept="all"), 2)
     print(f"{'borders for k = 2 to 50 (question 3)':44}{ours:8.3f} s{every / ours:8.1f} times faster,")
     print(f"{'':44}{'':10}{plain / ours:8.1f} times faster than levelwise search with polars ({plain:.2f} s)\n")
 

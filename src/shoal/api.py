@@ -15,6 +15,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.files import sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.parameters import parameters
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Recoding
@@ -25,8 +26,7 @@ from shoal.core.values import Values
 from shoal.diagnosis.detection import Detection
 from shoal.diagnosis.detection import detect as detected
 from shoal.diagnosis.exposure import exposure
-from shoal.diagnosis.notions import Notion
-from shoal.diagnosis.questions import Answer, limit, which
+from shoal.diagnosis.questions import TABLE, Answer, which
 from shoal.diagnosis.questions import ask as answered
 from shoal.diagnosis.sql import sql as sql
 from shoal.errors import (
@@ -183,7 +183,8 @@ def ask(
     l: float | None = None,  # noqa: E741
     t: float | None = None,
     delta: float | Literal["ask"] | None = None,
-    notion: str | None = None,
+    bound: float | None = None,
+    notion: str | Model | None = None,
     c: float | None = None,
     distance: str = "equal",
     sensitive: str | None = None,
@@ -200,8 +201,11 @@ def ask(
         k: the wanted size of the smallest class.
         l: the wanted diversity, of the `notion` `distinct-l` unless another one is named.
         t: the wanted closeness.
+        bound: what is wanted of any other `notion`.
         delta: the share of records that may be left out, or `"ask"` to be told the share.
-        notion: `k`, `distinct-l`, `entropy-l`, `frequency-l`, `recursive-l` or `t`.
+        notion: what is asked about: `k`, `distinct-l`, `entropy-l`, `frequency-l`, `recursive-l`, `t`, the name of any
+            other model (`beta-likeness`), or a model with its parameters, whose bound is then taken unless another one
+            is given or the `question` asks for it.
         c: of `recursive-l`.
         distance: of `t`: `equal`, `ordered` or `hierarchical`.
         sensitive: the sensitive attribute, where there are several.
@@ -216,22 +220,61 @@ def ask(
         >>> found.question, found.positive_border
         (3, (('workclass', 'sex'), ('education', 'sex'), ('sex', 'race')))
     """
-    bounds = {letter: bound for letter, bound in (("k", k), ("l", l), ("t", t)) if bound is not None}
+    bounds = {name: given for name, given in (("k", k), ("l", l), ("t", t), ("bound", bound)) if given is not None}
     if len(bounds) > 1:
         raise ParameterError(f"give one of {', '.join(bounds)}, not both")
-    letter, bound = next(iter(bounds.items()), (None, None))
-    chosen = Notion(name=notion or {"k": "k", "l": "distinct-l", "t": "t", None: "k"}[letter], c=c, distance=distance)
-    if letter is not None and chosen.letter != letter:
-        raise ParameterError(f"the notion {chosen.name} is bounded by {chosen.letter}, and {letter} is given")
-    number = which(attributes=attributes is not None, bound=bound is not None, delta=delta, forced=question)
+    letter, wanted = next(iter(bounds.items()), (None, None))
+    if isinstance(notion, Model) or (notion is not None and ":" in notion):
+        if c is not None or distance != "equal":
+            raise ParameterError("a model has its own parameters; give c and distance to it, or name the notion only")
+        model = job.plugin("models", notion)
+        name = registry.name_of(model)
+        if wanted is None and (question not in TABLE or TABLE[question][1]):
+            wanted = model.bound
+    else:
+        name = _model_name(notion or {"l": "distinct-l", "t": "t"}.get(letter or "", "k"))
+        fixed = {"c": c, "distance": None if distance == "equal" else distance}
+        model = _prototype(name, {key: value for key, value in fixed.items() if value is not None})
+    if letter not in (None, "bound", model.asks):
+        raise ParameterError(f"{name} is bounded by {model.asks}, and {letter} is given")
+    column = getattr(model, "column", None)
+    if sensitive is not None and column not in (None, sensitive):
+        raise ParameterError("the model names one sensitive attribute and the question another; name one")
+    number = which(attributes=attributes is not None, bound=wanted is not None, delta=delta, forced=question)
     names = list(data.schema.quasi) if attributes is None else list(dict.fromkeys(_listed(attributes)))
     unknown = [name for name in names if name not in data.schema.quasi]
     if unknown:
         raise unknown_columns(unknown, data.schema.quasi)
     return answered(
-        data.summary, chosen, names, question=number, bound=bound, delta=delta, sensitive=sensitive,
-        time_limit=time_limit, run=run,
+        data.summary, model, names, question=number, bound=wanted, delta=delta,
+        sensitive=sensitive or column, time_limit=time_limit, run=run, notion=_short(name),
     )  # fmt: skip
+
+
+def _short(name: str) -> str:
+    """A model's name as people shorten it: t for t-closeness."""
+    return name.removesuffix("-anonymity").removesuffix("-closeness").removesuffix("-diversity")
+
+
+def _model_name(notion: str) -> str:
+    """The model that a question names, in full or shortened."""
+    known = registry.names("models")
+    for name in known:
+        if notion in (name, _short(name)):
+            return name
+    raise ParameterError(f"there is no such notion; choose one of {', '.join(_short(name) for name in known)}")
+
+
+def _prototype(name: str, fixed: Mapping[str, Any]) -> Model:
+    """A model with the given parameters and any bound."""
+    kind = registry.find("models", name)
+    lacking = [each.name for each in parameters(kind) if each.required and each.name not in (kind.asks, *fixed)]
+    if lacking:
+        raise ParameterError(
+            f"{name} also needs {', '.join(lacking)}; give notion a model that has it, as shoal.{kind.__name__}(…)"
+        )
+    made: Model = registry.make("models", name, {kind.asks: kind.examples[0][kind.asks], **fixed})
+    return made
 
 
 def detect(
@@ -244,6 +287,7 @@ def detect(
     delimiter: str | None = None,
     encoding: str | None = None,
     engine: Engine | str | None = None,
+    run: Run | None = None,
 ) -> Detection:
     """Suggests a role for every column, with reasons; the person decides. No value is shown.
 
@@ -256,6 +300,7 @@ def detect(
         delimiter: of a CSV file; found out by default.
         encoding: of a CSV file; found out by default.
         engine: where the table is looked at, unless it is a dataset.
+        run: is told how far the search is, and can stop it.
 
     Example:
         >>> import shoal
@@ -271,7 +316,9 @@ def detect(
         looks, records = (chosen := job.engine(engine)).look(
             chosen.open(source, delimiter=delimiter, encoding=encoding, missing=missing)
         )
-    return detected(looks, records, share=share, seed=seed, stop=limit(time_limit))
+    watch = (run or Run()).part(seconds=time_limit)
+    unique = registry.make("models", "k-anonymity", {"k": 2})
+    return detected(looks, records, model=unique, share=share, seed=seed, run=watch)
 
 
 def anonymize(

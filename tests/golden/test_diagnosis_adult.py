@@ -6,8 +6,7 @@ import pytest
 
 import shoal
 from shoal.diagnosis.borders import Memory, Search
-from shoal.diagnosis.notions import Notion
-from shoal.diagnosis.tuples import Tuples
+from shoal.diagnosis.weighted_rows import WeightedRows
 
 QI5 = ["age", "workclass", "education", "sex", "race"]
 QI8 = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country", "salary-class"]
@@ -80,13 +79,13 @@ def test_borders_of_fourteen_attributes(fourteen):
 
 def test_a_third_of_the_calls_of_levelwise_search(fourteen):
     """For k = 2 to 50; the value counts of the fourteen columns are taken once, all else anew for each k."""
-    tuples = Tuples.of(fourteen.summary, Notion(name="k"), fourteen.schema.quasi)
+    rows = WeightedRows.of(fourteen.summary, shoal.KAnonymity(k=2), fourteen.schema.quasi)
     counts = Memory()
-    Search(tuples, 2, memory=counts).run()
+    Search(rows, 2, memory=counts).run()
     alone = {mask: level for mask, level in counts.known.items() if mask.bit_count() == 1}
     calls, levelwise, members = len(alone), 0, 0
     for k in range(2, 51):
-        found = Search(tuples, k, memory=Memory(dict(alone), counts.by_value)).run()
+        found = Search(rows, k, memory=Memory(dict(alone), counts.by_value)).run()
         calls += found.calls
         levelwise += found.levelwise
         members += len(found.positive) + len(found.negative)

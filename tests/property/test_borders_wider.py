@@ -7,28 +7,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import shoal
 from shoal.core.classes import summarize
 from shoal.diagnosis import borders
-from shoal.diagnosis.notions import Notion
 from shoal.diagnosis.questions import ask
 
-NOTIONS = [
-    (Notion(name="k"), st.integers(1, 12)),
-    (Notion(name="distinct-l"), st.integers(1, 5)),
-    (Notion(name="entropy-l"), st.sampled_from([1.5, 2.0, 2.7, 3.0])),
-    (Notion(name="frequency-l"), st.sampled_from([1.5, 2.0, 3.0])),
-    (Notion(name="recursive-l", c=2.0), st.integers(1, 4)),
-    (Notion(name="t"), st.sampled_from([0.1, 0.2, 0.4])),
-    (Notion(name="t", distance="ordered"), st.sampled_from([0.05, 0.1, 0.3])),
+MODELS = [
+    (shoal.KAnonymity(k=1), st.integers(1, 12)),
+    (shoal.DistinctLDiversity(l=1), st.integers(1, 5)),
+    (shoal.EntropyLDiversity(l=1), st.sampled_from([1.5, 2.0, 2.7, 3.0])),
+    (shoal.FrequencyLDiversity(l=1), st.sampled_from([1.5, 2.0, 3.0])),
+    (shoal.RecursiveLDiversity(c=2.0, l=1), st.integers(1, 4)),
+    (shoal.TCloseness(t=1), st.sampled_from([0.1, 0.2, 0.4])),
+    (shoal.TCloseness(t=1, distance="ordered"), st.sampled_from([0.05, 0.1, 0.3])),
+    (shoal.BetaLikeness(beta=1), st.sampled_from([0.5, 1.0, 3.0])),
 ]
 
 
-@pytest.mark.parametrize(("notion", "bounds"), NOTIONS, ids=lambda each: getattr(each, "name", ""))
+@pytest.mark.parametrize(("model", "bounds"), MODELS, ids=lambda each: type(each).__name__)
 @settings(max_examples=30, deadline=None)
 @given(
     seed=st.integers(0, 10**6), wide=st.sampled_from([3, 16]), delta=st.sampled_from([None, 0.02, 0.3]), data=st.data()
 )
-def test_borders_are_the_extremes_of_all_sets(notion, bounds, seed, wide, delta, data):
+def test_borders_are_the_extremes_of_all_sets(model, bounds, seed, wide, delta, data):
     generator = np.random.default_rng(seed)
     records, names = int(generator.integers(20, 300)), [f"q{j}" for j in range(generator.integers(5, 9))]
     columns = [np.minimum(generator.geometric(0.5, records) - 1, 5).astype(np.int32) for _ in names]
@@ -39,9 +40,9 @@ def test_borders_are_the_extremes_of_all_sets(notion, bounds, seed, wide, delta,
         # The second question finds what the first one left behind.
         for bound in (data.draw(bounds), data.draw(bounds)):
             given = {} if delta is None else {"delta": delta}
-            found = ask(classes, notion, names, question=3 if delta is None else 7, bound=bound, **given)
+            found = ask(classes, model, names, question=3 if delta is None else 7, bound=bound, **given)
             budget = 0 if delta is None else int(delta * records + 1e-9)
-            shares = ask(classes, notion, names, question=10, bound=bound, delta="ask").answer
+            shares = ask(classes, model, names, question=10, bound=bound, delta="ask").answer
             good = {frozenset(chosen) for chosen, share in shares.items() if round(share * records) <= budget}
             bad = {frozenset(chosen) for chosen in shares} - good
             assert {frozenset(chosen) for chosen in found.positive_border} == {

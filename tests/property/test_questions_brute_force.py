@@ -1,4 +1,4 @@
-"""Every question of the diagnosis, for every notion, against a look at every set with plain Python."""
+"""Every question of the diagnosis, for every compiled model, against a look at every set with plain Python."""
 
 from __future__ import annotations
 
@@ -11,19 +11,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import shoal
 from shoal.core.classes import summarize
 from shoal.core.hierarchy import Hierarchy
-from shoal.diagnosis.notions import NOTIONS, Notion
+from shoal.core.run import Run
 from shoal.diagnosis.questions import ask
-from shoal.diagnosis.tuples import Tuples
+from shoal.diagnosis.weighted_rows import Partitions, WeightedRows
 
 TREE = Hierarchy.from_paths("s", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*"), ("d", "d", "*")])
-CHOICES = [
-    *((name, None, "equal") for name in NOTIONS if name != "recursive-l"),
-    ("recursive-l", 1.5, "equal"),
-    ("t", None, "ordered"),
-    ("t", None, "hierarchical"),
-]
+MODELS = {
+    ("k", None, "equal"): shoal.KAnonymity(k=1),
+    ("distinct-l", None, "equal"): shoal.DistinctLDiversity(l=1),
+    ("entropy-l", None, "equal"): shoal.EntropyLDiversity(l=1),
+    ("frequency-l", None, "equal"): shoal.FrequencyLDiversity(l=1),
+    ("recursive-l", 1.5, "equal"): shoal.RecursiveLDiversity(c=1.5, l=1),
+    ("t", None, "equal"): shoal.TCloseness(t=1),
+    ("t", None, "ordered"): shoal.TCloseness(t=1, distance="ordered"),
+    ("t", None, "hierarchical"): shoal.TCloseness(t=1, distance="hierarchical"),
+}
+CHOICES = list(MODELS)
 
 
 @st.composite
@@ -124,7 +130,7 @@ def curve_holds(curve, groups, records, name):
 def test_all_questions_agree_with_brute_force(name, c, distance, table, delta, data):
     width, rows = table
     names, classes = summary(width, rows)
-    notion = Notion(name=name, c=c, distance=distance)
+    model = MODELS[name, c, distance]
     bound = data.draw(st.sampled_from([0.0, 0.2, 0.5, 1.0] if name == "t" else [1, 2, 3]))
     inner = -bound if name == "t" else bound
     budget = int(delta * len(rows) + 1e-9)
@@ -134,7 +140,7 @@ def test_all_questions_agree_with_brute_force(name, c, distance, table, delta, d
         return tuple(names[j] for j in chosen)
 
     def asked(question, **more):
-        return ask(classes, notion, more.pop("attributes", names), question=question, **more)
+        return ask(classes, model, more.pop("attributes", names), question=question, **more)
 
     for chosen in data.draw(st.lists(st.sampled_from(sets_of(width)), min_size=1, max_size=2)):
         own, attributes = groups[chosen], named(chosen)
@@ -168,34 +174,32 @@ def test_all_questions_agree_with_brute_force(name, c, distance, table, delta, d
 @pytest.mark.parametrize(("name", "c", "distance"), CHOICES)
 @settings(max_examples=40, deadline=None)
 @given(table=tables(), budget=st.integers(0, 8))
-def test_adding_an_attribute_never_helps_where_a_notion_says_so(name, c, distance, table, budget):
+def test_adding_an_attribute_never_helps_where_a_model_says_so(name, c, distance, table, budget):
     width, rows = table
     names, classes = summary(width, rows)
-    notion = Notion(name=name, c=c, distance=distance)
-    tuples = Tuples.of(classes, notion, names)
-    reached = {
-        mask: tuples.level(*tuples.levels(tuples.partition(mask)), budget if notion.monotone(budget) else 0)
-        for mask in range(1, tuples.full + 1)
-    }
+    every = WeightedRows.of(classes, MODELS[name, c, distance], names)
+    partitions = Partitions(every, Run())
+    spent = budget if every.monotone(budget) else 0
+    reached = {mask: partitions.level(*every.levels(partitions.of(mask)), spent) for mask in range(1, every.full + 1)}
     for mask, below in reached.items():
         for position in range(width):
             assert reached[mask | 1 << position] <= below + 1e-9
 
 
 @pytest.mark.parametrize(
-    ("notion", "bound"),
+    "model",
     [
-        (Notion(name="entropy-l"), 2.5),
-        (Notion(name="frequency-l"), 2),
-        (Notion(name="recursive-l", c=1.5), 2),
-        (Notion(name="t"), 0.3),
+        shoal.EntropyLDiversity(l=2.5),
+        shoal.FrequencyLDiversity(l=2),
+        shoal.RecursiveLDiversity(c=1.5, l=2),
+        shoal.TCloseness(t=0.3),
     ],
 )
-def test_with_a_budget_an_attribute_can_save_records(notion, bound):
+def test_with_a_budget_an_attribute_can_save_records(model):
     # A class of nine a, one b and one c: the added attribute parts a, b, c off, which keep the bound by themselves.
     rows = [(0, 0, 0)] * 8 + [(0, 1, 0), (0, 1, 1), (0, 1, 2)] + [(1, 0, 1), (1, 0, 2)] * 6
     _, classes = summary(2, rows)
-    alone = ask(classes, notion, ["q0"], question=9, bound=bound, delta="ask").answer
-    joined = ask(classes, notion, ["q0", "q1"], question=9, bound=bound, delta="ask").answer
+    alone = ask(classes, model, ["q0"], question=9, delta="ask").answer
+    joined = ask(classes, model, ["q0", "q1"], question=9, delta="ask").answer
     assert joined < alone
-    assert not notion.monotone(1)
+    assert not model.growth_monotone

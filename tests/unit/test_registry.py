@@ -15,20 +15,20 @@ from typing import Annotated, ClassVar
 from annotated_types import Gt, Le
 from typing_extensions import Doc
 from shoal.core.contracts import Model
-from shoal.core.finding import Finding
 
 @dataclass(frozen=True, kw_only=True)
 class LeastShare(Model):
     share: Annotated[float, Gt(0), Le(1), Doc("the least share")]
+    asks: ClassVar[str] = "share"
+    level: ClassVar[str] = "share"
+    how: ClassVar[str] = "the least share of the records that a class has"
     merge_monotone: ClassVar[bool] = True
     suppression_monotone: ClassVar[bool] = True
+    growth_monotone: ClassVar[bool] = True
+    examples: ClassVar = ({"share": 0.3},)
 
-    def holds(self, classes):
-        return classes.sizes >= self.share * classes.records
-
-    def measure(self, classes):
-        least = float(classes.sizes.min()) / classes.records
-        return Finding(name="share", value=least, bound=self.share, holds=least >= self.share)
+    def levels(self, classes):
+        return classes.sizes / max(classes.records, 1)
 """
 
 SCRIPT = """
@@ -40,6 +40,8 @@ release = shoal.anonymize(data, "least-share:share=0.3")
 release.write("out.csv")
 found = shoal.verify("out.csv")
 print(found.holds, round(found["share"].value, 3))
+asked = shoal.ask(data, notion="least-share", bound=0.3)
+print(asked.positive_border, round(shoal.ask(data, notion="least-share", attributes=["a"]).answer, 3))
 """
 
 
@@ -52,7 +54,7 @@ def test_a_package_adds_a_model_by_an_entry_point(tmp_path):
     script = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + SCRIPT
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["True", "0.333"]
+    assert done.stdout.splitlines() == ["True 0.333", "(('a',),) 0.333"]
 
 
 def test_spelling_and_back():

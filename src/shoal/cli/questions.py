@@ -74,7 +74,7 @@ def bounded(
 def implied(data: Dataset, *, k: int | None, attributes: list[str] | None) -> Answer | None:
     """The question that is asked by giving k and attributes, or neither; None when it would take too long."""
     from shoal import api
-    from shoal.diagnosis.tuples import MOST
+    from shoal.diagnosis.families import MOST
 
     names = attributes or list(data.schema.quasi)
     if any(name not in data.schema.quasi for name in names):
@@ -125,13 +125,13 @@ def render(found: Answer) -> Any:
     elif hasattr(found.answer, "items"):
         table = Table(
             "set",
-            "δ" if found.question == 10 else f"(level, δ), {SHOWN} steps" if found.question == 12 else found.notion[-1],
+            "δ" if found.question == 10 else f"(level, δ), {SHOWN} steps" if found.question == 12 else found.parameter,
         )
         for names, value in list(found.answer.items())[:SHOWN]:
             table.add_row(Text(", ".join(names)), _value(value))
         parts += [table, Text(f"{len(found.answer):,} sets, {min(SHOWN, len(found.answer))} shown; --json has all")]
     elif isinstance(found.answer, tuple):
-        table = Table(found.notion[-1], "δ")
+        table = Table(found.parameter, "δ")
         for level, share in found.answer[:SHOWN]:
             table.add_row(_value(level), f"{share:.4%}")
         parts += [table, Text(f"{len(found.answer):,} steps, {min(SHOWN, len(found.answer))} shown; --json has all")]

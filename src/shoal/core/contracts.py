@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,11 +29,34 @@ if TYPE_CHECKING:
     from shoal.core.values import Values
 
 
+Levels = NDArray[Any]
+
+SLACK = 1e-12
+"""How far rounding may carry a level past its bound, as a share of a bound above 1. What is a tie by the definition
+keeps the bound; whatever else this lets through differs from a tie by less than anyone can use."""
+
+
 class Model(Parametrized, ABC):
-    """A privacy model: which classes satisfy it, and which level of it a table has."""
+    """A privacy model: gives every class a level and bounds it by a parameter. The worst class decides.
+
+    This is the one definition of the notion: anonymizing, verifying and the questions of the diagnosis all ask it.
+    """
+
+    asks: ClassVar[str]
+    """The parameter that bounds the level, which questions of the diagnosis are about."""
+
+    level: ClassVar[str]
+    """The name of the level, which is the name of the finding."""
+
+    how: ClassVar[str]
+    """How the level of a table is computed."""
+
+    more_is_safer: ClassVar[bool] = True
+    """Whether the bound is the least level that a class may have, or the greatest."""
 
     merge_monotone: ClassVar[bool]
-    """Whether the union of two classes that satisfy it satisfies it too."""
+    """Whether the union of two classes that satisfy it satisfies it too. Then adding attributes never makes the level
+    of a table better, and questions can be asked about sets of attributes."""
 
     suppression_monotone: ClassVar[bool]
     """Whether a class that satisfied it still does when records of other classes are left out.
@@ -45,7 +69,7 @@ class Model(Parametrized, ABC):
     satisfies it, and searches prune far more."""
 
     by_size: ClassVar[bool] = False
-    """Whether a class satisfies it as soon as it has `least` records."""
+    """Whether its level is the size of the class, so that a class satisfies it as soon as it has `least` records."""
 
     identity: ClassVar[bool] = False
     """Whether it is about telling people apart, not only about what is learned of them."""
@@ -53,14 +77,48 @@ class Model(Parametrized, ABC):
     by_population: ClassVar[bool] = False
     """Whether it compares a class with the whole table, whose counts of sensitive values a manifest then must state."""
 
+    needs_sensitive: ClassVar[bool] = False
+    """Whether it looks at sensitive values."""
+
+    examples: ClassVar[tuple[Mapping[str, Any], ...]]
+    """Parameters of models that make sense, and that together show every parameter. Examples are about a column
+    `disease`, some of whose values are `cancer`, `flu` and `hiv`."""
+
     @property
     def least(self) -> int:
         """A size that every class that satisfies it has."""
         return 1
 
+    @property
+    def bound(self) -> float | int:
+        """What the level of every class is held against."""
+        value: float | int = getattr(self, self.asks)
+        return value
+
+    @property
+    def whole(self) -> bool:
+        """Whether levels are whole numbers."""
+        return isinstance(self.bound, int)
+
+    @property
+    def threshold(self) -> float:
+        """The worst level that keeps the bound."""
+        slack = 0.0 if self.whole else SLACK * max(abs(self.bound), 1.0)
+        return self.bound - slack if self.more_is_safer else self.bound + slack
+
     @abstractmethod
+    def levels(self, classes: Classes) -> Levels:
+        """The level of each class: the safest value of the parameter `asks` with which the class satisfies the model,
+        whatever that parameter is now; infinitely bad when there is none."""
+
+    def keeps(self, levels: Levels) -> NDArray[np.bool_]:
+        """Which levels keep the bound."""
+        kept: NDArray[np.bool_] = levels >= self.threshold if self.more_is_safer else levels <= self.threshold
+        return kept
+
     def holds(self, classes: Classes) -> NDArray[np.bool_]:
         """For each class, whether it satisfies the model."""
+        return self.keeps(self.levels(classes))
 
     def judge(self, classes: Classes) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """For each class, whether it satisfies the model, and how many of its records have to be left out at least,
@@ -68,9 +126,31 @@ class Model(Parametrized, ABC):
         holds = self.holds(classes)
         return holds, np.where(holds | (not self.merge_monotone), 0, 1)
 
-    @abstractmethod
     def measure(self, classes: Classes) -> Finding:
         """The level of the model that the classes have, held against the parameter."""
+        levels = self.levels(classes)
+        return Finding(
+            name=self.level, value=self.told(self.worst(levels)), bound=self.bound,
+            holds=bool(self.keeps(levels).all()), how=self.how,
+        )  # fmt: skip
+
+    def worst(self, levels: Levels) -> float | int:
+        """The worst of some levels; 0 when there are none."""
+        found: float | int = (levels.min() if self.more_is_safer else levels.max()).item() if len(levels) else 0
+        return found
+
+    def told(self, level: float) -> float | int:
+        """A level as people read it."""
+        return int(level) if self.whole and math.isfinite(level) else level
+
+    def sql(self) -> str | None:
+        """The level of a class as an SQL aggregate, where it has one.
+
+        It is over the rows of a class, or with `needs_sensitive` over its distinct sensitive values: `n` counts one in
+        the class, `prior` in the whole table; `size` and `records` count the class and the table, `most` is the
+        greatest n of the class, and `tail` the sum of n over this value and all that are no more frequent.
+        """
+        return None
 
     def concealed(self, schema: Schema) -> Model:
         """The same model as a manifest may show it: without any value of a cell among its parameters."""

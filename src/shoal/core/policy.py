@@ -13,6 +13,17 @@ from shoal.core.contracts import Metric, Model
 from shoal.errors import ParameterError
 
 
+def allowed(share: float, records: int) -> int:
+    """How many records a share of them allows to leave out; a share that rounding carried below a whole number of
+    records allows that number.
+
+    Example:
+        >>> allowed(0.29, 100), allowed(0.299, 10)
+        (29, 2)
+    """
+    return int(share * records + 1e-9)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Policy:
     """Models that every published class satisfies, a budget of records to leave out, a loss to minimize, a seed.
@@ -50,8 +61,3 @@ class Policy:
     def budget(self, records: int) -> int:
         """How many of so many records may be left out."""
         return allowed(self.suppression, records)
-
-
-def allowed(share: float, records: int) -> int:
-    """How many of so many records a share of them is, rounded down; a whole number stays one."""
-    return int(share * records + 1e-9)

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import Model
+from shoal.core.contracts import Levels, Model
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Schema
 from shoal.errors import ParameterError, SchemaError
 
-SLACK = 1e-12
-"""How far rounding may carry a level past its bound, as a share of a bound above 1. What is a tie by the definition
-keeps the bound; whatever else this lets through differs from a tie by less than anyone can use."""
-
-Levels = NDArray[Any]
+if TYPE_CHECKING:
+    from shoal.kernels.levels import Measure
 
 
 @dataclass(frozen=True, kw_only=True)
 class SensitiveModel(Model):
-    """A model that gives every class a level, by the counts of its sensitive values, and bounds it.
+    """A model that gives every class a level by the counts of its sensitive values.
 
     Every sensitive attribute is judged on its own unless one is named; all of them must keep the bound. Under a
     strict schema each is judged among the people of a class who agree on the other ones. The
     population is that of the whole original table, also of the records that a release leaves out, so that leaving
     records out never changes what is true of the other classes.
+
+    A model says what its level is by `compiled`, if a kernel has it, or by `levels_of`.
     """
 
     column: Annotated[
@@ -40,27 +38,41 @@ class SensitiveModel(Model):
     ] = None
 
     suppression_monotone: ClassVar[bool] = True
-    level: ClassVar[str]
-    """The name of the level, which is the name of the finding."""
-    how: ClassVar[str]
-    """How the level of a table is computed."""
-    more_is_safer: ClassVar[bool]
-    """Whether the bound is the least level a class may have, or the greatest."""
+    needs_sensitive: ClassVar[bool] = True
 
     @property
-    @abstractmethod
-    def bound(self) -> float:
-        """What the level of every class is held against."""
+    def floor(self) -> int:
+        """How many records a class must have, whatever the bound on its level is."""
+        return 1
 
-    @abstractmethod
-    def levels(self, histogram: Histogram) -> Levels:
-        """The level that each class has."""
+    def compiled(self, histogram: Histogram) -> Measure | None:
+        """The kernel's kind of level, with what it takes; None when `levels_of` is written otherwise."""
+        return None
 
-    def keeps(self, levels: Levels) -> NDArray[np.bool_]:
-        """Which levels keep the bound."""
-        slack = SLACK * max(abs(self.bound), 1.0)
-        kept: NDArray[np.bool_] = levels >= self.bound - slack if self.more_is_safer else levels <= self.bound + slack
-        return kept
+    def ceiling(self, histogram: Histogram) -> Measure | None:
+        """A compiled level that bounds the level of every part of a class from the safe side, where one is known: what
+        it fails, no split of the class saves."""
+        return None
+
+    def levels_of(self, histogram: Histogram) -> Levels:
+        """The level of each class of a histogram, which has no contexts."""
+        from shoal.kernels.levels import by_class
+
+        found: Levels = by_class(histogram.starts, histogram.values, histogram.counts, self.compiled(histogram))
+        return found
+
+    def levels(self, classes: Classes) -> Levels:
+        worse = np.minimum if self.more_is_safer else np.maximum
+        levels = np.full(len(classes), np.inf if self.more_is_safer else -np.inf)
+        for histogram in self.histograms(classes):
+            found = self.levels_of(histogram.parts)
+            if histogram.contexts is None:
+                levels = worse(levels, found)
+            else:
+                worse.at(levels, histogram.owners[histogram.parts.starts[:-1]], found)
+        if self.floor > 1:
+            levels[classes.sizes < self.floor] = -np.inf if self.more_is_safer else np.inf
+        return levels
 
     def histograms(self, classes: Classes) -> tuple[Histogram, ...]:
         """The sensitive attributes that it is about."""
@@ -70,21 +82,15 @@ class SensitiveModel(Model):
             raise SchemaError(f"{type(self).__name__} needs a sensitive attribute and the schema names none; name one")
         return classes.sensitive
 
-    def holds(self, classes: Classes) -> NDArray[np.bool_]:
-        verdict: NDArray[np.bool_] = classes.sizes >= self.least
-        for histogram in self.histograms(classes):
-            verdict &= histogram.whole(self.keeps(self.levels(histogram.parts)))
-        return verdict
-
     def judge_convex(
         self, classes: Classes, shares: Callable[[Levels], Levels]
     ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """Judges by levels that are convex in the shares of a class: then no split of a class makes the level lower
         on average, and `shares` of its records have to go before the rest can keep the bound."""
-        holds: NDArray[np.bool_] = classes.sizes >= self.least
+        holds = np.ones(len(classes), dtype=np.bool_)
         lost = np.zeros(len(classes), dtype=np.int64)
         for histogram in self.histograms(classes):
-            levels = self.levels(histogram.parts)
+            levels = self.levels_of(histogram.parts)
             kept = histogram.whole(self.keeps(levels))
             gone = np.where(kept, 0, 1)
             if histogram.contexts is None:
@@ -94,12 +100,15 @@ class SensitiveModel(Model):
             holds &= kept
         return holds, lost
 
+    def figures(self, histogram: Histogram) -> Levels:
+        """What is reported of each class of a histogram: its level, unless that is made of more than one figure."""
+        return self.levels_of(histogram)
+
     def measure(self, classes: Classes) -> Finding:
-        worst = {}
-        for histogram in self.histograms(classes):
-            levels = self.levels(histogram.parts)
-            extreme = levels.min if self.more_is_safer else levels.max
-            worst[histogram.column] = extreme().item() if len(levels) else 0
+        worst = {
+            histogram.column: self.told(self.worst(self.figures(histogram.parts)))
+            for histogram in self.histograms(classes)
+        }
         value = min(worst.values()) if self.more_is_safer else max(worst.values())
         return Finding(
             name=self.level, value=value, bound=self.bound, holds=bool(self.holds(classes).all()), how=self.how,

@@ -10,9 +10,9 @@ How bad sets are found:
 - Without a suppression budget one badly protected record is a *witness*. Every set in which the record's class is
   below the bound is bad, and that takes one look at the record's neighbours (a *scan*), not a grouping for each set.
   So a scan refutes many candidates at once.
-- With a budget no single record decides. Sets are then taken by size, and one is refuted without a call when the
-  records that its subsets lose exceed the budget together: a set loses whatever a subset of it loses.
-  Very many attributes are searched by size as well.
+- With a budget no single record decides, and with a model that is not compiled a scan costs as much as a grouping. Sets
+  are then taken by size, and one is refuted without a call when the records that its subsets lose exceed the budget
+  together: a set loses whatever a subset of it loses. Very many attributes are searched by size as well.
 
 References: H. Mannila and H. Toivonen, Levelwise search and borders of theories in knowledge discovery, 1997;
 D. Gunopulos and others, Discovering all most specific sentences, 2003; D.-I. Lin and Z. Kedem, Pincer-Search, 1998.
@@ -20,7 +20,6 @@ D. Gunopulos and others, Discovering all most specific sentences, 2003; D.-I. Li
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -30,10 +29,9 @@ from numpy.typing import NDArray
 
 from shoal.core.run import Run
 from shoal.diagnosis.families import by_size, mask_of, members, subsets
-from shoal.diagnosis.tuples import HELD, Levels, Partition, Tuples
+from shoal.diagnosis.weighted_rows import HELD, Levels, Partition, Partitions, WeightedRows
 from shoal.diagnosis.witnesses import Masks, Witness
 
-Stop = Callable[[], bool]
 RAREST = 2
 """How many of its rarest values make a record a promising witness."""
 REFUTED = 64
@@ -77,19 +75,22 @@ class Memory:
     """For each attribute alone, the level of each of its values."""
     witnesses: list[Witness] = field(default_factory=list)
     """Records that refuted sets before and may do so again."""
-    rolled: dict[int, Tuples] = field(default_factory=dict)
+    rolled: dict[int, WeightedRows] = field(default_factory=dict)
     """The rows over the attributes that the last search needed."""
+
+    def copied(self) -> Memory:
+        """The same memory, for one search to add to. Rolled-up rows are too large to be handed on."""
+        return Memory(dict(self.known), list(self.by_value), list(self.witnesses))
 
 
 @dataclass(eq=False)
 class Search:
-    """A search for both borders of a monotone notion."""
+    """A search for both borders, where adding attributes never makes a set better."""
 
-    tuples: Tuples
+    whole: WeightedRows
     threshold: float
     budget: int = 0
     memory: Memory = field(default_factory=Memory)
-    stop: Stop = lambda: False
     watch: Run = field(default_factory=Run)
 
     def __post_init__(self) -> None:
@@ -98,34 +99,48 @@ class Search:
         self.good: list[int] = []
         self.fine: set[int] = set()
         self.bad: list[int] = []
-        self.candidates: Masks = np.array([self.tuples.full], np.uint64)
-        self.rows = self.tuples
-        self.kept = self.tuples.full
-        self.places = {position: position for position in range(len(self.tuples.names))}
+        self.candidates: Masks = np.array([self.whole.full], np.uint64)
+        self.rows = self.whole
+        self.partitions = Partitions(self.rows, self.watch)
+        self.kept = self.whole.full
+        self.places = {position: position for position in range(len(self.whole.names))}
         self.losses: dict[int, NDArray[np.bool_]] = {}
         self.grouped: set[int] = set()
 
     def run(self) -> Borders:
         """The borders, or what is proven of them when the search is stopped or interrupted."""
         try:
-            finished = self._singles() and (self._climb() if self.budget or self._wide() else self._descend())
+            finished = self._singles() and (
+                self._climb() if self.budget or self._wide() or not self._scannable() else self._descend()
+            )
         except KeyboardInterrupt:
             finished = False
         return self._result(finished)
 
+    def _stopped(self) -> bool:
+        """Whether the time is up; raises when the run was cancelled."""
+        self.watch.check()
+        return self.watch.expired
+
+    def _scannable(self) -> bool:
+        """Whether one record refutes sets, by a scan that takes less than a grouping, and so few attributes are left
+        that the candidates from above can be held."""
+        quick = self.whole.model.by_size or self.whole.measure is not None
+        return quick and not self.budget and not self._wide()
+
     def _singles(self) -> bool:
         """Every attribute alone; the level of each of its values tells where witnesses are likely."""
-        for position in range(len(self.tuples.names)):
-            if self.stop():
+        for position in range(len(self.whole.names)):
+            if self._stopped():
                 return False
             mask = 1 << position
             if mask not in self.memory.known or len(self.memory.by_value) <= position:
-                partition = self.tuples.refined(self.tuples.whole(), position)
-                sizes, levels = self.tuples.levels(partition)
+                partition = self.partitions.refined(self.partitions.whole(), position)
+                sizes, levels = self.whole.levels(partition)
                 self.calls += 1
-                self.memory.known[mask] = self.tuples.level(sizes, levels, self.budget)
-                by_value = np.full(self.tuples.radix, np.inf)
-                by_value[self.tuples.columns[position][partition.first]] = levels
+                self.memory.known[mask] = self.partitions.level(sizes, levels, self.budget)
+                by_value = np.full(self.whole.radix, np.inf)
+                by_value[self.whole.columns[position][partition.first]] = levels
                 self.memory.by_value.append(by_value)
             if self.memory.known[mask] < self.threshold:
                 self._exclude(mask)
@@ -142,7 +157,7 @@ class Search:
         for witness in self.memory.witnesses:
             self._cut(witness)
         while len(self.candidates):
-            if self.stop():
+            if self._stopped():
                 return False
             chosen = min(self.candidates.tolist(), key=int.bit_count)
             self._roll_up()
@@ -166,14 +181,15 @@ class Search:
         needed = int(np.bitwise_or.reduce(self.candidates)) if len(self.candidates) else 0
         if needed and needed != self.kept:
             if needed not in self.memory.rolled:
-                self.memory.rolled = {needed: self.tuples.projected(needed)}
+                self.memory.rolled = {needed: self.whole.projected(needed)}
             self.rows = self.memory.rolled[needed]
+            self.partitions = Partitions(self.rows, self.watch)
             self.kept = needed
             self.places = {position: place for place, position in enumerate(members(needed))}
 
     def _inner(self, mask: int) -> int:
         """A mask over all attributes as one over the rows' attributes."""
-        if self.kept == self.tuples.full:
+        if self.kept == self.whole.full:
             return mask
         return sum(1 << self.places[position] for position in members(mask))
 
@@ -184,13 +200,13 @@ class Search:
                 return True
             if self.budget and self._surely_bad(mask):
                 return False
-            partition = self.rows.partition(self._inner(mask))
+            partition = self.partitions.of(self._inner(mask))
             sizes, levels = self.rows.levels(partition)
             self.calls += 1
             self.grouped.add(mask)
             if self.budget:
                 self._remember_losses(mask, partition, levels)
-            known = self.memory.known[mask] = self.rows.level(sizes, levels, self.budget)
+            known = self.memory.known[mask] = self.partitions.level(sizes, levels, self.budget)
         if known >= self.threshold:
             self.fine.add(mask)
         return known >= self.threshold
@@ -213,7 +229,7 @@ class Search:
 
     def _remember_losses(self, mask: int, partition: Partition, levels: Levels) -> None:
         if len(self.losses) * len(self.rows) < HELD:
-            self.losses[mask] = partition.spread(levels < self.threshold, len(self.rows))
+            self.losses[mask] = (levels < self.threshold)[partition.owners()]
 
     def _exclude(self, bad: int) -> None:
         from shoal.kernels import antichains as kernel
@@ -226,7 +242,7 @@ class Search:
     def _refute(self, chosen: int) -> None:
         """Refutes the chosen bad set by a witness, and every other candidate that the same witness refutes."""
         rows = self.rows
-        partition = rows.partition(self._inner(chosen))
+        partition = self.partitions.of(self._inner(chosen))
         _, levels = rows.levels(partition)
         # The level may come from an earlier search, and then the set is grouped here.
         self.calls += chosen not in self.grouped
@@ -235,7 +251,7 @@ class Search:
         witness = Witness.of(rows, row, self.places, sorted(rare, key=lambda position: -rare[position]))
         self.scans += 1
         # What a witness of diversity holds is as large as the rows.
-        if not rows.notion.needs_sensitive and len(self.memory.witnesses) < REMEMBERED:
+        if rows.measure is None and len(self.memory.witnesses) < REMEMBERED:
             self.memory.witnesses.append(witness)
         self._cut(witness)
 
@@ -245,8 +261,9 @@ class Search:
         for _ in range(REFUTED):
             # Those before have been looked at and keep their order.
             while at < len(self.candidates) and not witness.refutes(int(self.candidates[at]), self.threshold):
+                self.watch.check()
                 at += 1
-            if at >= len(self.candidates) or self.stop():
+            if at >= len(self.candidates) or self._stopped():
                 break
             bad = int(self.candidates[at])
             for position in witness.likeliest:
@@ -258,7 +275,7 @@ class Search:
     def _rarity(self, position: int, rows: Any) -> Any:
         """How badly a record's value of one attribute is protected by itself; less is rarer."""
         levels = self.memory.by_value[position][self.rows.columns[self.places[position]][rows]]
-        return levels if self.rows.notion.name == "t" else np.log(np.maximum(levels, 0.5))
+        return np.log(np.maximum(levels, 0.5)) if self.rows.model.more_is_safer else levels
 
     def _witness(self, partition: Partition, levels: Levels, chosen: int) -> int:
         """A record of a class below the bound, the one whose rarest values are rarest."""
@@ -284,7 +301,7 @@ class Search:
                     if part in seen:
                         continue
                     seen.add(part)
-                    if self.stop():
+                    if self._stopped():
                         return False
                     if not self._is_good(part):
                         self._exclude(part)
@@ -297,7 +314,8 @@ class Search:
 
         bad = np.array(sorted(set(self.bad)), np.uint64)
         least = bad[kernel.minimal(bad)].tolist()
-        certain, rest = [], []
+        certain: list[int] = []
+        rest: list[int] = []
         for mask in least:
             below = [mask & ~(1 << position) for position in members(mask)]
             shown = finished or all(not part or part in self.fine or self._inside_good(part) for part in below)

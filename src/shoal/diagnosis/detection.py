@@ -5,21 +5,24 @@ Suggestions with reasons; the person decides. No value of the table is in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from shoal.core.classes import Classes, summarize
+from shoal.core.classes import summarize
+from shoal.core.contracts import Model
 from shoal.core.grouping import Codes
+from shoal.core.policy import allowed
+from shoal.core.run import Run
 from shoal.core.schema import Kind, Role
 from shoal.core.values import Values
 from shoal.diagnosis.borders import Search
-from shoal.diagnosis.forms import FORMS
+from shoal.diagnosis.families import MOST
 from shoal.diagnosis.headings import is_key, said
-from shoal.diagnosis.notions import Notion
-from shoal.diagnosis.tuples import MOST, Tuples
+from shoal.diagnosis.identifier_patterns import PATTERNS
+from shoal.diagnosis.weighted_rows import Partitions, WeightedRows
 
 LOOKED_AT = 2000
 """Distinct values of a column whose form is looked at, evenly spaced."""
@@ -96,10 +99,11 @@ class _Figures:
     missing_share: float
 
 
-def detect(
-    columns: Mapping[str, Look], records: int, *, share: float, seed: int, stop: Callable[[], bool]
-) -> Detection:
-    """Looks at every column by itself, then at the sets of those that outsiders may know."""
+def detect(columns: Mapping[str, Look], records: int, *, model: Model, share: float, seed: int, run: Run) -> Detection:
+    """Looks at every column by itself, then at the sets of those that outsiders may know.
+
+    Who breaks the model, which is 2-anonymity, is singled out.
+    """
     figures = {name: _figures(look[1], records) for name, look in columns.items() if not isinstance(look, str)}
     named: dict[str, tuple[str, ...]] = {}
     for name, look in columns.items():
@@ -112,13 +116,15 @@ def detect(
     loose = sorted(loose, key=lambda name: -figures[name].separation)[:MOST]
     loose = [name for name in columns if name in loose]
     sets: tuple[tuple[str, ...], ...] = ()
-    contributions, how, unique, proven = {}, "no column is left to look at", 0.0, True
+    contributions: dict[str, float] = {}
+    how, unique, proven = "no column is left to look at", 0.0, True
     if loose:
         codes = [columns[name][1] + np.int32(1) for name in loose]  # type: ignore[operator]
         classes = summarize(loose, codes, [int(column.max()) + 1 for column in codes])
         unique = int((classes.sizes == 1).sum()) / records
-        sets, proven = _singling_out(classes, share, records, stop)
-        contributions, how = _contributions(classes, seed, stop)
+        rows = WeightedRows.of(classes, model, loose)
+        sets, proven = _singling_out(rows, share, run)
+        contributions, how = _contributions(rows, seed, run)
     suggestions = [
         Suggestion(column=name, role=Role.PLAIN, reasons=(look,))
         if isinstance(look, str)
@@ -150,10 +156,10 @@ def _naming(name: str, values: Values, figures: _Figures) -> tuple[str, ...]:
     texts = values.texts
     looked = texts[np.linspace(0, len(texts) - 1, min(len(texts), LOOKED_AT)).astype(int)] if len(texts) else texts
     reasons = []
-    for form, test in FORMS.items():
+    for pattern, test in PATTERNS.items():
         hits = sum(test(text) for text in looked)
         if hits and hits >= OF_A_FORM * len(looked):
-            reasons.append(f"{hits / len(looked):.0%} of its distinct values have the form of {form}")
+            reasons.append(f"{hits / len(looked):.0%} of its distinct values have the form of {pattern}")
             break
     almost = figures.distinct > 2 and figures.distinct_ratio >= ALMOST_UNIQUE
     heading = said(name)
@@ -175,29 +181,25 @@ def _confides(name: str) -> bool:
     return heading is not None and heading[0] is Role.SENSITIVE
 
 
-def _singling_out(
-    classes: Classes, share: float, records: int, stop: Callable[[], bool]
-) -> tuple[tuple[tuple[str, ...], ...], bool]:
+def _singling_out(rows: WeightedRows, share: float, run: Run) -> tuple[tuple[tuple[str, ...], ...], bool]:
     """The smallest sets by which more than a share of the records are unique: a negative border after δ."""
-    tuples = Tuples.of(classes, Notion(name="k"), classes.attributes)
-    found = Search(tuples, 2.0, int(share * records + 1e-9), stop=stop).run()
-    return tuple(tuples.named(mask) for mask in found.negative), found.proven
+    found = Search(rows, rows.model.threshold, allowed(share, rows.records), watch=run).run()
+    return tuple(rows.named(mask) for mask in found.negative), found.proven
 
 
-def _contributions(classes: Classes, seed: int, stop: Callable[[], bool]) -> tuple[dict[str, float], str]:
+def _contributions(rows: WeightedRows, seed: int, run: Run) -> tuple[dict[str, float], str]:
     """Shapley values of the share of unique records: a column's mean increase, over the orders of learning them."""
-    tuples = Tuples.of(classes, Notion(name="k"), classes.attributes)
-    count = len(tuples.names)
+    partitions = Partitions(rows, run)
+    count = len(rows.names)
     worth: dict[int, float] = {0: 0.0}
 
     def value(mask: int) -> float:
         if mask not in worth:
-            sizes, _ = tuples.levels(tuples.partition(mask))
-            worth[mask] = int((sizes == 1).sum()) / tuples.records
+            worth[mask] = int((rows.sizes(partitions.of(mask)) == 1).sum()) / rows.records
         return worth[mask]
 
     totals = np.zeros(count)
-    if len(tuples) * 2.0**count <= WORK:
+    if len(rows) * 2.0**count <= WORK:
         ways = [1.0]
         for size in range(1, count):
             ways.append(ways[-1] * size / (count - size))
@@ -206,13 +208,13 @@ def _contributions(classes: Classes, seed: int, stop: Callable[[], bool]) -> tup
                 if not mask >> position & 1:
                     gain = value(mask | 1 << position) - value(mask)
                     totals[position] += gain * ways[mask.bit_count()] / count
-            if stop():
+            if run.expired:
                 return {}, "time was up before the contributions were known"
-        return dict(zip(tuples.names, totals.tolist(), strict=True)), f"exact, over all {2**count - 1:,} sets"
+        return dict(zip(rows.names, totals.tolist(), strict=True)), f"exact, over all {2**count - 1:,} sets"
     generator = np.random.default_rng(seed)
     orders = 0
-    most = max(FEWEST_ORDERS, min(MOST_ORDERS, int(WORK / (len(tuples) * count))))
-    while orders < most and not (orders and stop()):
+    most = max(FEWEST_ORDERS, min(MOST_ORDERS, int(WORK / (len(rows) * count))))
+    while orders < most and not (orders and run.expired):
         mask = 0
         for position in generator.permutation(count).tolist():
             grown = mask | 1 << position
@@ -221,7 +223,7 @@ def _contributions(classes: Classes, seed: int, stop: Callable[[], bool]) -> tup
             worth.setdefault(grown, 1.0)
             mask = grown
         orders += 1
-    return dict(zip(tuples.names, (totals / orders).tolist(), strict=True)), f"sampled, {orders} orders, seed {seed}"
+    return dict(zip(rows.names, (totals / orders).tolist(), strict=True)), f"sampled, {orders} orders, seed {seed}"
 
 
 def _suggestion(

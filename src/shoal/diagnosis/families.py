@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+MOST = 63
+"""Attributes in a question about sets: a set is a bit mask."""
 COUNTED = 200_000
 """Steps after which the number of sets inside a family is left unknown."""
 

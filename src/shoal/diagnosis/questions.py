@@ -1,4 +1,4 @@
-"""The twelve questions about k, l or t: which one it is follows from what is given.
+"""The twelve questions about a level, k for instance: which one it is follows from what is given.
 
 |            | no δ                     | δ given                 | δ asked for                |
 |------------|--------------------------|-------------------------|----------------------------|
@@ -11,21 +11,23 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from numbers import Real
+from threading import Lock
+from typing import Any, Literal, cast
 from weakref import WeakKeyDictionary
 
 from shoal.core.classes import Classes
+from shoal.core.contracts import Model
 from shoal.core.grouping import Counts
+from shoal.core.policy import allowed
 from shoal.core.run import Run
-from shoal.core.sensitive import SLACK
 from shoal.diagnosis.borders import Borders, Memory, Search
-from shoal.diagnosis.families import by_size
-from shoal.diagnosis.notions import Notion
-from shoal.diagnosis.subsets import MOST_CURVES, MOST_LISTED, Hopeless, PerSet, Walk, Walked, extremes
-from shoal.diagnosis.tuples import MOST, Levels, Partition, Tuples
+from shoal.diagnosis.every_set import MOST_CURVES, MOST_LISTED, Measured, PerSet, Walk, Walked, extremes
+from shoal.diagnosis.families import MOST, by_size
+from shoal.diagnosis.weighted_rows import Curve, Levels, Partition, Partitions, WeightedRows
 from shoal.errors import ParameterError
 
 Delta = float | Literal["ask"] | None
@@ -67,19 +69,22 @@ class Answer:
     answer is not `proven`, time ran out: what stands in the borders is certain, `known_bad` sets are certainly bad
     and not proven minimal, and of the sets inside the `undecided` ones nothing else is known.
 
+    `model` is what was asked, with the bound where the question has one. Under a strict schema `contexts` are the other
+    sensitive attributes, on which the people of a part of a class agree.
+
     Without `monotone`, adding an attribute can make a set better. Then the borders are still the maximal sets that
     satisfy and the minimal ones that do not, but a set between them must be looked up on its own.
     """
 
     question: int
     notion: str
+    model: Model
     attributes: tuple[str, ...]
     records: int
     bound: float | int | None = None
     delta: Delta = None
     sensitive: str | None = None
-    c: float | None = None
-    distance: str = "equal"
+    contexts: tuple[str, ...] = ()
     answer: Any
     positive_border: Sets | None = None
     negative_border: Sets | None = None
@@ -93,13 +98,17 @@ class Answer:
     monotone: bool = True
 
     @property
+    def parameter(self) -> str:
+        """The parameter that the question is about: k, l, t or another one."""
+        return self.model.asks
+
+    @property
     def words(self) -> str:
         """The question in words."""
         chosen = f"{{{', '.join(self.attributes)}}}"
         bound = f"{self.bound:g}" if isinstance(self.bound, float) else self.bound
-        letter = self.notion[-1]
-        sign = "≤" if letter == "t" else "≥"
-        return WORDS[self.question].format(set=chosen, letter=letter, sign=sign, bound=bound, delta=self.delta)
+        sign = "≥" if self.model.more_is_safer else "≤"
+        return WORDS[self.question].format(set=chosen, letter=self.parameter, sign=sign, bound=bound, delta=self.delta)
 
     def as_dict(self) -> dict[str, Any]:
         """The answer as JSON holds it; a number that JSON lacks (infinity) is written as text."""
@@ -145,7 +154,7 @@ def which(*, attributes: bool, bound: bool, delta: Delta, forced: int | None = N
         raise ParameterError("questions are numbered 1 to 12")
     _, needs_bound, needs_delta = TABLE[forced]
     if needs_bound and not bound:
-        raise ParameterError(f"question {forced} needs k, l or t")
+        raise ParameterError(f"question {forced} needs a bound, such as k, l or t")
     if needs_delta == "given" and given != "given":
         raise ParameterError(f"question {forced} needs δ, a share of the records between 0 and 1")
     if bound and not needs_bound:
@@ -157,7 +166,7 @@ def which(*, attributes: bool, bound: bool, delta: Delta, forced: int | None = N
 
 def ask(
     classes: Classes,
-    notion: Notion,
+    model: Model,
     attributes: Sequence[str],
     *,
     question: int,
@@ -166,150 +175,143 @@ def ask(
     sensitive: str | None = None,
     time_limit: float | None = None,
     run: Run | None = None,
+    notion: str | None = None,
 ) -> Answer:
-    """The answer to a question about a table's summary. Questions about sets range over those of `attributes`."""
-    if not TABLE[question][1]:
-        bound = None
-    elif bound is not None:
-        bound = notion.checked(bound)
+    """The answer to a question about a table's summary. Questions about sets range over those of `attributes`.
+
+    The question is about the parameter that the model `asks` for: of what the model says about it, only a bound is
+    taken, where the question needs one and none is given. `notion` is how the answer calls the model.
+    """
+    one, needs_bound, share = TABLE[question]
+    if needs_bound and bound is not None:
+        model = bounded(model, bound)
     if not attributes:
         raise ParameterError("name at least one attribute")
-    if not TABLE[question][0] and len(attributes) > MOST:
+    if not one and len(attributes) > MOST:
         raise ParameterError(
             f"a question about sets takes at most {MOST} attributes and these are {len(attributes)}; name fewer"
         )
-    tuples, memories = _remembered(classes, notion, tuple(attributes), sensitive)
-    delta = float(delta) if TABLE[question][2] == "given" and delta is not None else TABLE[question][2]
-    budget = int(delta * tuples.records + 1e-9) if isinstance(delta, (int, float)) else 0
-    memory = memories.setdefault(budget, Memory())
-    asked = _Asked(tuples, notion, bound, budget, limit(time_limit), run or Run(), memory)
-    monotone = notion.monotone(budget) and (delta != "ask" or notion.monotone(1))
-    facts: dict[str, Any] = {
-        "question": question, "notion": notion.name, "attributes": tuples.names, "records": tuples.records,
-        "bound": bound, "delta": delta, "c": notion.c, "distance": notion.distance, "monotone": monotone,
-        "sensitive": classes.histogram(sensitive).column if notion.needs_sensitive else None,
-    }  # fmt: skip
-    if TABLE[question][0]:
-        facts["answer"] = asked.one(question)
-    elif question in (3, 7):
-        facts |= {"calls_brute": tuples.full, **asked.borders(monotone)}
-    else:
-        walked = asked.every(question, monotone)
-        facts |= {
-            "answer": PerSet(tuples.names, walked.values), "calls": walked.calls, "proven": walked.proven,
-            "calls_brute": tuples.full, "calls_levelwise": tuples.full,
-            "undecided": () if walked.proven else (tuples.names,),
+    if not one and not model.merge_monotone:
+        raise ParameterError(
+            f"{type(model).__name__} cannot be asked about sets of attributes, because adding one can make its level "
+            "better; ask about one set, or choose a model that merging classes keeps"
+        )
+    watch = (run or Run()).part(seconds=time_limit)
+    given: Delta = float(delta) if share == "given" and isinstance(delta, Real) else "ask" if share == "ask" else None
+    with _remembered(classes, model, tuple(attributes), sensitive, given) as (rows, memory, budget):
+        asked = _Asked(rows, rows.sign * model.threshold, budget, watch, memory)
+        monotone = rows.monotone(budget) and (given != "ask" or rows.monotone(1))
+        facts: dict[str, Any] = {
+            "question": question, "notion": notion or model.level, "model": model, "attributes": rows.names,
+            "records": rows.records, "bound": model.bound if needs_bound else None, "delta": given,
+            "monotone": monotone, "sensitive": None if rows.histogram is None else rows.histogram.column,
+            "contexts": rows.others(classes),
         }  # fmt: skip
-    # Levels are worth keeping for the next question; partitions and rolled-up rows are too large.
-    tuples.held.clear()
-    memory.rolled.clear()
+        if one:
+            facts["answer"] = asked.one(question)
+        elif question in (3, 7):
+            facts |= {"calls_brute": rows.full, **asked.borders(monotone)}
+        else:
+            walked = asked.every(question, monotone)
+            facts |= {
+                "answer": PerSet(rows.names, walked.values), "calls": walked.calls, "proven": walked.proven,
+                "calls_brute": rows.full, "calls_levelwise": rows.full,
+                "undecided": () if walked.proven else (rows.names,),
+            }  # fmt: skip
     return Answer(**facts)
 
 
-_MEMORIES: WeakKeyDictionary[Classes, tuple[Any, Tuples, dict[int, Memory]]] = WeakKeyDictionary()
+def bounded(model: Model, bound: Any) -> Model:
+    """The model with another bound; one that makes no sense for it is an error that says so."""
+    if isinstance(bound, bool) or not isinstance(bound, Real) or not math.isfinite(bound):
+        raise ParameterError(f"{model.asks} is a number")
+    plain, changed = float(bound), cast(Any, model)
+    made: Model = replace(changed, **{model.asks: int(plain) if plain.is_integer() else plain})
+    return made
 
 
+_MEMORIES: WeakKeyDictionary[Classes, tuple[Any, WeightedRows, dict[int, Memory]]] = WeakKeyDictionary()
+_LOCK = Lock()
+
+
+@contextmanager
 def _remembered(
-    classes: Classes, notion: Notion, attributes: tuple[str, ...], sensitive: str | None
-) -> tuple[Tuples, dict[int, Memory]]:
-    """The rows of a question and, by budget, what earlier questions about the same sets found; the last ones only."""
-    key = (notion, attributes, sensitive)
-    held = _MEMORIES.get(classes)
+    classes: Classes, model: Model, attributes: tuple[str, ...], sensitive: str | None, delta: Delta
+) -> Iterator[tuple[WeightedRows, Memory, int]]:
+    """The rows of a question, what earlier questions about the same sets and budget found, and that budget.
+
+    Only what the last questions found is kept. The rows never change; of the memory every question gets a copy, and
+    leaves it behind when it ends, so that questions in several threads do not meet.
+    """
+    fixed = {name: value for name, value in model.parameters().items() if name != model.asks}
+    key = (type(model), fixed, attributes, sensitive)
+    with _LOCK:
+        held = _MEMORIES.get(classes)
     if held is None or held[0] != key:
-        held = _MEMORIES[classes] = (key, Tuples.of(classes, notion, attributes, sensitive), {})
-    return held[1], held[2]
-
-
-def limit(seconds: float | None) -> Callable[[], bool]:
-    """A function that says whether the time is up."""
-    if seconds is None:
-        return lambda: False
-    if not seconds >= 0:
-        raise ParameterError("the time limit is a number of seconds from 0 up")
-    end = time.monotonic() + seconds
-    return lambda: time.monotonic() >= end
+        held = (key, WeightedRows.of(classes, model, attributes, sensitive), {})
+    budget = allowed(delta, held[1].records) if isinstance(delta, float) else 0
+    with _LOCK:
+        memory = held[2].get(budget, Memory()).copied()
+    yield held[1], memory, budget
+    with _LOCK:
+        held[2][budget] = memory.copied()
+        _MEMORIES[classes] = held
 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
     """A question on its way to an answer."""
 
-    tuples: Tuples
-    notion: Notion
-    bound: float | int | None
+    rows: WeightedRows
+    threshold: float
     budget: int
-    stop: Any
     watch: Run
     memory: Memory
 
-    def level(self, rows: Tuples, sizes: Counts, levels: Levels) -> float | int:
-        return self.notion.outer(rows.level(sizes, levels, self.budget))
+    def level(self, partitions: Partitions, sizes: Counts, levels: Levels) -> float | int:
+        return self.rows.outer(partitions.level(sizes, levels, self.budget))
 
-    def holds(self, rows: Tuples, sizes: Counts, levels: Levels) -> bool:
-        return self.lost(rows, sizes, levels) <= self.budget
+    def holds(self, partitions: Partitions, sizes: Counts, levels: Levels) -> bool:
+        return self.rows.below(sizes, levels, self.threshold) <= self.budget
 
-    def lost(self, rows: Tuples, sizes: Counts, levels: Levels) -> int:
-        assert self.bound is not None
-        return rows.below(sizes, levels, self.notion.threshold(self.bound))
+    def share(self, partitions: Partitions, sizes: Counts, levels: Levels) -> float:
+        return self.rows.below(sizes, levels, self.threshold) / self.rows.records
 
-    def share(self, rows: Tuples, sizes: Counts, levels: Levels) -> float:
-        return self.lost(rows, sizes, levels) / rows.records
-
-    def curve(self, rows: Tuples, sizes: Counts, levels: Levels) -> Any:
-        return rows.curve(sizes, levels)
+    def curve(self, partitions: Partitions, sizes: Counts, levels: Levels) -> Curve:
+        return self.rows.curve(sizes, levels)
 
     def one(self, question: int) -> Any:
-        measured = {
+        measured: Measured = {
             1: self.holds, 5: self.holds, 2: self.level, 6: self.level, 9: self.share, 11: self.curve,
         }[question]  # fmt: skip
-        return measured(self.tuples, *self.tuples.levels(self.tuples.partition(self.tuples.full)))
+        partitions = Partitions(self.rows, self.watch)
+        return measured(partitions, *self.rows.levels(partitions.of(self.rows.full)))
 
     def every(self, question: int, monotone: bool) -> Walked:
-        measured = {4: self.level, 8: self.level, 10: self.share, 12: self.curve}[question]
+        measured: Measured = {4: self.level, 8: self.level, 10: self.share, 12: self.curve}[question]
         most = MOST_CURVES if question == 12 else MOST_LISTED
-        return Walk(self.tuples, measured, monotone and question != 12, self.stop, self.watch, most=most).run()
+        return Walk(self.rows, measured, monotone and question != 12, self.watch, most=most).run()
 
     def borders(self, monotone: bool) -> dict[str, Any]:
-        """Both borders; of a notion that is not monotone, from a look at every set that could be good."""
-        assert self.bound is not None
+        """Both borders; where adding an attribute can help, from a look at every set that could be good."""
         if monotone:
-            search = Search(
-                self.tuples, self.notion.threshold(self.bound), self.budget, self.memory, self.stop, self.watch
-            )
-            return self._described(search.run())
-        walked = Walk(self.tuples, self.holds, False, self.stop, self.watch, self._hopeless()).run()
-        positive, negative = extremes(walked.values, len(self.tuples.names)) if walked.proven else ([], [])
+            return self._described(Search(self.rows, self.threshold, self.budget, self.memory, self.watch).run())
+        walked = Walk(self.rows, self.holds, False, self.watch, self._hopeless).run()
+        positive, negative = extremes(walked.values, len(self.rows.names)) if walked.proven else ([], [])
         bad = [] if walked.proven else [mask for mask, good in walked.values.items() if not good]
         found = Borders(
             tuple(sorted(positive, key=by_size)), tuple(sorted(negative, key=by_size)), walked.calls, 0,
-            walked.proven, tuple(bad), () if walked.proven else (self.tuples.full,),
+            walked.proven, tuple(bad), () if walked.proven else (self.rows.full,),
         )  # fmt: skip
-        return {**self._described(found), "calls_levelwise": self.tuples.full}
+        return {**self._described(found), "calls_levelwise": self.rows.full}
 
-    def _hopeless(self) -> Hopeless | None:
-        """A test that fails a set and all its supersets, whatever else is not monotone.
-
-        A part of a class has no more distinct values than the class, and diversity of level l needs l of them. A
-        class whose values hold a share s of the table is 1 - s or more away from the table, and so are its parts.
-        """
-        from shoal.kernels import partitions as kernel
-
-        assert self.bound is not None
-        if self.notion.distance != "equal":
-            return None
-        apart = self.notion.name == "t"
-        measure = self.tuples.measure._replace(notion=kernel.SUPPORT if apart else kernel.DISTINCT)
-        needed = 1 + self.notion.threshold(self.bound) if apart else self.notion.threshold(self.bound)
-
-        def hopeless(rows: Tuples, partition: Partition) -> bool | None:
-            sizes, levels = rows.levels(partition, measure)
-            return False if int(sizes[levels < needed - SLACK].sum()) > self.budget else None
-
-        return hopeless
+    def _hopeless(self, rows: WeightedRows, partition: Partition) -> bool | None:
+        """Fails a set and all its supersets, whatever else is not monotone."""
+        return False if rows.hopeless(partition, self.threshold) > self.budget else None
 
     def _described(self, found: Borders) -> dict[str, Any]:
         def named(masks: Any) -> Sets:
-            return tuple(self.tuples.named(mask) for mask in masks)
+            return tuple(self.rows.named(mask) for mask in masks)
 
         return {
             "answer": named(found.positive), "positive_border": named(found.positive),

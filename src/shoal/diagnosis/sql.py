@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
+from shoal.core.policy import allowed
 from shoal.diagnosis.questions import Answer
 from shoal.errors import MissingExtraError, ParameterError
 
 MOST_SETS = 256
 """Sets in one query; each is a grouping of its own."""
 
-# Levels of classes whose cells are counted as n, with the class' size and the whole table's count of the value beside.
-_LEVELS = {
-    "distinct-l": "COUNT(*)",
-    "entropy-l": "EXP(LN(MAX(size)) - SUM(n * LN(n)) / MAX(size))",
-    "frequency-l": "MAX(size) * 1.0 / MAX(n)",
-    "t": "SUM(CASE WHEN n * 1.0 / size > prior * 1.0 / records THEN n * 1.0 / size - prior * 1.0 / records ELSE 0 END)",
+# What a model may use of a distinct sensitive value besides its count n, each within its class (`keys`).
+_WINDOWS = {
+    "size": "SUM(n) OVER (PARTITION BY {keys})",
+    "prior": "SUM(n) OVER (PARTITION BY {value})",
+    "records": "SUM(n) OVER ()",
+    "most": "MAX(n) OVER (PARTITION BY {keys})",
+    "tail": "SUM(n) OVER (PARTITION BY {keys} ORDER BY n, {value} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)",
 }
 
 
@@ -25,7 +28,7 @@ def sql(answer: Answer, table: str = "data", *, dialect: str = "duckdb") -> str:
 
     The query of a question about borders gives the level of every set in either border (and, with δ, the records
     below the bound), which proves both. Missing values must be NULL in the database, and values must not differ by
-    blanks around them, as Shoal takes those for equal. Ground distances other than `equal` have no query.
+    blanks around them, as Shoal takes those for equal. What a level is, the model says; not every model has SQL.
 
     Example:
         >>> import shoal
@@ -51,8 +54,9 @@ def sql(answer: Answer, table: str = "data", *, dialect: str = "duckdb") -> str:
     if dialect not in sqlglot.Dialects.__members__.values() or not dialect:
         known = ", ".join(sorted(str(name.value) for name in sqlglot.Dialects if name.value))
         raise ParameterError(f"there is no such SQL dialect; choose one of {known}")
-    if answer.distance != "equal":
-        raise ParameterError("only the equal distance has a query")
+    level = answer.model.sql()
+    if level is None:
+        raise ParameterError(f"{answer.notion} with these parameters has no query; its model has no SQL")
     single = answer.question in (1, 2, 5, 6, 9, 11)
     sets: Sequence[Sequence[str]] = [answer.attributes] if single else _sets(answer)
     if len(sets) > MOST_SETS:
@@ -61,7 +65,7 @@ def sql(answer: Answer, table: str = "data", *, dialect: str = "duckdb") -> str:
         )
     if not sets:
         raise ParameterError("the answer names no set, so there is nothing to query")
-    queries = [_query(answer, chosen, table, number, single) for number, chosen in enumerate(sets)]
+    queries = [_query(answer, level, chosen, table, number, single) for number, chosen in enumerate(sets)]
     parts = ", ".join(part for common, _ in queries for part in common)
     text = f"WITH {parts} " + " UNION ALL ".join(last for _, last in queries)
     return str(
@@ -85,48 +89,48 @@ def _text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _query(answer: Answer, chosen: Sequence[str], table: str, number: int, single: bool) -> tuple[list[str], str]:
+def _query(
+    answer: Answer, level: str, chosen: Sequence[str], table: str, number: int, single: bool
+) -> tuple[list[str], str]:
     """The common table expressions of a set and the query on them."""
     suffix = "" if single else f"_{number + 1}"
-    classes, cells = f"classes{suffix}", f"cells{suffix}"
+    classes = f"classes{suffix}"
     keys = ", ".join(_quoted(name) for name in chosen)
     if answer.sensitive is None:
-        common = [f"{classes} AS (SELECT COUNT(*) AS size, COUNT(*) AS level FROM {_quoted(table)} GROUP BY {keys})"]
-    else:
-        common = _cells(answer, keys, table, cells, suffix)
-        level = _LEVELS.get(answer.notion, "SUM(CASE WHEN most < c_tail THEN 1 ELSE 0 END)")
-        inner = f"ranked{suffix}" if answer.notion == "recursive-l" else cells
-        common.append(f"{classes} AS (SELECT MAX(size) AS size, {level} AS level FROM {inner} GROUP BY {keys})")
+        common = [f"{classes} AS (SELECT COUNT(*) AS size, {level} AS level FROM {_quoted(table)} GROUP BY {keys})"]
+        return common, _asked(answer, classes, chosen, single)
+    inner = ", ".join(_quoted(name) for name in (*chosen, *answer.contexts))
+    common = _cells(answer, level, inner, table, suffix)
+    figures, source = f"MAX(size) AS size, {level} AS level", f"cells{suffix}"
+    if answer.contexts:
+        common.append(f"parts{suffix} AS (SELECT {keys}, {figures} FROM {source} GROUP BY {inner})")
+        figures, source = f"SUM(size) AS size, {_worst(answer)}(level) AS level", f"parts{suffix}"
+    common.append(f"{classes} AS (SELECT {figures} FROM {source} GROUP BY {keys})")
     return common, _asked(answer, classes, chosen, single)
 
 
-def _cells(answer: Answer, keys: str, table: str, cells: str, suffix: str) -> list[str]:
+def _cells(answer: Answer, level: str, keys: str, table: str, suffix: str) -> list[str]:
+    """Every distinct sensitive value of a class, or of a part of one, with what the level is made of."""
     value = _quoted(str(answer.sensitive))
-    counted = f"counted{suffix}"
-    parts = [
-        f"{counted} AS (SELECT {keys}, {value}, COUNT(*) AS n FROM {_quoted(table)} GROUP BY {keys}, {value})",
-        f"{cells} AS (SELECT {keys}, n, SUM(n) OVER (PARTITION BY {keys}) AS size, "
-        f"SUM(n) OVER (PARTITION BY {value}) AS prior, SUM(n) OVER () AS records, "
-        f"ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY n DESC) AS place FROM {counted})",
+    used = [name for name in _WINDOWS if name == "size" or re.search(rf"\b{name}\b", level)]
+    windows = ", ".join(f"{_WINDOWS[name].format(keys=keys, value=value)} AS {name}" for name in used)
+    return [
+        f"counted{suffix} AS (SELECT {keys}, {value}, COUNT(*) AS n FROM {_quoted(table)} GROUP BY {keys}, {value})",
+        f"cells{suffix} AS (SELECT {keys}, n, {windows} FROM counted{suffix})",
     ]
-    if answer.notion == "recursive-l":
-        parts.append(
-            f"ranked{suffix} AS (SELECT {keys}, size, MAX(n) OVER (PARTITION BY {keys}) AS most, {answer.c} * SUM(n) "
-            f"OVER (PARTITION BY {keys} ORDER BY place DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) "
-            f"AS c_tail FROM {cells})"
-        )
-    return parts
+
+
+def _worst(answer: Answer) -> str:
+    return "MIN" if answer.model.more_is_safer else "MAX"
 
 
 def _asked(answer: Answer, classes: str, chosen: Sequence[str], single: bool) -> str:
-    letter, far = answer.notion[-1], answer.notion == "t"
-    whole = answer.notion in ("k", "distinct-l", "recursive-l")
-    slack = "" if whole else " * (1 + 1e-12)" if far else " * (1 - 1e-12)"
-    worst, breaks = ("MAX", f"level > {answer.bound}{slack}") if far else ("MIN", f"level < {answer.bound}{slack}")
+    letter, worst = answer.parameter, _worst(answer)
+    breaks = f"level {'<' if answer.model.more_is_safer else '>'} {answer.model.threshold!r}"
     lost = f"COALESCE(SUM(CASE WHEN {breaks} THEN size ELSE 0 END), 0)"
     label = "" if single else f"{_text(', '.join(chosen))} AS attributes, "
-    budget = int(answer.delta * answer.records + 1e-9) if isinstance(answer.delta, (int, float)) else 0
-    direction = "DESC" if far else "ASC"
+    budget = allowed(answer.delta, answer.records) if isinstance(answer.delta, float) else 0
+    direction = "ASC" if answer.model.more_is_safer else "DESC"
     reached = (
         f"(SELECT level, SUM(SUM(size)) OVER (ORDER BY level {direction}) AS reached, SUM(size) AS size "
         f"FROM {classes} GROUP BY level) AS steps"

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from shoal.core.grouping import Counts
 from shoal.diagnosis.families import mask_of, members
-from shoal.diagnosis.tuples import Tuples
+from shoal.diagnosis.weighted_rows import WeightedRows
 
 Masks = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
 class Witness:
-    """A record, by the level that its class has for any set of the attributes in `kept`.
+    """A record, by the level that its class has for any set of the attributes in `kept`; of models that are compiled,
+    or by size.
 
     `likeliest` has those attributes, the ones that a small bad set can do without first.
     """
@@ -27,7 +28,7 @@ class Witness:
     reached: Callable[[int], float]
 
     @classmethod
-    def of(cls, rows: Tuples, row: int, places: dict[int, int], likeliest: Sequence[int]) -> Witness:
+    def of(cls, rows: WeightedRows, row: int, places: dict[int, int], likeliest: Sequence[int]) -> Witness:
         """One scan: for every row the columns in which it equals the record. `places` says which column is whose."""
         from shoal.kernels import partitions as kernel
 
@@ -42,9 +43,9 @@ class Witness:
             return float(weights[distinct & wanted == wanted].sum())
 
         def level(chosen: int) -> float:
-            return float(kernel.level_of(inner(chosen), masks, rows.weights, rows.sensitive, rows.measure))
+            return float(kernel.level_of(inner(chosen), masks, rows.counted, rows.measure, rows.sign))
 
-        return cls(mask_of(places), tuple(likeliest), level if rows.notion.needs_sensitive else size)
+        return cls(mask_of(places), tuple(likeliest), size if rows.measure is None else level)
 
     def refutes(self, mask: int, threshold: float) -> bool:
         """Whether the record's class by a set is below the threshold."""

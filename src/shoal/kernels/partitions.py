@@ -2,7 +2,10 @@
 
 A partition is `order`, rows arranged so that each class stands together, and `starts`, where each class begins (one
 more entry than there are classes, the last being the number of rows). Rows that are alone in their class cannot be
-parted any more and stand aside. Levels are such that higher is better: a distance is negated.
+parted any more and stand aside.
+
+Rows of one context stand together, and refining keeps their order: with contexts, a class has the worst level of its
+parts. Levels come with the `sign` that makes the higher one better.
 """
 
 from typing import NamedTuple
@@ -10,20 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, T_EQUAL, T_ORDERED, T_TREE, SUPPORT = range(9)
+from shoal.kernels.levels import ORDERED, TREE, by_class, put_in_order
 
 
-class Measure(NamedTuple):
-    """What the level of a class is made of: the notion, c, and the whole table's sensitive distribution.
+class Rows(NamedTuple):
+    """How often each row counts, its sensitive value, and its context (none at all: one context for all)."""
 
-    `parents[h, node]` is the node above a node of level `h`, and `tops[h]` the number of nodes of that level.
-    """
-
-    notion: int
-    c: float
-    population: np.ndarray
-    parents: np.ndarray
-    tops: np.ndarray
+    weights: np.ndarray
+    sensitive: np.ndarray
+    contexts: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -81,96 +79,48 @@ def sizes(order, starts, weights):
 
 
 @njit(cache=True, nogil=True)
-def _tree_distance(total, tally, measure, surplus, deficit, extra):
-    """The hierarchical Earth Mover's Distance: what cannot be matched below a node is carried through it."""
-    height = len(measure.tops) - 1
-    for leaf in range(len(measure.population)):
-        extra[leaf] = tally[leaf] / total - measure.population[leaf]
-    distance = 0.0
-    for level in range(height):
-        nodes, above = measure.tops[level], measure.tops[level + 1]
-        surplus[:above] = 0.0
-        deficit[:above] = 0.0
-        for node in range(nodes):
-            parent = measure.parents[level, node]
-            if extra[node] > 0.0:
-                surplus[parent] += extra[node]
-            else:
-                deficit[parent] -= extra[node]
-        for node in range(above):
-            distance += (level + 1) / height * min(surplus[node], deficit[node])
-            extra[node] = surplus[node] - deficit[node]
-    return distance
-
-
-@njit(cache=True, nogil=True)
-def _level(total, tally, touched, used, measure, spare):
-    """The level of a class from its sensitive values `touched[:used]` and their counts in `tally`."""
-    notion = measure.notion
-    if notion == DISTINCT:
-        return float(used)
-    if notion == ENTROPY:
-        weighted = 0.0
-        for which in range(used):
-            weighted += tally[touched[which]] * np.log(tally[touched[which]])
-        return np.exp(np.log(total) - weighted / total)
-    if notion == FREQUENCY:
-        most = 0
-        for which in range(used):
-            most = max(most, tally[touched[which]])
-        return total / most
-    if notion == RECURSIVE:
-        counts = np.empty(used, np.int64)
-        for which in range(used):
-            counts[which] = tally[touched[which]]
-        counts.sort()
-        level, tail = used, 0
-        for place in range(used):
-            tail += counts[place]
-            if counts[used - 1] < measure.c * tail:
-                break
-            level -= 1
-        return float(level)
-    if notion == T_EQUAL:
-        distance = 0.0
-        for which in range(used):
-            distance += max(0.0, tally[touched[which]] / total - measure.population[touched[which]])
-        return -distance
-    if notion == T_ORDERED:
-        distance, carried = 0.0, 0.0
-        for leaf in range(len(measure.population)):
-            carried += tally[leaf] / total - measure.population[leaf]
-            distance += abs(carried)
-        return -distance / max(1, len(measure.population) - 1)
-    if notion == SUPPORT:
-        share = 0.0
-        for which in range(used):
-            share += measure.population[touched[which]]
-        return share
-    return -_tree_distance(total, tally, measure, spare[0], spare[1], spare[2])
-
-
-@njit(cache=True, nogil=True)
-def levels(order, starts, weights, sensitive, measure):
-    """The weight of every class and its level by the sensitive values."""
-    found = sizes(order, starts, weights)
-    values = len(measure.population)
+def histogram(order, starts, rows, values, ascending):
+    """How often each of so many sensitive values occurs in each part of the classes: where the entries of each part
+    begin, the class of each part, and the entries' values and counts. Without contexts, parts are classes."""
     tally = np.zeros(values, np.int64)
-    touched = np.empty(values, np.int32)
-    spare = np.empty((3, values))
-    reached = np.empty(len(found), np.float64)
-    for owner in range(len(found)):
-        used = 0
-        for place in range(starts[owner], starts[owner + 1]):
-            row = order[place]
-            if tally[sensitive[row]] == 0:
-                touched[used] = sensitive[row]
-                used += 1
-            tally[sensitive[row]] += weights[row]
-        reached[owner] = _level(found[owner], tally, touched, used, measure, spare)
-        for which in range(used):
-            tally[touched[which]] = 0
-    return found, reached
+    part_starts, owners = np.empty(len(order) + 1, np.int64), np.empty(len(order), np.int32)
+    found, counts = np.empty(len(order), np.int32), np.empty(len(order), np.int64)
+    apart = len(rows.contexts) > 0
+    part = at = 0
+    for owner in range(len(starts) - 1):
+        place, end = starts[owner], starts[owner + 1]
+        while place < end:
+            owners[part], part_starts[part] = owner, at
+            begin, context = at, rows.contexts[order[place]] if apart else 0
+            while place < end and not (apart and rows.contexts[order[place]] != context):
+                value = rows.sensitive[order[place]]
+                if tally[value] == 0:
+                    found[at] = value
+                    at += 1
+                tally[value] += rows.weights[order[place]]
+                place += 1
+            if ascending:
+                put_in_order(found, begin, at)
+            for entry in range(begin, at):
+                counts[entry] = tally[found[entry]]
+                tally[found[entry]] = 0
+            part += 1
+    part_starts[part] = at
+    return part_starts[: part + 1], owners[:part], found[:at], counts[:at]
+
+
+@njit(cache=True, nogil=True)
+def levels(order, starts, rows, measure, sign):
+    """The weight of every class and its level by the sensitive values."""
+    ascending = measure.kind == ORDERED or measure.kind == TREE
+    parts, owners, values, counts = histogram(order, starts, rows, len(measure.priors), ascending)
+    found = by_class(parts, values, counts, measure)
+    weights, reached = np.zeros(len(starts) - 1, np.int64), np.full(len(starts) - 1, np.inf)
+    for part in range(len(owners)):
+        reached[owners[part]] = min(reached[owners[part]], sign * found[part])
+        for entry in range(parts[part], parts[part + 1]):
+            weights[owners[part]] += counts[entry]
+    return weights, reached
 
 
 @njit(cache=True, nogil=True)
@@ -188,20 +138,15 @@ def agreement(columns, row):
 
 
 @njit(cache=True, nogil=True)
-def level_of(chosen, masks, weights, sensitive, measure):
+def level_of(chosen, masks, rows, measure, sign):
     """The level, by the sensitive values, of the class that the rows form whose mask holds all of `chosen`."""
-    values = len(measure.population)
-    tally = np.zeros(values, np.int64)
-    touched = np.empty(values, np.int32)
-    used = total = 0
+    order = np.empty(len(masks), np.int32)
+    size = 0
     for row in range(len(masks)):
         if masks[row] & chosen == chosen:
-            if tally[sensitive[row]] == 0:
-                touched[used] = sensitive[row]
-                used += 1
-            tally[sensitive[row]] += weights[row]
-            total += weights[row]
-    return _level(total, tally, touched, used, measure, np.empty((3, values)))
+            order[size] = row
+            size += 1
+    return levels(order[:size], np.array([0, size], np.int32), rows, measure, sign)[1][0]
 
 
 @njit(cache=True, nogil=True)

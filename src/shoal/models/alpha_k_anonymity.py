@@ -10,8 +10,9 @@ from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes, Histogram
+from shoal.core.contracts import Levels
 from shoal.core.finding import Finding
-from shoal.core.sensitive import ChosenValuesModel, Levels
+from shoal.core.sensitive import ChosenValuesModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,19 +44,25 @@ class AlphaKAnonymity(ChosenValuesModel):
 
     merge_monotone: ClassVar[bool] = True
     identity: ClassVar[bool] = True
+    asks: ClassVar[str] = "alpha"
     level: ClassVar[str] = "alpha"
     how: ClassVar[str] = "the greatest share of a class that a chosen sensitive value has"
     more_is_safer: ClassVar[bool] = False
+    examples: ClassVar = (
+        {"alpha": 0.4, "k": 3, "values": ("hiv",)},
+        {"alpha": 0.5, "k": 2, "column": "disease"},
+        {"alpha": 0.4, "k": 3, "leaves": (2,)},
+    )
 
     @property
     def least(self) -> int:
         return self.k
 
     @property
-    def bound(self) -> float:
-        return self.alpha
+    def floor(self) -> int:
+        return self.k
 
-    def levels(self, histogram: Histogram) -> Levels:
+    def levels_of(self, histogram: Histogram) -> Levels:
         return histogram.greatest(np.where(self.chosen(histogram)[histogram.values], histogram.shares, 0.0))
 
     def measure(self, classes: Classes) -> Finding:

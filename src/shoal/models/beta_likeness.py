@@ -10,7 +10,8 @@ from annotated_types import Gt
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.sensitive import SLACK, Levels, SensitiveModel
+from shoal.core.contracts import SLACK, Levels
+from shoal.core.sensitive import SensitiveModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,15 +44,13 @@ class BetaLikeness(SensitiveModel):
 
     merge_monotone: ClassVar[bool] = True
     by_population: ClassVar[bool] = True
+    asks: ClassVar[str] = "beta"
     level: ClassVar[str] = "beta"
     how: ClassVar[str] = "the greatest relative gain of a sensitive value's share in a class over the whole table"
     more_is_safer: ClassVar[bool] = False
+    examples: ClassVar = ({"beta": 0.9}, {"beta": 0.9, "enhanced": True, "column": "disease"})
 
-    @property
-    def bound(self) -> float:
-        return self.beta
-
-    def levels(self, histogram: Histogram) -> Levels:
+    def levels_of(self, histogram: Histogram) -> Levels:
         priors = histogram.priors[histogram.values]
         gains = np.full(len(priors), np.inf)
         np.divide(histogram.shares - priors, priors, out=gains, where=priors > 0)
@@ -59,3 +58,7 @@ class BetaLikeness(SensitiveModel):
             caps = -np.log(priors, out=np.zeros_like(priors), where=priors > 0)
             gains[gains > caps * (1 + SLACK) + SLACK] = np.inf
         return histogram.greatest(np.maximum(gains, 0.0))
+
+    def sql(self) -> str | None:
+        gain = "(n * 1.0 / size) / (prior * 1.0 / records) - 1"
+        return None if self.enhanced else f"MAX(CASE WHEN {gain} > 0 THEN {gain} ELSE 0 END)"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nextafter
 from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Gt
-from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.sensitive import SLACK, Levels, SensitiveModel
+from shoal.core.contracts import SLACK, Levels
+from shoal.core.sensitive import SensitiveModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,23 +46,22 @@ class DeltaDisclosure(SensitiveModel):
     strict: Annotated[bool, Doc("whether a value that a class lacks counts, as infinitely different")] = True
 
     by_population: ClassVar[bool] = True
+    asks: ClassVar[str] = "delta"
     level: ClassVar[str] = "delta"
     how: ClassVar[str] = "the greatest |ln(share in a class / share in the whole table)|; delta must exceed it"
     more_is_safer: ClassVar[bool] = False
+    examples: ClassVar = ({"delta": 1.0}, {"delta": 0.7, "strict": False, "column": "disease"})
 
     @property
     def merge_monotone(self) -> bool:  # type: ignore[override]
         return self.strict
 
     @property
-    def bound(self) -> float:
-        return self.delta
+    def threshold(self) -> float:
+        # The definition is strict: a tie breaks the bound, rounded or not.
+        return nextafter(self.delta * (1 - SLACK), 0.0)
 
-    def keeps(self, levels: Levels) -> NDArray[np.bool_]:
-        kept: NDArray[np.bool_] = levels < self.delta * (1 - SLACK)
-        return kept
-
-    def levels(self, histogram: Histogram) -> Levels:
+    def levels_of(self, histogram: Histogram) -> Levels:
         priors = histogram.priors[histogram.values]
         ratios = np.divide(histogram.shares, priors, out=np.full(len(priors), np.inf), where=priors > 0)
         found = histogram.greatest(np.abs(np.log(ratios)))

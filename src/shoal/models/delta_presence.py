@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Le
-from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes, Histogram
+from shoal.core.contracts import SLACK, Levels
 from shoal.core.finding import Finding
-from shoal.core.sensitive import SLACK, ChosenValuesModel, Levels
+from shoal.core.sensitive import ChosenValuesModel
 from shoal.errors import ParameterError
 
 
@@ -47,9 +47,14 @@ class DeltaPresence(ChosenValuesModel):
 
     merge_monotone: ClassVar[bool] = True
     identity: ClassVar[bool] = True
+    asks: ClassVar[str] = "delta_max"
     level: ClassVar[str] = "delta-presence"
     how: ClassVar[str] = "the greatest share of a class that belongs to the research subset"
     more_is_safer: ClassVar[bool] = False
+    examples: ClassVar = (
+        {"delta_min": 0.1, "delta_max": 0.4, "values": ("cancer",)},
+        {"delta_max": 0.5, "leaves": (0,), "column": "disease"},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,19 +63,16 @@ class DeltaPresence(ChosenValuesModel):
         if not self.values and not self.leaves:
             raise ParameterError("DeltaPresence: say with values what marks the records of the research subset")
 
-    @property
-    def bound(self) -> float:
-        return self.delta_max
+    def levels_of(self, histogram: Histogram) -> Levels:
+        shares = self.figures(histogram)
+        return np.where(shares >= self.delta_min * (1 - SLACK), shares, np.inf)
 
-    def levels(self, histogram: Histogram) -> Levels:
+    def figures(self, histogram: Histogram) -> Levels:
         members = histogram.total(np.where(self.chosen(histogram)[histogram.values], histogram.counts, 0))
         shares: Levels = members / np.maximum(histogram.sizes, 1)
         return shares
 
-    def keeps(self, levels: Levels) -> NDArray[np.bool_]:
-        return super().keeps(levels) & (levels >= self.delta_min * (1 - SLACK))
-
     def measure(self, classes: Classes) -> Finding:
         found = super().measure(classes)
         (histogram,) = self.histograms(classes)
-        return replace(found, detail={"least": self.levels(histogram.parts).min().item() if len(classes) else 0})
+        return replace(found, detail={"least": self.figures(histogram.parts).min().item() if len(classes) else 0})

@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Le
-from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes, Histogram
+from shoal.core.contracts import SLACK, Levels
 from shoal.core.finding import Finding
-from shoal.core.sensitive import SLACK, Levels, SensitiveModel
+from shoal.core.sensitive import SensitiveModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,23 +45,18 @@ class DisclosureBounds(SensitiveModel):
 
     merge_monotone: ClassVar[bool] = True
     by_population: ClassVar[bool] = True
+    asks: ClassVar[str] = "delta"
     level: ClassVar[str] = "disclosure-delta"
     how: ClassVar[str] = "1 less the greatest share of a sensitive value in a class"
-    more_is_safer: ClassVar[bool] = True
+    examples: ClassVar = ({"delta": 0.5, "epsilon": 0.1}, {"delta": 0.4, "column": "disease"})
 
-    @property
-    def bound(self) -> float:
-        return self.delta
+    def levels_of(self, histogram: Histogram) -> Levels:
+        kept = _least_shares(histogram) >= self.epsilon * (1 - SLACK)
+        return np.where(kept, self.figures(histogram), -np.inf)
 
-    def levels(self, histogram: Histogram) -> Levels:
+    def figures(self, histogram: Histogram) -> Levels:
         distances: Levels = 1 - histogram.greatest(histogram.shares)
         return distances
-
-    def holds(self, classes: Classes) -> NDArray[np.bool_]:
-        verdict = super().holds(classes)
-        for histogram in self.histograms(classes):
-            verdict &= histogram.whole(_least_shares(histogram.parts) >= self.epsilon * (1 - SLACK))
-        return verdict
 
     def measure(self, classes: Classes) -> Finding:
         found = super().measure(classes)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.sensitive import Levels, SensitiveModel
+from shoal.core.sensitive import SensitiveModel
+
+if TYPE_CHECKING:
+    from shoal.kernels.levels import Measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,17 +41,19 @@ class DistinctLDiversity(SensitiveModel):
 
     merge_monotone: ClassVar[bool] = True
     growth_monotone: ClassVar[bool] = True
+    asks: ClassVar[str] = "l"
     level: ClassVar[str] = "distinct-l"
     how: ClassVar[str] = "the fewest different sensitive values in a class"
-    more_is_safer: ClassVar[bool] = True
+    examples: ClassVar = ({"l": 3}, {"l": 2, "column": "disease"})
 
     @property
     def least(self) -> int:
         return self.l
 
-    @property
-    def bound(self) -> int:
-        return self.l
+    def compiled(self, histogram: Histogram) -> Measure:
+        from shoal.kernels import levels as kernel
 
-    def levels(self, histogram: Histogram) -> Levels:
-        return histogram.distinct
+        return kernel.Measure(kernel.DISTINCT, histogram.priors)
+
+    def sql(self) -> str:
+        return "COUNT(*)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, log
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge
@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes, Histogram
-from shoal.core.sensitive import SLACK, Levels, SensitiveModel
+from shoal.core.contracts import SLACK
+from shoal.core.sensitive import SensitiveModel
+
+if TYPE_CHECKING:
+    from shoal.kernels.levels import Measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,22 +46,28 @@ class EntropyLDiversity(SensitiveModel):
     l: Annotated[float, Ge(1), Doc("the least effective number of sensitive values in a class")]  # noqa: E741
 
     merge_monotone: ClassVar[bool] = True
+    asks: ClassVar[str] = "l"
     level: ClassVar[str] = "entropy-l"
     how: ClassVar[str] = "the exponential of the smallest entropy of the sensitive values of a class"
-    more_is_safer: ClassVar[bool] = True
+    examples: ClassVar = ({"l": 2.5}, {"l": 2, "column": "disease"})
 
     @property
     def least(self) -> int:
         return ceil(self.l * (1 - SLACK))
 
-    @property
-    def bound(self) -> float:
-        return self.l
-
     def judge(self, classes: Classes) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         # A part that is left out has an entropy of 0 at least, a part that stays one of ln l.
         return self.judge_convex(classes, lambda levels: np.clip(1 - np.log(levels) / max(log(self.l), SLACK), 0, 1))
 
-    def levels(self, histogram: Histogram) -> Levels:
-        effective: Levels = np.exp(-histogram.total(histogram.shares * np.log(histogram.shares)))
-        return effective
+    def compiled(self, histogram: Histogram) -> Measure:
+        from shoal.kernels import levels as kernel
+
+        return kernel.Measure(kernel.ENTROPY, histogram.priors)
+
+    def ceiling(self, histogram: Histogram) -> Measure:
+        from shoal.kernels import levels as kernel
+
+        return kernel.Measure(kernel.DISTINCT, histogram.priors)
+
+    def sql(self) -> str:
+        return "EXP(LN(MAX(size)) - SUM(n * LN(n)) / MAX(size))"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.sensitive import SLACK, Levels, SensitiveModel
+from shoal.core.contracts import SLACK
+from shoal.core.sensitive import SensitiveModel
+
+if TYPE_CHECKING:
+    from shoal.kernels.levels import Measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,18 +44,24 @@ class FrequencyLDiversity(SensitiveModel):
     l: Annotated[float, Ge(1), Doc("the reciprocal of the greatest share that a sensitive value may have")]  # noqa: E741
 
     merge_monotone: ClassVar[bool] = True
+    asks: ClassVar[str] = "l"
     level: ClassVar[str] = "frequency-l"
     how: ClassVar[str] = "the least ratio of the size of a class to the count of its most frequent sensitive value"
-    more_is_safer: ClassVar[bool] = True
+    examples: ClassVar = ({"l": 2}, {"l": 1.5, "column": "disease"})
 
     @property
     def least(self) -> int:
         return ceil(self.l * (1 - SLACK))
 
-    @property
-    def bound(self) -> float:
-        return self.l
+    def compiled(self, histogram: Histogram) -> Measure:
+        from shoal.kernels import levels as kernel
 
-    def levels(self, histogram: Histogram) -> Levels:
-        ratios: Levels = histogram.sizes / np.maximum(histogram.greatest(histogram.counts), 1)
-        return ratios
+        return kernel.Measure(kernel.FREQUENCY, histogram.priors)
+
+    def ceiling(self, histogram: Histogram) -> Measure:
+        from shoal.kernels import levels as kernel
+
+        return kernel.Measure(kernel.DISTINCT, histogram.priors)
+
+    def sql(self) -> str:
+        return "MAX(size) * 1.0 / MAX(n)"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.sensitive import Levels, SensitiveModel
+from shoal.core.sensitive import SensitiveModel
+
+if TYPE_CHECKING:
+    from shoal.kernels.levels import Measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,20 +46,16 @@ class InferenceL(SensitiveModel):
     l: Annotated[int, Ge(1), Doc("the least number of values of a class that occur equally often")]  # noqa: E741
 
     merge_monotone: ClassVar[bool] = False
+    asks: ClassVar[str] = "l"
     level: ClassVar[str] = "inference-l"
     how: ClassVar[str] = "the fewest sensitive values of a class that occur equally often"
-    more_is_safer: ClassVar[bool] = True
+    examples: ClassVar = ({"l": 2}, {"l": 2, "column": "disease"})
 
     @property
     def least(self) -> int:
         return self.l
 
-    @property
-    def bound(self) -> int:
-        return self.l
+    def compiled(self, histogram: Histogram) -> Measure:
+        from shoal.kernels import levels as kernel
 
-    def levels(self, histogram: Histogram) -> Levels:
-        from shoal.kernels.diversity import ties
-
-        found: Levels = ties(histogram.starts, histogram.counts)
-        return found
+        return kernel.Measure(kernel.TIES, histogram.priors)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-import numpy as np
 from annotated_types import Ge
-from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Model
-from shoal.core.finding import Finding
+from shoal.core.contracts import Levels, Model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,30 +25,30 @@ class KAnonymity(Model):
     Reference: L. Sweeney, k-anonymity: a model for protecting privacy, 2002.
 
     Example:
-        >>> from shoal.core.classes import summarize
-        >>> classes = summarize(["sex"], [np.array([0, 0, 1], np.int32)], [2])
+        >>> import polars, shoal
+        >>> classes = shoal.read(polars.DataFrame({"sex": list("ffm")}), quasi=["sex"]).summary
         >>> KAnonymity(k=2).holds(classes).tolist(), KAnonymity(k=2).measure(classes).value
         ([True, False], 1)
     """
 
     k: Annotated[int, Ge(1), Doc("the least number of records in a class")]
 
+    asks: ClassVar[str] = "k"
+    level: ClassVar[str] = "k"
+    how: ClassVar[str] = "the size of the smallest class"
     merge_monotone: ClassVar[bool] = True
     identity: ClassVar[bool] = True
     suppression_monotone: ClassVar[bool] = True
     growth_monotone: ClassVar[bool] = True
     by_size: ClassVar[bool] = True
+    examples: ClassVar = ({"k": 4},)
 
     @property
     def least(self) -> int:
         return self.k
 
-    def holds(self, classes: Classes) -> NDArray[np.bool_]:
-        return classes.sizes >= self.k
+    def levels(self, classes: Classes) -> Levels:
+        return classes.sizes
 
-    def measure(self, classes: Classes) -> Finding:
-        smallest = int(classes.sizes.min()) if len(classes) else 0
-        return Finding(
-            name="k", value=smallest, bound=self.k, holds=smallest >= self.k or not len(classes),
-            how="the size of the smallest class",
-        )  # fmt: skip
+    def sql(self) -> str:
+        return "COUNT(*)"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from math import isfinite
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.core.classes import Classes, Histogram
-from shoal.core.finding import Finding
-from shoal.core.sensitive import ChosenValuesModel, Levels
+from shoal.core.classes import Histogram
+from shoal.core.contracts import Levels
+from shoal.core.sensitive import ChosenValuesModel
 from shoal.errors import ParameterError
 
 
@@ -48,24 +47,16 @@ class KMap(ChosenValuesModel):
 
     merge_monotone: ClassVar[bool] = True
     identity: ClassVar[bool] = True
+    asks: ClassVar[str] = "k"
     level: ClassVar[str] = "k-map"
     how: ClassVar[str] = "the size of the smallest class that holds a member of the research subset"
-    more_is_safer: ClassVar[bool] = True
+    examples: ClassVar = ({"k": 4, "values": ("cancer",)}, {"k": 3, "leaves": (0, 1), "column": "disease"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.values and not self.leaves:
             raise ParameterError("KMap: say with values what marks the records of the research subset")
 
-    @property
-    def bound(self) -> int:
-        return self.k
-
-    def levels(self, histogram: Histogram) -> Levels:
+    def levels_of(self, histogram: Histogram) -> Levels:
         members = histogram.total(np.where(self.chosen(histogram)[histogram.values], histogram.counts, 0))
         return np.where(members > 0, histogram.sizes, np.inf)
-
-    def measure(self, classes: Classes) -> Finding:
-        found = super().measure(classes)
-        assert isinstance(found.value, (int, float))
-        return replace(found, value=int(found.value) if isfinite(found.value) else found.value)

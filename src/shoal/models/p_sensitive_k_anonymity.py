@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes, Histogram
 from shoal.core.finding import Finding
-from shoal.core.sensitive import Levels, SensitiveModel
+from shoal.core.sensitive import SensitiveModel
+
+if TYPE_CHECKING:
+    from shoal.kernels.levels import Measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,20 +43,23 @@ class PSensitiveKAnonymity(SensitiveModel):
     merge_monotone: ClassVar[bool] = True
     identity: ClassVar[bool] = True
     growth_monotone: ClassVar[bool] = True
+    asks: ClassVar[str] = "p"
     level: ClassVar[str] = "p"
     how: ClassVar[str] = "the fewest different sensitive values in a class"
-    more_is_safer: ClassVar[bool] = True
+    examples: ClassVar = ({"p": 3, "k": 4}, {"p": 2, "k": 5, "column": "disease"})
 
     @property
     def least(self) -> int:
         return max(self.p, self.k)
 
     @property
-    def bound(self) -> int:
-        return self.p
+    def floor(self) -> int:
+        return self.k
 
-    def levels(self, histogram: Histogram) -> Levels:
-        return histogram.distinct
+    def compiled(self, histogram: Histogram) -> Measure:
+        from shoal.kernels import levels as kernel
+
+        return kernel.Measure(kernel.DISTINCT, histogram.priors)
 
     def measure(self, classes: Classes) -> Finding:
         found = super().measure(classes)

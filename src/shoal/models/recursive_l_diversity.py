@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-import numpy as np
 from annotated_types import Ge, Gt
-from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.core.classes import Histogram
-from shoal.core.sensitive import Levels, SensitiveModel
+from shoal.core.classes import Classes, Histogram
+from shoal.core.finding import Finding
+from shoal.core.sensitive import SensitiveModel
+
+if TYPE_CHECKING:
+    from shoal.kernels.levels import Measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +26,9 @@ class RecursiveLDiversity(SensitiveModel):
     Does not protect against: values that mean the same (similarity), a class that differs much from the whole
     table (skewness).
 
-    Merging classes keeps it. `measure` gives the greatest r₁/(r_l + … + r_m) for the given `l`: the table has
-    (c, l)-diversity for every `c` above that figure, and for none when a class has fewer than `l` values.
+    Merging classes keeps it. The level of a class is the greatest `l` for the given `c`, and questions are about that
+    one. `measure` gives the greatest r₁/(r_l + … + r_m) for the given `l`: the table has (c, l)-diversity for every
+    `c` above that figure, and for none when a class has fewer than `l` values.
 
     Reference: A. Machanavajjhala and others, l-diversity: privacy beyond k-anonymity, 2006.
 
@@ -42,26 +45,35 @@ class RecursiveLDiversity(SensitiveModel):
     l: Annotated[int, Ge(1), Doc("the rank at which the tail begins")]  # noqa: E741
 
     merge_monotone: ClassVar[bool] = True
+    asks: ClassVar[str] = "l"
     level: ClassVar[str] = "recursive-c"
     how: ClassVar[str] = "the greatest ratio of the most frequent count to the tail's; c must exceed it"
-    more_is_safer: ClassVar[bool] = False
+    examples: ClassVar = ({"c": 1.5, "l": 2}, {"c": 2, "l": 3, "column": "disease"})
 
     @property
     def least(self) -> int:
         return self.l
 
-    @property
-    def bound(self) -> float:
-        return self.c
+    def compiled(self, histogram: Histogram) -> Measure:
+        from shoal.kernels import levels as kernel
 
-    def keeps(self, levels: Levels) -> NDArray[np.bool_]:
-        # The definition is strict, and a ratio of two counts is rounded once: a tie shows as equality.
-        kept: NDArray[np.bool_] = levels < self.c
-        return kept
+        return kernel.Measure(kernel.RECURSIVE, histogram.priors, self.c)
 
-    def levels(self, histogram: Histogram) -> Levels:
-        from shoal.kernels.diversity import tails
+    def ceiling(self, histogram: Histogram) -> Measure:
+        from shoal.kernels import levels as kernel
 
-        most, tail = histogram.greatest(histogram.counts), tails(histogram.starts, histogram.counts, self.l)
-        ratios: Levels = np.divide(most, tail, out=np.where(most > 0, np.inf, 0.0), where=tail > 0)
-        return ratios
+        return kernel.Measure(kernel.DISTINCT, histogram.priors)
+
+    def sql(self) -> str:
+        return f"SUM(CASE WHEN most * 1.0 / tail < {self.c!r} THEN 1 ELSE 0 END)"
+
+    def measure(self, classes: Classes) -> Finding:
+        from shoal.kernels import levels as kernel
+
+        worst = {}
+        for parts in (histogram.parts for histogram in self.histograms(classes)):
+            measure = kernel.Measure(kernel.RATIO, parts.priors, float(self.l))
+            ratios = kernel.by_class(parts.starts, parts.values, parts.counts, measure)
+            worst[parts.column] = float(ratios.max(initial=0.0))
+        found = super().measure(classes)
+        return replace(found, value=max(worst.values()), bound=self.c, detail=worst if len(worst) > 1 else {})

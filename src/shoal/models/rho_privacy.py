@@ -10,7 +10,8 @@ from annotated_types import Gt, Lt
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.sensitive import SLACK, ChosenValuesModel, Levels
+from shoal.core.contracts import SLACK, Levels
+from shoal.core.sensitive import ChosenValuesModel
 from shoal.errors import ParameterError
 
 
@@ -44,20 +45,22 @@ class RhoPrivacy(ChosenValuesModel):
 
     merge_monotone: ClassVar[bool] = True
     by_population: ClassVar[bool] = True
+    asks: ClassVar[str] = "rho2"
     level: ClassVar[str] = "rho2"
     how: ClassVar[str] = "the greatest share in a class of a value, or of its absence, that is unlikely in the table"
     more_is_safer: ClassVar[bool] = False
+    examples: ClassVar = (
+        {"rho1": 0.35, "rho2": 0.5},
+        {"rho1": 0.45, "rho2": 0.6, "values": ("hiv",), "column": "disease"},
+        {"rho1": 0.35, "rho2": 0.5, "leaves": (0, 1)},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.rho1 >= self.rho2:
             raise ParameterError("RhoPrivacy: rho1 must be below rho2")
 
-    @property
-    def bound(self) -> float:
-        return self.rho2
-
-    def levels(self, histogram: Histogram) -> Levels:
+    def levels_of(self, histogram: Histogram) -> Levels:
         chosen = self.chosen(histogram) & (histogram.population > 0)
         rare = chosen & (histogram.priors <= self.rho1 + SLACK)
         common = chosen & (histogram.priors >= 1 - self.rho1 - SLACK)

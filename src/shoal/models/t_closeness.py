@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Le
@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes, Histogram
-from shoal.core.sensitive import SLACK, Levels, SensitiveModel
+from shoal.core.contracts import SLACK
+from shoal.core.sensitive import SensitiveModel
 from shoal.errors import SchemaError
+
+if TYPE_CHECKING:
+    from shoal.kernels.levels import Measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,31 +55,39 @@ class TCloseness(SensitiveModel):
 
     merge_monotone: ClassVar[bool] = True
     by_population: ClassVar[bool] = True
+    asks: ClassVar[str] = "t"
     level: ClassVar[str] = "t"
     how: ClassVar[str] = "the greatest distance of the sensitive values of a class from those of the whole table"
     more_is_safer: ClassVar[bool] = False
-
-    @property
-    def bound(self) -> float:
-        return self.t
+    examples: ClassVar = ({"t": 0.3}, {"t": 0.3, "distance": "hierarchical", "column": "disease"})
 
     def judge(self, classes: Classes) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         # A part that is left out is at a distance of 1 at most, a part that stays at one of t.
         return self.judge_convex(classes, lambda levels: np.clip((levels - self.t) / max(1 - self.t, SLACK), 0, 1))
 
-    def levels(self, histogram: Histogram) -> Levels:
-        if self.distance == "equal":
-            return histogram.total(np.maximum(histogram.shares - histogram.priors[histogram.values], 0.0))
-        from shoal.kernels import distance as kernel
+    def compiled(self, histogram: Histogram) -> Measure:
+        from shoal.kernels import levels as kernel
 
+        priors = histogram.priors
+        if self.distance == "equal":
+            return kernel.Measure(kernel.EQUAL, priors)
         if self.distance == "ordered":
             occurs = histogram.population > 0
-            ranks = (np.cumsum(occurs) - 1)[histogram.values]
-            distances: Levels = kernel.ordered(histogram.starts, ranks, histogram.shares, histogram.priors[occurs])
-            return distances
+            ranks = (np.cumsum(occurs) - 1).astype(np.int32)
+            cumulated = np.cumsum(priors[occurs])
+            running = np.append(0.0, np.cumsum(cumulated))[:-1]
+            return kernel.Measure(kernel.ORDERED, priors, nodes=ranks[None], masses=np.stack([cumulated, running]))
         if histogram.hierarchy is None:
             raise SchemaError(f"sensitive column {histogram.column!r} needs a hierarchy for the hierarchical distance")
-        distances = kernel.hierarchical(
-            histogram.starts, histogram.values, histogram.shares, histogram.priors, histogram.hierarchy.codes
-        )
-        return distances
+        nodes = histogram.hierarchy.codes[:-1]
+        masses = np.stack([np.bincount(level, priors, minlength=len(priors)) for level in nodes])
+        return kernel.Measure(kernel.TREE, priors, nodes=nodes, masses=masses)
+
+    def ceiling(self, histogram: Histogram) -> Measure | None:
+        from shoal.kernels import levels as kernel
+
+        return kernel.Measure(kernel.APART, histogram.priors) if self.distance == "equal" else None
+
+    def sql(self) -> str | None:
+        more = "n * 1.0 / size - prior * 1.0 / records"
+        return f"SUM(CASE WHEN {more} > 0 THEN {more} ELSE 0 END)" if self.distance == "equal" else None

@@ -6,8 +6,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from shoal.diagnosis.every_set import PerSet
 from shoal.diagnosis.questions import Answer, Sets
-from shoal.diagnosis.subsets import PerSet
 from shoal.errors import ParameterError
 from shoal.plots.drawing import altair, save
 
@@ -37,7 +37,7 @@ def picture(answer: Answer, path: Path) -> Path:
 def curve(answer: Answer) -> Any:
     """Which share of the records must be left out for each level: the effect of every choice."""
     library = altair()
-    letter = answer.notion[-1]
+    letter = answer.parameter
     rows = [{"level": level, "delta": share} for level, share in answer.answer]
     scale = library.Scale(type="log") if letter == "k" else library.Scale(zero=False)
     return (
@@ -95,7 +95,7 @@ def lattice(answer: Answer) -> Any:
             "state:N", title=None, scale=library.Scale(domain=states, range=["#a9cce3", GOOD, BAD, "#f5cba7", OPEN])
         )
     else:
-        title = "δ" if answer.question == 10 else answer.notion[-1]
+        title = "δ" if answer.question == 10 else answer.parameter
         scale = library.Scale(scheme="viridis", type="log" if title == "k" else "linear")
         colour = library.Color("value:Q", title=title, scale=scale)
     base = library.Chart(library.Data(values=dots), title=answer.words)

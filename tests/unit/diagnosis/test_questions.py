@@ -12,9 +12,8 @@ import shoal
 from shoal.core.classes import summarize
 from shoal.core.run import Run
 from shoal.diagnosis import borders, families, questions
-from shoal.diagnosis.notions import Notion
-from shoal.diagnosis.subsets import Walk
-from shoal.diagnosis.tuples import Tuples
+from shoal.diagnosis.every_set import Walk
+from shoal.diagnosis.weighted_rows import WeightedRows
 from shoal.errors import ParameterError, SchemaError
 
 
@@ -142,15 +141,27 @@ def wide(rows=400, columns=20, seed=3):
     )
 
 
+class Patient(Run):
+    """A run whose time is up after so many looks at the clock."""
+
+    def __init__(self, looks):
+        super().__init__()
+        self.looks = looks
+
+    @property
+    def expired(self):
+        self.looks -= 1
+        return self.looks < 0
+
+
 def test_what_is_proven_when_time_is_up_is_true():
     names, classes = wide()
-    tuples = Tuples.of(classes, Notion(name="k"), names)
-    whole = borders.Search(tuples, 5).run()
+    rows = WeightedRows.of(classes, shoal.KAnonymity(k=2), names)
+    whole = borders.Search(rows, 5).run()
     good, bad = set(whole.positive), set(whole.negative)
     assert whole.proven and not whole.open
     for limit in (0, 1, 25, 60, 200, 500):
-        steps = iter(range(10**9))
-        found = borders.Search(tuples, 5, stop=lambda steps=steps, limit=limit: next(steps) >= limit).run()
+        found = borders.Search(rows, 5, watch=Patient(limit)).run()
         assert not found.proven or limit == 500
         assert set(found.positive) <= good
         assert set(found.negative) <= bad
@@ -162,10 +173,10 @@ def test_what_is_proven_when_time_is_up_is_true():
 
 def test_both_ways_of_searching_find_the_same_borders(monkeypatch):
     names, classes = wide(columns=12)
-    tuples = Tuples.of(classes, Notion(name="k"), names)
-    above = borders.Search(tuples, 4).run()
+    rows = WeightedRows.of(classes, shoal.KAnonymity(k=2), names)
+    above = borders.Search(rows, 4).run()
     monkeypatch.setattr(borders, "WIDE", 0)
-    below = borders.Search(tuples, 4).run()
+    below = borders.Search(rows, 4).run()
     assert above.positive == below.positive and above.negative == below.negative
     assert above.scans > 0 and below.scans == 0
     assert above.levelwise == below.levelwise
@@ -173,11 +184,11 @@ def test_both_ways_of_searching_find_the_same_borders(monkeypatch):
 
 def test_searches_share_what_they_learned():
     names, classes = wide(columns=10)
-    tuples = Tuples.of(classes, Notion(name="k"), names)
+    rows = WeightedRows.of(classes, shoal.KAnonymity(k=2), names)
     memory = borders.Memory()
     alone, shared = 0, 0
     for k in range(2, 12):
-        found, fresh = borders.Search(tuples, k, memory=memory).run(), borders.Search(tuples, k).run()
+        found, fresh = borders.Search(rows, k, memory=memory).run(), borders.Search(rows, k).run()
         assert (found.positive, found.negative) == (fresh.positive, fresh.negative)
         alone, shared = alone + fresh.calls, shared + found.calls
     assert shared < alone / 3
@@ -204,11 +215,11 @@ def test_the_size_of_a_theory():
 
 def test_walk_visits_every_set_once():
     names, classes = wide(rows=60, columns=6)
-    tuples = Tuples.of(classes, Notion(name="k"), names)
-    walked = Walk(tuples, lambda rows, sizes, levels: len(sizes), False, lambda: False, Run()).run()
+    rows = WeightedRows.of(classes, shoal.KAnonymity(k=2), names)
+    walked = Walk(rows, lambda partitions, sizes, levels: len(sizes), False, Run()).run()
     assert sorted(walked.values) == list(range(1, 64))
     for mask, count in walked.values.items():
-        assert count == len(np.unique(tuples.columns[[j for j in range(6) if mask >> j & 1]], axis=1).T)
+        assert count == len(np.unique(rows.columns[[j for j in range(6) if mask >> j & 1]], axis=1).T)
 
 
 def test_every_question_has_words():
@@ -223,9 +234,9 @@ def test_a_witness_of_diversity_may_remove_candidates_that_it_does_not_refute(se
     columns = [generator.integers(0, 2 + position % 3, 120).astype(np.int32) for position in range(8)]
     sensitive = generator.integers(0, 5, 120).astype(np.int32)
     classes = summarize(names, columns, [5] * 8, [("s", sensitive, 5, None)])
-    notion = Notion(name="frequency-l")
-    found = questions.ask(classes, notion, names, question=3, bound=2.0)
-    levels = questions.ask(classes, notion, names, question=4).answer
+    model = shoal.FrequencyLDiversity(l=2)
+    found = questions.ask(classes, model, names, question=3, bound=2.0)
+    levels = questions.ask(classes, model, names, question=4).answer
     good = {frozenset(chosen) for chosen, level in levels.items() if level >= 2}
     assert {frozenset(chosen) for chosen in found.positive_border} == {
         chosen for chosen in good if not any(chosen < other for other in good)

@@ -101,5 +101,5 @@ def test_dialects_quote_odd_names(dialect, quoted, data):
 def test_what_has_no_query(data):
     with pytest.raises(ParameterError, match="no such SQL dialect"):
         shoal.sql(shoal.ask(data, k=3), dialect="esperanto")
-    with pytest.raises(ParameterError, match="equal distance"):
+    with pytest.raises(ParameterError, match="no SQL"):
         shoal.sql(shoal.ask(data, t=0.5, distance="ordered"))

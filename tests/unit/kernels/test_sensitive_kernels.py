@@ -3,47 +3,78 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.kernels.distance import hierarchical, ordered
-from shoal.kernels.diversity import tails, ties
+import shoal
+from shoal.core.classes import Histogram
+from shoal.core.hierarchy import Hierarchy
+from shoal.kernels import levels as levels_kernel
 
 CLASSES = st.lists(st.dictionaries(st.integers(0, 5), st.integers(1, 9)), min_size=1, max_size=6)
 CODES = np.array([[0, 1, 2, 3, 4, 5], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1], [0] * 6], np.int32)
+PATHS = [(f"a{leaf}", f"b{CODES[1, leaf]}", f"c{CODES[2, leaf]}", "*") for leaf in range(6)]
+TREE = Hierarchy.from_paths("s", PATHS)
 
 
-def sparse(classes: list[dict[int, int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def sparse(classes: list[dict[int, int]], population: list[int]) -> Histogram:
     starts = np.cumsum([0, *map(len, classes)]).astype(np.int64)
     entries = [entry for one in classes for entry in sorted(one.items())]
     values, counts = np.array(entries, np.int64).reshape(-1, 2).T
-    return starts, values.astype(np.int32), counts.copy()
+    return Histogram("s", starts, values.astype(np.int32), counts.copy(), np.array(population), TREE)
+
+
+POPULATION = st.lists(st.integers(1, 9), min_size=6, max_size=6)
 
 
 @settings(max_examples=100, deadline=None)
-@given(CLASSES, st.integers(1, 7))
-def test_tails_and_ties(classes: list[dict[int, int]], rank: int) -> None:
-    starts, _, counts = sparse(classes)
-    expected = [sum(sorted(one.values(), reverse=True)[rank - 1 :]) for one in classes]
-    assert tails(starts, counts, rank).tolist() == expected
-    assert ties(starts, counts).tolist() == [min(Counter(one.values()).values(), default=0) for one in classes]
+@given(CLASSES, POPULATION)
+def test_levels_of_counts(classes: list[dict[int, int]], population: list[int]) -> None:
+    histogram = sparse(classes, population)
+
+    def levels(model: object) -> list[float]:
+        return model.levels_of(histogram).tolist()  # type: ignore[attr-defined]
+
+    assert levels(shoal.DistinctLDiversity(l=1)) == [len(one) for one in classes]
+    assert levels(shoal.InferenceL(l=1)) == [min(Counter(one.values()).values(), default=0) for one in classes]
+    shares = [[count / sum(one.values()) for count in one.values()] for one in classes]
+    frequencies = [sum(one.values()) / max(one.values()) if one else 0 for one in classes]
+    assert levels(shoal.FrequencyLDiversity(l=1)) == frequencies
+    effective = [np.exp(-sum(share * np.log(share) for share in one)) for one in shares]
+    np.testing.assert_allclose(levels(shoal.EntropyLDiversity(l=1)), effective, rtol=1e-12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(CLASSES, st.integers(1, 7), st.sampled_from([0.1, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0]))
+def test_recursive_levels_and_ratios(classes: list[dict[int, int]], rank: int, c: float) -> None:
+    histogram = sparse(classes, [1] * 6)
+    levels = shoal.RecursiveLDiversity(c=c, l=1).levels_of(histogram).tolist()
+    measure = levels_kernel.Measure(levels_kernel.RATIO, histogram.priors, float(rank))
+    ratios = levels_kernel.by_class(histogram.starts, histogram.values, histogram.counts, measure).tolist()
+    for one, level, ratio in zip(classes, levels, ratios, strict=True):
+        counts = sorted(one.values(), reverse=True)
+        tails = [sum(counts[place:]) for place in range(len(counts))]
+        # In whole numbers: c is a tenth of one.
+        reached = [place + 1 for place, tail in enumerate(tails) if 10 * counts[0] < round(10 * c) * tail]
+        assert level == max(reached, default=0)
+        expected = counts[0] / tails[rank - 1] if len(counts) >= rank else np.inf
+        assert ratio == (expected if counts else 0.0)
 
 
 @settings(max_examples=100, deadline=None)
-@given(CLASSES, st.lists(st.integers(1, 9), min_size=6, max_size=6))
+@given(CLASSES, POPULATION)
 def test_distances(classes: list[dict[int, int]], population: list[int]) -> None:
-    starts, values, counts = sparse(classes)
-    sizes = np.array([sum(one.values()) for one in classes])
-    shares = counts / np.repeat(sizes, np.diff(starts))
+    histogram = sparse(classes, population)
     priors = np.array(population) / sum(population)
-    by_order, by_tree = [], []
-    for begin, end in pairwise(starts.tolist()):
+    equal, by_order, by_tree = [], [], []
+    for one in classes:
         surplus = -priors
-        surplus[values[begin:end]] += shares[begin:end]
-        by_order.append(np.abs(np.cumsum(surplus))[:-1].sum() / 5 if end > begin else 0.0)
+        for value, count in one.items():
+            surplus[value] += count / sum(one.values())
+        equal.append(np.maximum(surplus, 0).sum() if one else 0.0)
+        by_order.append(np.abs(np.cumsum(surplus))[:-1].sum() / 5 if one else 0.0)
         moved = 0.0
         for level in range(1, 4):
             children = np.bincount(CODES[level - 1], surplus)
@@ -51,6 +82,26 @@ def test_distances(classes: list[dict[int, int]], population: list[int]) -> None
             gained = np.bincount(parents, np.maximum(children, 0))
             lacking = np.bincount(parents, np.maximum(-children, 0))
             moved += np.minimum(gained, lacking).sum() * level / 3
-        by_tree.append(moved if end > begin else 0.0)
-    np.testing.assert_allclose(ordered(starts, values.astype(np.int64), shares, priors), by_order, atol=1e-12)
-    np.testing.assert_allclose(hierarchical(starts, values, shares, priors, CODES), by_tree, atol=1e-12)
+        by_tree.append(moved if one else 0.0)
+    for distance, expected in (("equal", equal), ("ordered", by_order), ("hierarchical", by_tree)):
+        found = shoal.TCloseness(t=1, distance=distance).levels_of(histogram)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(CLASSES, POPULATION)
+def test_no_part_of_a_class_is_better_than_the_ceiling_says(
+    classes: list[dict[int, int]], population: list[int]
+) -> None:
+    """Every value of a class by itself, and the class itself."""
+    parts = [{value: count} for one in classes for value, count in one.items()]
+    wholes = [one for one in classes for _ in one]
+    for model in (
+        shoal.EntropyLDiversity(l=1), shoal.FrequencyLDiversity(l=1), shoal.RecursiveLDiversity(c=2, l=1),
+        shoal.TCloseness(t=1),
+    ):  # fmt: skip
+        above, below = sparse(wholes, population), sparse(parts, population)
+        measure = model.ceiling(above)
+        bounds = levels_kernel.by_class(above.starts, above.values, above.counts, measure)
+        for found in (model.levels_of(below), model.levels_of(above)):
+            assert ((found <= bounds + 1e-9) if model.more_is_safer else (found >= bounds - 1e-9)).all()

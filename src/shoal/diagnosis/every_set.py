@@ -11,15 +11,14 @@ import numpy as np
 from shoal.core.grouping import Counts
 from shoal.core.run import Run
 from shoal.diagnosis.families import by_size, members
-from shoal.diagnosis.tuples import Levels, Partition, Tuples
+from shoal.diagnosis.weighted_rows import Levels, Partition, Partitions, WeightedRows
 from shoal.errors import ParameterError, SchemaError
 
 MOST_LISTED, MOST_CURVES = 20, 16
 """Attributes of whose sets each one is listed with its value (2²⁰ of them are a million lines), or with its curve."""
 
-Measured = Callable[[Tuples, Counts, Levels], Any]
-Hopeless = Callable[[Tuples, Partition], Any]
-Stop = Callable[[], bool]
+Measured = Callable[[Partitions, Counts, Levels], Any]
+Hopeless = Callable[[WeightedRows, Partition], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,62 +69,65 @@ class Walk:
     for a set and all its supersets.
     """
 
-    tuples: Tuples
+    whole: WeightedRows
     measured: Measured
     settled: bool
-    stop: Stop
     watch: Run
     prune: Hopeless | None = None
     most: int = MOST_LISTED
 
     def run(self) -> Walked:
         """The value of each set; of those that were reached, when the walk is stopped or interrupted."""
-        count = len(self.tuples.names)
+        count = len(self.whole.names)
         if count > self.most:
             raise ParameterError(
                 f"{count} attributes have 2^{count} sets, too many to look at each; name at most {self.most} "
-                "attributes, or ask for the borders of k or distinct-l, which need no look at each set"
+                "attributes, or ask for the borders of k, which need no look at each set"
             )
-        self.order = np.argsort([-len(np.unique(column)) for column in self.tuples.columns], kind="stable").tolist()
-        self.finest = self.tuples.partition(self.tuples.full)
-        self.last = self.measured(self.tuples, *self.tuples.levels(self.finest))
+        values = [np.count_nonzero(np.bincount(column)) for column in self.whole.columns]
+        self.order = np.argsort(np.negative(values), kind="stable").tolist()
+        partitions = Partitions(self.whole, self.watch)
+        self.finest = partitions.of(self.whole.full)
+        self.last = self.measured(partitions, *self.whole.levels(self.finest))
         self.calls = 1
         self.values: dict[int, Any] = {}
         self.final: set[int] = set()
         proven = True
         try:
             for place in range(count - 1, -1, -1):
-                rows = self.tuples.projected(sum(1 << position for position in self.order[place:]))
-                self._visit(rows, rows.whole(), 0, place)
+                rows = self.whole.projected(sum(1 << position for position in self.order[place:]))
+                partitions = Partitions(rows, self.watch)
+                self._visit(partitions, partitions.whole(), 0, place)
                 self.watch.report(2.0**-place, f"{len(self.values):,} sets")
         except (KeyboardInterrupt, _TimeIsUpError):
             proven = False
         ordered = sorted(self.values, key=by_size)
         return Walked({mask: self.values[mask] for mask in ordered}, self.calls, proven)
 
-    def _visit(self, rows: Tuples, coarser: Partition, mask: int, place: int) -> None:
+    def _visit(self, partitions: Partitions, coarser: Partition, mask: int, place: int) -> None:
         """One more attribute, and then the attributes after it, the last one first."""
-        if self.stop():
+        self.watch.check()
+        if self.watch.expired:
             raise _TimeIsUpError
-        position = self.order[place]
+        rows, position = partitions.rows, self.order[place]
         grown = mask | 1 << position
         partition = coarser
         if (below := self._final_below(grown)) is not None:
             self.values[grown] = self.values[below]
             self.final.add(grown)
-        elif grown == self.tuples.full:
+        elif grown == self.whole.full:
             self.values[grown] = self.last
         else:
-            partition = rows.refined(coarser, rows.names.index(self.tuples.names[position]))
+            partition = partitions.refined(coarser, rows.names.index(self.whole.names[position]))
             sizes, levels = rows.levels(partition)
             self.calls += 1
-            value = self.measured(rows, sizes, levels)
+            value = self.measured(partitions, sizes, levels)
             certain = self.prune(rows, partition) if self.prune is not None else None
             self.values[grown] = value if certain is None else certain
             if certain is not None or partition.classes == self.finest.classes or (self.settled and value == self.last):
                 self.final.add(grown)
         for later in range(len(self.order) - 1, place, -1):
-            self._visit(rows, partition, grown, later)
+            self._visit(partitions, partition, grown, later)
 
     def _final_below(self, mask: int) -> int | None:
         rest = mask

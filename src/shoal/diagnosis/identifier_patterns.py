@@ -1,6 +1,6 @@
-"""Forms: what a value looks like when it names a person, with the checksums that such numbers carry.
+"""Patterns of identifiers: what a value looks like when it names a person, with the checksums that such numbers carry.
 
-Every form looks at one text and says yes or no. Checksums make chance hits rare: of random digits one in ten passes
+Every pattern looks at one text and says yes or no. Checksums make chance hits rare: of random digits one in ten passes
 the Luhn test and one in ninety-seven that of an IBAN.
 
 References: ISO 13616 (IBAN), ISO/IEC 7812 (card numbers), RFC 4122 (UUID), and each national number's own rules.
@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 
-Form = Callable[[str], bool]
+Pattern = Callable[[str], bool]
 
 _EMAIL = re.compile(r"[^@\s,;]+@[^@\s,;]+\.[A-Za-z]{2,}")
 _PHONE = re.compile(r"\+?[\d\s()./-]{7,20}")
@@ -221,7 +221,7 @@ def _dihedral(left: int, right: int) -> int:
     return turned + 5 * ((left > 4) != (right > 4))
 
 
-FORMS: dict[str, Form] = {
+PATTERNS: dict[str, Pattern] = {
     "e-mail addresses": email,
     "URLs": url,
     "UUIDs": uuid,

@@ -1,4 +1,4 @@
-"""Forms of identifiers: published examples pass, one changed digit does not."""
+"""Patterns of identifiers: published examples pass, one changed digit does not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from shoal.diagnosis import forms
+from shoal.diagnosis import identifier_patterns
 
 # Examples that issuers publish, or that are made of their rules; none belongs to a person.
 EXAMPLES = {
@@ -40,13 +40,13 @@ CHECKED = [name for name in EXAMPLES if name not in (
 
 
 def test_every_form_has_an_example():
-    assert EXAMPLES.keys() == forms.FORMS.keys()
+    assert EXAMPLES.keys() == identifier_patterns.PATTERNS.keys()
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_published_examples_pass(name):
     for text in EXAMPLES[name]:
-        assert forms.FORMS[name](text)
+        assert identifier_patterns.PATTERNS[name](text)
 
 
 @pytest.mark.parametrize("name", CHECKED)
@@ -55,17 +55,17 @@ def test_a_changed_digit_fails_the_checksum(name):
         for place, sign in enumerate(text):
             if sign.isdigit():
                 changed = text[:place] + str((int(sign) + 1) % 10) + text[place + 1 :]
-                assert not forms.FORMS[name](changed)
+                assert not identifier_patterns.PATTERNS[name](changed)
 
 
 @pytest.mark.parametrize("text", ["", "x", "39", "Bachelors", "77516", "2020-01-31", "1.5", "United-States", "é", "0"])
 def test_ordinary_values_have_no_form(text):
-    assert [name for name, form in forms.FORMS.items() if form(text)] == []
+    assert [name for name, form in identifier_patterns.PATTERNS.items() if form(text)] == []
 
 
 def test_random_numbers_rarely_have_a_form():
     generator = random.Random(1)
     for length in range(5, 17):
         texts = [str(generator.randrange(10 ** (length - 1), 10**length)) for _ in range(300)]
-        for name, form in forms.FORMS.items():
+        for name, form in identifier_patterns.PATTERNS.items():
             assert sum(form(text) for text in texts) < 0.3 * len(texts), (name, length)

@@ -1,0 +1,222 @@
+"""The level of a class by the counts of its sensitive values: the one definition of each compiled kind.
+
+Models name a kind and its arrays in a `Measure`; whatever asks for levels, of a summary's histograms or of a partition
+of rows, comes here.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, RATIO, TIES, EQUAL, ORDERED, TREE, APART = range(10)
+
+_NO_NODES, _NO_MASSES = np.empty((0, 0), np.int32), np.empty((0, 0))
+
+
+class Measure(NamedTuple):
+    """A kind of level and what it takes: `priors`, the share of each value in the whole table, and for some kinds more.
+
+    `number` is the c of `RECURSIVE` and the l of `RATIO`. `nodes` and `masses` are, of `ORDERED`, the rank of each
+    value and the cumulated shares of the ranks with their running sums; of `TREE`, the node of each leaf and the share
+    of each node, level by level below the top.
+    """
+
+    kind: int
+    priors: np.ndarray
+    number: float = 0.0
+    nodes: np.ndarray = _NO_NODES
+    masses: np.ndarray = _NO_MASSES
+
+
+@njit(cache=True, nogil=True)
+def _entropy(starts, counts, sizes, found):
+    for owner in range(len(found)):
+        entropy = 0.0
+        for entry in range(starts[owner], starts[owner + 1]):
+            share = counts[entry] / sizes[owner]
+            entropy -= share * np.log(share)
+        found[owner] = np.exp(entropy)
+
+
+@njit(cache=True, nogil=True)
+def _frequency(starts, counts, sizes, found):
+    for owner in range(len(found)):
+        most = 1
+        for entry in range(starts[owner], starts[owner + 1]):
+            most = max(most, counts[entry])
+        found[owner] = sizes[owner] / most
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def put_in_order(array, begin, end):
+    """Sorts a part of an array in place; most parts are small."""
+    if end - begin > 32:
+        array[begin:end].sort()
+        return
+    for place in range(begin + 1, end):
+        entry, at = array[place], place
+        while at > begin and array[at - 1] > entry:
+            array[at] = array[at - 1]
+            at -= 1
+        array[at] = entry
+
+
+@njit(cache=True, nogil=True)
+def _recursive(starts, counts, c, scratch, found):
+    """The greatest l for which the most frequent count over the tail from the l-th on stays below c."""
+    for owner in range(len(found)):
+        used = starts[owner + 1] - starts[owner]
+        for place in range(used):
+            scratch[place] = counts[starts[owner] + place]
+        put_in_order(scratch, 0, used)
+        level, tail = used, 0
+        for place in range(used):
+            tail += scratch[place]
+            # A ratio of two counts is rounded once, so that a tie shows as equality.
+            if scratch[used - 1] / tail < c:
+                break
+            level -= 1
+        found[owner] = level
+
+
+@njit(cache=True, nogil=True)
+def _ratio(starts, counts, rank, scratch, found):
+    """The most frequent count over the sum of all but the `rank - 1` greatest ones."""
+    for owner in range(len(found)):
+        used = starts[owner + 1] - starts[owner]
+        for place in range(used):
+            scratch[place] = counts[starts[owner] + place]
+        put_in_order(scratch, 0, used)
+        tail = 0
+        for place in range(used - rank + 1):
+            tail += scratch[place]
+        if used:
+            found[owner] = scratch[used - 1] / tail if tail > 0 else np.inf
+
+
+@njit(cache=True, nogil=True)
+def _ties(starts, counts, scratch, found):
+    """The fewest values that have one count in common."""
+    for owner in range(len(found)):
+        used = starts[owner + 1] - starts[owner]
+        for place in range(used):
+            scratch[place] = counts[starts[owner] + place]
+        put_in_order(scratch, 0, used)
+        fewest, run = used, 0
+        for place in range(used):
+            run += 1
+            if place + 1 == used or scratch[place + 1] != scratch[place]:
+                fewest = min(fewest, run)
+                run = 0
+        found[owner] = fewest
+
+
+@njit(cache=True, nogil=True)
+def _equal(starts, values, counts, sizes, priors, found):
+    """Earth Mover's Distance with any two values at distance 1: half the sum of the differences."""
+    for owner in range(len(found)):
+        for entry in range(starts[owner], starts[owner + 1]):
+            found[owner] += max(counts[entry] / sizes[owner] - priors[values[entry]], 0.0)
+
+
+@njit(cache=True, nogil=True)
+def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, found):
+    """Earth Mover's Distance with neighbouring ranks at distance 1/(m - 1), `m` the number of ranks: the mean absolute
+    difference of the cumulated shares.
+
+    Between two values that a class has, its own cumulated share is constant and the table's rises: a search finds
+    where it passes, and running sums give what lies on either side.
+    """
+    steps = len(cumulated) - 1
+    if steps < 1:
+        return
+    for owner in range(len(found)):
+        begin, end = starts[owner], starts[owner + 1]
+        if begin == end:
+            continue
+        own, moved, first = 0.0, 0.0, 0
+        for entry in range(begin, end + 1):
+            last = ranks[values[entry]] if entry < end else steps
+            passed, above = first, last
+            while passed < above:
+                middle = (passed + above) // 2
+                if cumulated[middle] < own:
+                    passed = middle + 1
+                else:
+                    above = middle
+            moved += own * (passed - first) - (sums[passed] - sums[first])
+            moved += sums[last] - sums[passed] - own * (last - passed)
+            first = last
+            if entry < end:
+                own += counts[entry] / sizes[owner]
+        found[owner] = moved / steps
+
+
+@njit(cache=True, nogil=True)
+def _tree(starts, values, counts, sizes, nodes, masses, found):
+    """Earth Mover's Distance with two leaves as far apart as the level of their closest common ancestor is high: the
+    mean over the levels below the top of half the sum of the differences there.
+
+    At an inner node, what its children have too much fills what they have too little; what is moved at the nodes
+    of a level is by how much the surplus of the level below exceeds the surplus of that level, and the sum of those
+    differences, each times its level, telescopes.
+    """
+    for owner in range(len(found)):
+        surplus = 0.0
+        for level in range(len(nodes)):
+            own = 0.0
+            for entry in range(starts[owner], starts[owner + 1]):
+                own += counts[entry] / sizes[owner]
+                node = nodes[level, values[entry]]
+                if entry + 1 == starts[owner + 1] or nodes[level, values[entry + 1]] != node:
+                    surplus += max(own - masses[level, node], 0.0)
+                    own = 0.0
+        found[owner] = surplus / len(nodes)
+
+
+@njit(cache=True, nogil=True)
+def _apart(starts, values, priors, found):
+    """Values that hold a share s of the table are 1 - s or more away from it, however they are distributed."""
+    for owner in range(len(found)):
+        found[owner] = 1.0
+        for entry in range(starts[owner], starts[owner + 1]):
+            found[owner] -= priors[values[entry]]
+
+
+@njit(cache=True, nogil=True)
+def by_class(starts, values, counts, measure):
+    """The level of each class of a histogram; its entries stand in ascending order of their values where the kind is
+    `ORDERED` or `TREE`."""
+    kind = measure.kind
+    found = np.zeros(len(starts) - 1)
+    if kind == DISTINCT:
+        for owner in range(len(found)):
+            found[owner] = starts[owner + 1] - starts[owner]
+        return found
+    sizes = np.zeros(len(found), np.int64)
+    widest = 0
+    for owner in range(len(found)):
+        widest = max(widest, starts[owner + 1] - starts[owner])
+        for entry in range(starts[owner], starts[owner + 1]):
+            sizes[owner] += counts[entry]
+    scratch = np.empty(widest, np.int64)
+    if kind == ENTROPY:
+        _entropy(starts, counts, sizes, found)
+    elif kind == FREQUENCY:
+        _frequency(starts, counts, sizes, found)
+    elif kind == RECURSIVE:
+        _recursive(starts, counts, measure.number, scratch, found)
+    elif kind == RATIO:
+        _ratio(starts, counts, int(measure.number), scratch, found)
+    elif kind == TIES:
+        _ties(starts, counts, scratch, found)
+    elif kind == EQUAL:
+        _equal(starts, values, counts, sizes, measure.priors, found)
+    elif kind == ORDERED:
+        _ordered(starts, values, counts, sizes, measure.nodes[0], measure.masses[0], measure.masses[1], found)
+    elif kind == TREE:
+        _tree(starts, values, counts, sizes, measure.nodes, measure.masses, found)
+    else:
+        _apart(starts, values, measure.priors, found)
+    return found
