@@ -346,8 +346,8 @@ def open_release(path: str | Path, data: Dataset) -> Release:
     from shoal.engines import embedded
 
     path = Path(path)
-    published = embedded.open_published(path)
     policy = manifest.policy_of(manifest.load(path)) if manifest_path(path).exists() else None
+    published = embedded.open_published(path)
     populations = {histogram.column: histogram.population for histogram in data.summary.sensitive}
     release = Release(published, data.schema, data.records, policy, populations=populations)
     if release.suppressed < 0:
