@@ -9,7 +9,7 @@ from typing import Any, Literal
 from shoal import job, manifest, registry
 from shoal.core.contracts import Algorithm, Builder, Metric, Model
 from shoal.core.dataset import Dataset
-from shoal.core.files import sha256
+from shoal.core.files import recover, sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
@@ -127,7 +127,7 @@ def _chosen_hierarchies(
             name: folder / f"{name}{ending}"
             for name, role in assigned.items()
             if role in (Role.QUASI, Role.SENSITIVE)
-            for ending in (".json", ".toml", ".csv")
+            for ending in job.ENDINGS
             if (folder / f"{name}{ending}").is_file()
         }
         return {name: job.builder(path) for name, path in files.items()}
@@ -346,8 +346,9 @@ def open_release(path: str | Path, data: Dataset) -> Release:
     from shoal.engines import embedded
 
     path = Path(path)
-    policy = manifest.policy_of(manifest.load(path)) if manifest_path(path).exists() else None
+    recover(path.parent)
     published = embedded.open_published(path)
+    policy = manifest.policy_of(manifest.load(path)) if manifest_path(path).exists() else None
     populations = {histogram.column: histogram.population for histogram in data.summary.sensitive}
     release = Release(published, data.schema, data.records, policy, populations=populations)
     if release.suppressed < 0:

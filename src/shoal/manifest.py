@@ -83,8 +83,7 @@ class _Manifest(BaseModel):
 def load(path: Path) -> dict[str, Any]:
     """What the manifest beside a release says, when it is one and its parts fit together."""
     beside = manifest_path(path)
-    if beside.parent.is_dir():
-        recover(beside.parent)
+    recover(beside.parent)
     try:
         stated = json.loads(beside.read_text(encoding="utf-8"))
     except OSError:

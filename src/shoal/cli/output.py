@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from shoal.cli.signals import cancelling
 
 if TYPE_CHECKING:
     from shoal.core.finding import Findings
@@ -52,16 +54,22 @@ def answer(holds: bool) -> None:
 
 @contextmanager
 def watching() -> Iterator[Run]:
-    """A run, with a progress bar on stderr for a person at a terminal."""
+    """A run that a signal cancels, with a progress bar on stderr for a person at a terminal."""
     from shoal.core.run import Run
 
-    if not sys.stderr.isatty():
-        yield Run()
-        return
+    with ExitStack() as stack:
+        told = stack.enter_context(_bar()) if sys.stderr.isatty() else None
+        run = Run(told)
+        stack.enter_context(cancelling(run))
+        yield run
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[float, str], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
-        yield Run(lambda done, doing: bar.update(task, completed=done, description=doing))
+        yield lambda done, doing: bar.update(task, completed=done, description=doing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -147,12 +147,21 @@ class Release:
         as they were.
         """
         path = Path(path)
-        manifest = manifest_path(path)
-        with replacing_all(path, manifest) as (release_file, manifest_file):
-            self.published.write(release_file)
-            text = json.dumps({**self.manifest(), "sha256": sha256(release_file)}, indent=2, ensure_ascii=False)
-            manifest_file.write_text(text + "\n", encoding="utf-8")
-        return manifest
+        files = self.files(path)
+        with replacing_all(*files) as places:
+            self.put(path, places)
+        return files[-1]
+
+    def files(self, path: Path) -> tuple[Path, ...]:
+        """Every file that is written for a release at a path: tables first, the manifest last."""
+        return path, manifest_path(path)
+
+    def put(self, path: Path, places: Sequence[Path]) -> None:
+        """Writes the files of a release at a path to other places, in the order of `files`."""
+        table, manifest = places
+        self.published.write(table)
+        text = json.dumps({**self.manifest(), "sha256": sha256(table)}, indent=2, ensure_ascii=False)
+        manifest.write_text(text + "\n", encoding="utf-8")
 
     def manifest(self) -> dict[str, Any]:
         """What another machine needs to check the release, and no cell's value: counts, policy, schema, seed."""

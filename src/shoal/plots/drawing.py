@@ -21,10 +21,16 @@ def altair() -> Any:
     return library
 
 
-def save(chart: Any, path: Path) -> Path:
-    """Writes a chart in the format that the ending names."""
+def check_picture(path: Path) -> None:
+    """Refuses, before any work is done, a picture that could not be drawn."""
     if path.suffix not in FORMATS:
         raise OutputError(f"{path.name}: a picture ends in {', '.join(FORMATS)}")
+    altair()
+
+
+def save(chart: Any, path: Path) -> Path:
+    """Writes a chart in the format that the ending names."""
+    check_picture(path)
     with replacing(path) as file:
         chart.save(str(file))
     return path
