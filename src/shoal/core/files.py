@@ -11,8 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ from pathlib import Path
 
 from shoal.errors import OutputError
 
-HIDDEN = ".shoal-"
-"""How the names of hidden folders begin."""
+HIDDEN, DIGITS = ".shoal-", 16
+"""How the names of hidden folders begin, and how many hexadecimal digits follow."""
 
 
 def check_target(path: Path) -> None:
@@ -94,7 +94,7 @@ def recover(folder: Path) -> None:
     writing is left alone.
     """
     try:
-        for hidden in sorted(folder.resolve().glob(f"{HIDDEN}*/")):
+        for hidden in sorted(folder.resolve().glob(HIDDEN + "[0-9a-f]" * DIGITS)):
             _recover(hidden)
     except OSError as error:
         raise OutputError(
@@ -108,6 +108,8 @@ def _recover(hidden: Path) -> None:
     if lock is None:
         return
     try:
+        if os.fstat(lock).st_uid != os.geteuid():  # nobody else says which of our files are put back or removed
+            return
         exchange = _Exchange.read(hidden)
         if exchange is None or not exchange.home.exists():
             shutil.rmtree(hidden, ignore_errors=True)
@@ -121,19 +123,25 @@ def _recover(hidden: Path) -> None:
 
 @dataclass(frozen=True)
 class _Exchange:
-    """Targets, and for each the hidden folder beside it. The first of these folders, `home`, has the mark."""
+    """Targets, and beside each a hidden folder of one name. That of the first target, `home`, has the mark.
+
+    Each hidden folder has the plan, so that whoever finds one finds all; `home` is there before and after the others.
+    """
 
     targets: tuple[Path, ...]
-    folders: tuple[Path, ...]
+    name: str
 
     @classmethod
     def read(cls, hidden: Path) -> _Exchange | None:
         """The exchange that a hidden folder is part of; None when its process came to no writing."""
         try:
-            stated = json.loads((hidden / "plan.json").read_bytes())
+            return cls(tuple(map(Path, json.loads((hidden / "plan.json").read_bytes()))), hidden.name)
         except (OSError, ValueError):
             return None
-        return cls(tuple(map(Path, stated["targets"])), tuple(map(Path, stated["folders"])))
+
+    @property
+    def folders(self) -> list[Path]:
+        return list(dict.fromkeys(target.parent / self.name for target in self.targets))
 
     @property
     def home(self) -> Path:
@@ -145,16 +153,22 @@ class _Exchange:
 
     @property
     def news(self) -> tuple[Path, ...]:
-        return tuple(folder / "new" / path.name for folder, path in zip(self.folders, self.targets, strict=True))
+        return tuple(target.parent / self.name / "new" / target.name for target in self.targets)
 
     @property
     def _olds(self) -> tuple[Path, ...]:
-        return tuple(folder / "old" / path.name for folder, path in zip(self.folders, self.targets, strict=True))
+        return tuple(target.parent / self.name / "old" / target.name for target in self.targets)
 
-    def prepare(self) -> None:
-        plan = {"targets": list(map(str, self.targets)), "folders": list(map(str, self.folders))}
-        for folder in dict.fromkeys(self.folders):
-            (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    def prepare(self, locks: list[int]) -> None:
+        """Makes the hidden folders and adds their locks to the others."""
+        plan = json.dumps(list(map(str, self.targets)))
+        for folder in self.folders:
+            while not folder.exists():  # somebody may take it for an abandoned one before it is locked
+                folder.mkdir(mode=0o700)
+                lock = _locked(folder, wait=True)
+                if lock is not None:
+                    locks.append(lock)
+            (folder / "plan.json").write_text(plan, encoding="utf-8")
             for name in ("new", "old"):
                 (folder / name).mkdir()
 
@@ -166,7 +180,7 @@ class _Exchange:
                 shutil.copymode(target, new)
                 _keep(target, old)
             _flush(new)
-        for folder in dict.fromkeys(self.folders):
+        for folder in self.folders:
             for inner in (folder / "new", folder / "old", folder):
                 _flush(inner)
         written = self.home / "mark.json"
@@ -192,7 +206,7 @@ class _Exchange:
                 elif place in fresh:
                     target.unlink(missing_ok=True)
             self._mark.unlink()
-        for folder in reversed(dict.fromkeys(self.folders)):
+        for folder in reversed(self.folders):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -200,37 +214,17 @@ class _Exchange:
 def _exchange(paths: Sequence[Path]) -> Iterator[_Exchange]:
     """An exchange to carry out; when it was not, or not to its end, everything is as it was before."""
     targets = tuple(path.parent.resolve() / path.name for path in paths)
-    hidden: dict[Path, Path] = {}
+    exchange = _Exchange(targets, HIDDEN + secrets.token_hex(DIGITS // 2))
     locks: list[int] = []
     try:
-        try:
-            for target in targets:
-                if target.parent not in hidden:
-                    hidden[target.parent] = _hidden(target.parent, locks)
-        except BaseException:
-            for folder in hidden.values():
-                shutil.rmtree(folder, ignore_errors=True)
-            raise
-        exchange = _Exchange(targets, tuple(hidden[target.parent] for target in targets))
-        try:
-            exchange.prepare()
-            yield exchange
-        finally:
-            exchange.undo()
+        exchange.prepare(locks)
+        yield exchange
     finally:
-        for lock in locks:
-            os.close(lock)
-
-
-def _hidden(folder: Path, locks: list[int]) -> Path:
-    """A hidden folder of this process, whose lock is added to the others."""
-    while True:
-        made = Path(tempfile.mkdtemp(prefix=HIDDEN, dir=folder))
-        lock = _locked(made, wait=True)
-        if lock is not None:
-            locks.append(lock)
-        if made.exists():  # else somebody took it for an abandoned one before it was locked
-            return made
+        try:
+            exchange.undo()
+        finally:
+            for lock in locks:
+                os.close(lock)
 
 
 def _locked(folder: Path, *, wait: bool) -> int | None:

@@ -91,11 +91,11 @@ def test_a_folder_where_nothing_can_be_put_back_is_told(tmp_path: Path, monkeypa
             raise PermissionError(13, "Permission denied")
         return replace(self, place)
 
-    replace = Path.replace
+    replace, exists = Path.replace, Path.exists
     for path in (target, other):
         path.write_text("old")
     monkeypatch.setattr(Path, "replace", interrupted)
-    monkeypatch.setattr(Path, "exists", lambda self: self.name != "b.csv" or self.parent.name != "new")
+    monkeypatch.setattr(Path, "exists", lambda self: exists(self) and (self.name, self.parent.name) != ("b.csv", "new"))
     with pytest.raises(OutputError, match="could not be written"), files.replacing_all(target, other) as besides:
         for beside in besides:
             beside.write_text("new")
@@ -104,6 +104,21 @@ def test_a_folder_where_nothing_can_be_put_back_is_told(tmp_path: Path, monkeypa
     monkeypatch.undo()
     files.recover(tmp_path)
     assert target.read_text() == other.read_text() == "old" and listed(tmp_path) == {"a.csv", "b.csv"}
+
+
+def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.csv"
+    kept.write_text("mine")
+    for name in (".shoal-settings", ".shoal-0123456789abcdef"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "plan.json").write_text(f'["{kept}"]')
+        (folder / "exchanging.json").write_text("[0]")
+    if os.geteuid() != 0:
+        pytest.skip("only root can make a folder of somebody else")
+    os.chown(folder, 65534, 65534)
+    files.recover(tmp_path)
+    assert kept.read_text() == "mine" and len(list(tmp_path.iterdir())) == 3
 
 
 def test_outputs_that_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
