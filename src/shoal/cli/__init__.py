@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -64,6 +65,9 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(INTERRUPTED)
         if isinstance(error, SystemExit):
             raise
+        if any(_lacks_memory(cause) for cause in causes):
+            typer.echo("error: there is too little memory for this; nothing was written", err=True)
+            sys.exit(WRONG)
         if isinstance(error, ShoalError):
             typer.echo(f"error: {error}", err=True)
             if "--json" in arguments:
@@ -71,9 +75,6 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(error.exit_code)
         if os.environ.get("SHOAL_DEBUG"):
             raise
-        if any(isinstance(cause, MemoryError) for cause in causes):
-            typer.echo("error: there is too little memory for this; nothing was written", err=True)
-            sys.exit(WRONG)
         typer.echo(
             f"error: something went wrong inside Shoal ({type(error).__name__}); its text is withheld because it may "
             "hold values of the table. Set SHOAL_DEBUG=1 to see it, and please report it.",
@@ -87,3 +88,19 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Whether an error says that memory ran out; under a limit, libraries that cannot be loaded say it too."""
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return True
+    unloadable = isinstance(error, (ImportError, OSError)) or "can't start new thread" in str(error)
+    return unloadable and not isinstance(error, ShoalError) and _limited()
+
+
+def _limited() -> bool:
+    try:
+        import resource
+    except ImportError:  # not every system has limits
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
