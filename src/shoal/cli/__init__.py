@@ -12,6 +12,7 @@ import typer
 
 from shoal.cli import anonymize, demo, diagnose, evaluate, hierarchy, options, verify
 from shoal.cli.signals import interruptible
+from shoal.core.words import printable
 from shoal.errors import CancelledError, ShoalError
 
 WRONG, INTERNAL, INTERRUPTED = 2, 70, 130
@@ -69,7 +70,7 @@ def main(arguments: list[str] | None = None) -> None:
             typer.echo("error: there is too little memory for this; nothing was written", err=True)
             sys.exit(WRONG)
         if isinstance(error, ShoalError):
-            typer.echo(f"error: {error}", err=True)
+            typer.echo(printable(f"error: {error}", keep="\n"), err=True)
             if "--json" in arguments:
                 typer.echo(json.dumps({"error": str(error), "attempt": getattr(error, "attempt", {})}))
             sys.exit(error.exit_code)

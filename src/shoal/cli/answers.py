@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.core.words import printable
+
 if TYPE_CHECKING:
     from shoal.diagnosis.detection import Detection
     from shoal.diagnosis.questions import Answer
@@ -73,7 +75,7 @@ def render(found: Answer) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    parts: list[Any] = [Text(f"Question {found.question}: {found.words}", style="bold")]
+    parts: list[Any] = [Text(printable(f"Question {found.question}: {found.words}"), style="bold")]
     if found.positive_border is not None and found.negative_border is not None:
         table = Table()
         table.add_column(f"positive border: {len(found.positive_border)} maximal sets that satisfy", style="green")
@@ -87,7 +89,7 @@ def render(found: Answer) -> Any:
             "δ" if found.question == 10 else f"(level, δ), {SHOWN} steps" if found.question == 12 else found.notion[-1],
         )
         for names, value in list(found.answer.items())[:SHOWN]:
-            table.add_row(Text(", ".join(names)), _value(value))
+            table.add_row(Text(printable(", ".join(names))), _value(value))
         parts += [table, Text(f"{len(found.answer):,} sets, {min(SHOWN, len(found.answer))} shown; --json has all")]
     elif isinstance(found.answer, tuple):
         table = Table(found.notion[-1], "δ")
@@ -124,7 +126,7 @@ def _set(border: tuple[tuple[str, ...], ...], row: int) -> Any:
     from rich.text import Text
 
     more = f" … and {len(border) - SHOWN:,} more" if row == SHOWN - 1 and len(border) > SHOWN else ""
-    return Text(", ".join(border[row]) + more if row < len(border) else "")
+    return Text(printable(", ".join(border[row])) + more if row < len(border) else "")
 
 
 def _value(value: Any) -> str:
@@ -152,15 +154,15 @@ def show_detection(found: Detection, *, as_json: bool) -> None:
     for each in found.suggestions:
         worth = "" if each.contribution is None else f"{each.contribution:.1%}"
         table.add_row(
-            Text(each.column), Text(each.role, style=_STYLES.get(each.role, "")), f"{each.distinct:,}",
-            worth, Text("; ".join(each.reasons)),
+            Text(printable(each.column)), Text(each.role, style=_STYLES.get(each.role, "")), f"{each.distinct:,}",
+            worth, Text(printable("; ".join(each.reasons))),
         )  # fmt: skip
     console = Console()
     console.print(table)
     console.print(f"{found.unique_share:.1%} of the records are unique by all columns that outsiders may know")
     console.print(f"smallest sets that single out more than {found.share:.0%}: {len(found.singling_out)}")
     for names in found.singling_out[:SHOWN]:
-        console.print(Text("  " + ", ".join(names)))
+        console.print(Text(printable("  " + ", ".join(names))))
     console.print(f"contributions: {found.contributions}; these are suggestions, the roles are yours to decide")
     if not found.proven:
         console.print("time was up: there may be more such sets")

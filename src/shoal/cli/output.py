@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from shoal.cli.signals import cancelling
+from shoal.core.words import printable
 
 if TYPE_CHECKING:
     from shoal.core.finding import Findings
@@ -24,18 +25,20 @@ def show(findings: Findings, *, as_json: bool, title: str, **more: Any) -> None:
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title, title_justify="left")
+    table = Table(title=Text(printable(title)), title_justify="left")
     for heading in ("finding", "value", "bound", "holds"):
         table.add_column(heading, justify="left" if heading == "finding" else "right")
     table.add_column("how", style="dim")
     for finding in findings:
         verdict = {True: "[green]yes[/green]", False: "[red]no[/red]", None: ""}[finding.holds]
-        table.add_row(finding.name, _number(finding.value), _number(finding.bound), verdict, finding.how)
+        named, how = Text(printable(finding.name)), Text(printable(finding.how))
+        table.add_row(named, _number(finding.value), _number(finding.bound), verdict, how)
     console = Console()
     console.print(table)
     for name, value in more.items():
-        console.print(f"{name}: {_number(value)}", highlight=False, markup=False)
+        console.print(printable(f"{name}: {_number(value)}"), highlight=False, markup=False)
 
 
 def _number(value: Any) -> str:

@@ -126,3 +126,20 @@ def test_models_are_measured_beside_the_exposure(run):
 
 def test_every_column_is_looked_at_when_none_is_named(run):
     assert json.loads(run("--k", "2", "--json", roles=[], code=1))["attributes"] == ["age", "gender", "zip", "disease"]
+
+
+def test_names_cannot_steer_the_terminal(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    odd = "a\x1b[2J\x07"
+    (tmp_path / "odd.csv").write_text(f"{odd},[red]b\n" + "1,2\n3,4\n" * 3)
+    for arguments in (
+        ["diagnose", "odd.csv", "--k", "2"], ["diagnose", "odd.csv", "--ask", "4"], ["diagnose", "odd.csv", "--detect"],
+        ["hierarchy", "odd.csv", "--column", odd], ["diagnose", "odd.csv", "--quasi", "none"],
+        ["anonymize", "odd.csv", "-o", "out.csv", "--quasi", f"{odd},[red]b", "--k", "2", "--algorithm", "optimal"],
+        ["verify", "\x1b[2J.csv"],
+    ):  # fmt: skip
+        with pytest.raises(SystemExit):
+            main(arguments)
+        shown = capsys.readouterr()
+        assert not {"\x1b", "\x07"} & set(shown.out + shown.err), arguments
+        assert "a" in shown.out + shown.err
