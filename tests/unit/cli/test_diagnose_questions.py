@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import polars as pl
 import pytest
 
 import shoal
@@ -131,11 +132,11 @@ def test_every_column_is_looked_at_when_none_is_named(run):
 def test_names_cannot_steer_the_terminal(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     odd = "a\x1b[2J\x07"
-    (tmp_path / "odd.csv").write_text(f"{odd},[red]b\n" + "1,2\n3,4\n" * 3)
+    pl.DataFrame({odd: [1, 3] * 3, "[red]b": [2, 4] * 3}).write_parquet("o.parquet")
     for arguments in (
-        ["diagnose", "odd.csv", "--k", "2"], ["diagnose", "odd.csv", "--ask", "4"], ["diagnose", "odd.csv", "--detect"],
-        ["hierarchy", "odd.csv", "--column", odd], ["diagnose", "odd.csv", "--quasi", "none"],
-        ["anonymize", "odd.csv", "-o", "out.csv", "--quasi", f"{odd},[red]b", "--k", "2", "--algorithm", "optimal"],
+        ["diagnose", "o.parquet", "--k", "2"], ["diagnose", "o.parquet", "--ask", "4"], ["diagnose", "o.parquet", "--detect"],
+        ["hierarchy", "o.parquet", "--column", odd], ["diagnose", "o.parquet", "--quasi", "none"],
+        ["anonymize", "o.parquet", "-o", "out.csv", "--quasi", f"{odd},[red]b", "--k", "2", "--algorithm", "optimal"],
         ["verify", "\x1b[2J.csv"],
     ):  # fmt: skip
         with pytest.raises(SystemExit):
