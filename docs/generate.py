@@ -10,7 +10,7 @@ from pathlib import Path
 from typer.main import get_command
 
 from shoal import registry
-from shoal.cli import app
+from shoal.cli import EXIT_CODES, app
 from shoal.core.parameters import parameters
 
 FOLDER = Path(__file__).parent / "reference"
@@ -38,8 +38,10 @@ def plugin_page(family: str) -> str:
 
 
 def command_page() -> str:
-    """The page of the command: each subcommand with its options."""
+    """The page of the command: how it ends, and each subcommand with its options."""
     parts = ["# The command\n\nMade from the code by `make docs`.\n"]
+    parts.append("\n## Exit codes\n\n| code | meaning |\n|---|---|\n")
+    parts += [f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES.items()]
     command = get_command(app)
     for name, sub in sorted(command.commands.items()):  # type: ignore[attr-defined]
         parts.append(f"\n## shoal {name}\n\n{inspect.cleandoc(sub.help or '')}\n\n| option | meaning |\n|---|---|\n")

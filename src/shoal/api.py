@@ -12,7 +12,7 @@ from typing import Any, Literal
 from shoal import job, manifest, registry
 from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Engine, Metric, Model
 from shoal.core.dataset import Dataset
-from shoal.core.files import sha256
+from shoal.core.files import recover, sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import parameters
@@ -136,7 +136,7 @@ def _chosen_hierarchies(
             name: folder / f"{name}{ending}"
             for name, role in assigned.items()
             if role in (Role.QUASI, Role.SENSITIVE)
-            for ending in (".json", ".toml", ".csv")
+            for ending in job.ENDINGS
             if (folder / f"{name}{ending}").is_file()
         }
         return {name: job.builder(path) for name, path in files.items()}
@@ -470,6 +470,7 @@ def attack(
 def open_release(path: str | Path, data: Dataset) -> Release:
     """A release file next to the table that it was made from; a file without a manifest is taken as generalized."""
     path = Path(path)
+    recover(path.parent)
     stated = manifest.load(path) if manifest_path(path).exists() else None
     form = registry.make("forms", stated["form"] if stated else "generalized", {})
     tables = {part: data.engine.open_published(place) for part, place in manifest.parts(stated, path).items()}

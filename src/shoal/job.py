@@ -12,17 +12,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, ValidationError
 
 from shoal import registry
 from shoal.core.contracts import Algorithm, Builder, Engine, Metric, Model
 from shoal.core.policy import Policy
+from shoal.core.pseudonyms import Pseudonyms
+from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role
 from shoal.errors import InputError, ParameterError, printable
 
+if TYPE_CHECKING:
+    from shoal.core.dataset import Dataset
+    from shoal.outcome import Outcome
+
 Spec = tuple[str, dict[str, Any]]
+
+ENDINGS = (".json", ".toml", ".csv")
+"""Of the files in a folder with hierarchies; of several for one column the last one is taken."""
 
 
 def parse_spec(text: str) -> Spec:
@@ -82,7 +91,7 @@ def builder(spec: str | Path | Mapping[str, Any] | Builder) -> Builder:
     """A hierarchy builder from a file's path, a builder's spelling or a job file's table."""
     if isinstance(spec, Path) or (isinstance(spec, str) and parse_spec(spec)[0] not in registry.names("hierarchies")):
         path = Path(spec)
-        return registry.make("hierarchies", "tree" if path.suffix in (".toml", ".json") else "table", {"path": path})
+        spec = {"name": "tree" if path.suffix in (".toml", ".json") else "table", "path": path}
     made: Builder = plugin("hierarchies", spec)
     return made
 
@@ -113,6 +122,7 @@ class _Input(_Strict):
     encoding: str | None = None
     missing: list[str] = []
     hierarchies: str | None = None
+    engine: dict[str, Any] | str | None = None
 
 
 class _Column(_Strict):
@@ -124,14 +134,15 @@ class _Column(_Strict):
 
 class _Policy(_Strict):
     models: list[dict[str, Any] | str] = []
-    suppression: float = 0.0
+    suppression: StrictFloat | StrictInt = 0.0
     objective: dict[str, Any] | str | None = None
-    seed: int = 0
-    strict: bool = False
+    seed: StrictInt | None = None
+    strict: StrictBool = False
 
 
 class _Output(_Strict):
     path: str | None = None
+    plot: str | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: str | None = None
 
@@ -156,21 +167,24 @@ class ColumnJob:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Everything that a run needs."""
+    """Everything that a run needs. Without a seed one is drawn; `file` is where the job was read from."""
 
+    file: Path | None = field(default=None, compare=False)
     input: Path | None = None
     delimiter: str | None = None
     encoding: str | None = None
     missing: tuple[str, ...] = ()
     hierarchies: Path | None = None
+    engine: Engine | None = None
     columns: Mapping[str, ColumnJob] = field(default_factory=dict)
     models: tuple[Model, ...] = ()
     suppression: float = 0.0
     objective: Metric | None = None
-    seed: int = 0
+    seed: int | None = None
     strict: bool = False
     algorithm: Algorithm | None = None
     output: Path | None = None
+    plot: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: Path | None = None
 
@@ -182,9 +196,6 @@ class Job:
         """The job's models, with these in the place of those of the same kind."""
         given = {type(model) for model in models}
         return (*(model for model in self.models if type(model) not in given), *models)
-
-    def policy(self) -> Policy:
-        return Policy(models=self.models, suppression=self.suppression, objective=self.objective, seed=self.seed)
 
     def with_role(self, role: Role, names: list[str]) -> Job:
         """The job with exactly these columns in a role; a column cannot be named twice."""
@@ -198,6 +209,79 @@ class Job:
                 raise ParameterError(f"column {name!r} was given twice: as {before.role} and as {role}; choose one")
             columns[name] = replace(before, role=role)
         return replace(self, columns=columns)
+
+    def reads(self) -> list[Path]:
+        """Every file that a run reads."""
+        builders = [column.hierarchy for column in self.columns.values() if column.hierarchy is not None]
+        paths = [path for made in builders for path in made.parameters().values() if isinstance(path, Path)]
+        if self.hierarchies is not None:
+            names = [*self.named(Role.QUASI), *self.named(Role.SENSITIVE)]
+            paths += [self.hierarchies / f"{name}{ending}" for name in names for ending in ENDINGS]
+        return [*paths, *(path for path in (self.file, self.input, self.key_file) if path is not None)]
+
+    def read(self) -> Dataset:
+        """The table of the job."""
+        from shoal import api
+
+        if self.input is None:
+            raise InputError("name the table to read, or a job file that does")
+        return api.read(
+            self.input,
+            quasi=self.named(Role.QUASI),
+            sensitive=self.named(Role.SENSITIVE),
+            identifiers=self.named(Role.IDENTIFIER),
+            hierarchies=self.hierarchies,
+            column_hierarchies={name: column.hierarchy for name, column in self.columns.items() if column.hierarchy},
+            kinds={name: column.kind for name, column in self.columns.items() if column.kind},
+            missing=self.missing,
+            missing_rules={name: column.missing for name, column in self.columns.items()},
+            strict=self.strict,
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+            engine=self.engine,
+        )
+
+    def replacement(self) -> Pseudonyms | None:
+        """What identifiers are replaced by; a key comes from a file or the environment, never from the job itself."""
+        if self.pseudonyms is None:
+            return None
+        if self.pseudonyms == "random":
+            return Pseudonyms()
+        if self.key_file is not None:
+            try:
+                return Pseudonyms(key=self.key_file.read_bytes().strip())
+            except OSError:
+                raise InputError("the file with the pseudonym key cannot be read") from None
+        if "SHOAL_KEY" in os.environ:
+            return Pseudonyms(key=os.environb[b"SHOAL_KEY"].strip())
+        raise ParameterError("keyed pseudonyms need a key: give --key-file, or set SHOAL_KEY in the environment")
+
+    def run(self, run: Run | None = None, *, save: Path | None = None) -> Outcome:
+        """Reads the table, anonymizes and measures it, and writes every file of the job together at the very end.
+
+        `save` is where the job itself is written, with the seed that was drawn. Whatever goes wrong, also a cancelled
+        run, changes no file.
+
+        Example:
+            >>> import shoal, tempfile
+            >>> folder = Path(tempfile.mkdtemp())
+            >>> shoal.samples.adult().write_csv(folder / "adult.csv")
+            >>> job = parse(
+            ...     {
+            ...         "input": {"path": "adult.csv"},
+            ...         "columns": {"age": {"role": "quasi"}, "sex": {"role": "quasi"}},
+            ...         "policy": {"models": ["k-anonymity:k=5"]},
+            ...         "output": {"path": "release.csv"},
+            ...     },
+            ...     folder,
+            ... )
+            >>> outcome = job.run()
+            >>> outcome.findings["k"].holds, [path.name for path in outcome.files]
+            (True, ['release.csv', 'release.csv.manifest.json'])
+        """
+        from shoal.outcome import carry_out
+
+        return carry_out(self, run or Run(), save)
 
     def toml(self, folder: Path | None = None) -> str:
         """The job as a file that lies in a folder; reading it there gives the same job.
@@ -231,6 +315,7 @@ class Job:
             "input": {
                 "path": _text(self.input), "delimiter": self.delimiter, "encoding": self.encoding,
                 "missing": list(self.missing) or None, "hierarchies": _text(self.hierarchies),
+                "engine": spelled(self.engine) if self.engine else None,
             },
             "columns": columns,
             "policy": {
@@ -240,7 +325,8 @@ class Job:
             },
             "algorithm": spelled(self.algorithm) if self.algorithm else None,
             "output": {
-                "path": _text(self.output), "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file),
+                "path": _text(self.output), "plot": _text(self.plot), "pseudonyms": self.pseudonyms,
+                "key_file": _text(self.key_file),
             },
         }  # fmt: skip
 
@@ -252,19 +338,24 @@ def _without_nothing(value: Any) -> Any:
 
 
 def load(path: Path) -> Job:
-    """A job from its file; paths in it are relative to the file."""
+    """A job from its file; paths in it are relative to the file.
+
+    Another file that is taken for a job may hold values of a table: of one that is no job nothing is shown.
+    """
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError:
         raise InputError(f"{path.name}: the job file cannot be read") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path.name}: this is not TOML: it is not utf-8 text") from None
-    except tomllib.TOMLDecodeError as error:  # whose text may hold some of the file's, which may be any file
-        place = re.search(r"\(at (line \d+, column \d+|end of document)\)$", str(error))
-        raise InputError(f"{path.name}: this is not TOML{f': look at {place[1]}' if place else ''}") from None
+        raise InputError(f"{path.name}: this is not TOML: it is not text in UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"at (line \d+, column \d+|end of document)", str(error))
+        raise InputError(f"{path.name}: this is not TOML: it breaks at {place[1] if place else 'some line'}") from None
     except RecursionError:
         raise InputError(f"{path.name}: this is nested too deeply to be a job") from None
-    return parse(raw, path.parent, path.name)
+    if raw and not raw.keys() & _File.model_fields.keys():
+        raise InputError(f"{path.name}: this is not a job file; one has {', '.join(_File.model_fields)}")
+    return replace(parse(raw, path.parent, path.name), file=path)
 
 
 def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
@@ -297,9 +388,10 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     return Job(
         input=resolved(file.input.path), delimiter=file.input.delimiter, encoding=file.input.encoding,
         missing=tuple(file.input.missing), hierarchies=resolved(file.input.hierarchies), columns=columns,
+        engine=None if file.input.engine is None else engine(file.input.engine),
         models=tuple(plugin("models", model) for model in file.policy.models),
         suppression=file.policy.suppression, seed=file.policy.seed, strict=file.policy.strict,
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
-        pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),
+        plot=resolved(file.output.plot), pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),
     )  # fmt: skip

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, Stric
 
 from shoal import job, registry
 from shoal.core.contracts import Algorithm, Form, Published
+from shoal.core.files import recover
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
@@ -99,6 +100,7 @@ class _Manifest(BaseModel):
 def load(path: Path) -> dict[str, Any]:
     """What the manifest beside a release says, when it is one and its parts fit together."""
     beside = manifest_path(path)
+    recover(beside.parent)
     try:
         stated = json.loads(beside.read_text(encoding="utf-8"))
     except OSError:

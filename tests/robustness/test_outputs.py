@@ -61,6 +61,76 @@ def test_places_where_nothing_can_be_written(table: Path, tmp_path: Path, shoal)
     assert saved.code == 2 and sorted(tmp_path.iterdir()) == before
 
 
+MEETING = {
+    "the job on the release": ("-o", "results/out.csv", "--save-job", "results/out.csv"),
+    "the job on the manifest": ("-o", "results/out.csv", "--save-job", "results/out.csv.manifest.json"),
+    "the job on the picture": ("-o", "results/out.csv", "--save-job", "p.svg", "--plot", "./p.svg"),
+    "the job on the table": ("-o", "results/out.csv", "--save-job", "people.csv"),
+    "the job on the key": ("-o", "results/out.csv", "--save-job", "secret.key"),
+    "the job through a link": ("-o", "results/out.csv", "--save-job", "link.csv"),
+    "the job in other case": ("-o", "results/new.csv", "--save-job", "results/NEW.csv"),
+    "the picture on the manifest": ("-o", "results/out.csv", "--plot", "results/out.csv.manifest.json"),
+    "the picture on a hierarchy": ("-o", "results/out.csv", "--plot", "age.json"),
+    "the release on a hierarchy": ("-o", "sex.csv"),
+    "the release on one of a folder": ("-o", "trees/zip.csv"),
+    "the release on the key": ("-o", "key.csv", "--key-file", "key.csv"),
+    "no picture by its ending": ("-o", "results/out.csv", "--plot", "p.bmp"),
+}
+
+
+@pytest.mark.parametrize("case", MEETING)
+def test_outputs_that_meet_are_refused_before_any_work(
+    case: str, table: Path, target: Path, shoal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = table.parent
+    monkeypatch.chdir(folder)
+    (folder / "trees").mkdir()
+    for name, text in {"sex.csv": "F;*\nM;*\n", "age.json": "{}", "secret.key": "k" * 20, "key.csv": "k" * 20,
+                       "trees/zip.csv": "0;*\n"}.items():  # fmt: skip
+        (folder / name).write_text(text)
+    (folder / "link.csv").symlink_to("results/out.csv")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    monkeypatch.setattr(library.api, "read", lambda *_arguments, **_named: pytest.fail("work was begun"))
+    ran = shoal("anonymize", table.name, *ROLES, "--k", 2, "--hierarchies", "trees", "--hierarchy", "sex=sex.csv",
+                "--hierarchy", "age=age.json", "--key-file", "secret.key", *MEETING[case])  # fmt: skip
+    assert ran.code == 2, ran
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_job_file_is_not_overwritten(table: Path, tmp_path: Path, shoal) -> None:
+    file = tmp_path / "job.csv"
+    assert shoal("anonymize", table, *ROLES, "--k", 2, "-o", tmp_path / "out.csv", "--save-job", file).code == 0
+    before = file.read_bytes()
+    for more in (("-o", file), ("--save-job", file)):
+        assert "would overwrite" in shoal("anonymize", "--job", file, *more).err
+    assert file.read_bytes() == before
+
+
+def test_a_picture_that_needs_what_is_not_installed(
+    table: Path, target: Path, shoal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    ran = shoal("anonymize", table, *ROLES, "--k", 2, "-o", target, "--plot", target.with_name("p.svg"))
+    assert ran.code == 2 and "shoal[plots]" in ran.err
+    assert_untouched(target)
+
+
+@pytest.mark.parametrize("failing", ["evaluate", "picture"])
+def test_what_fails_after_anonymizing_writes_nothing(
+    failing: str, table: Path, target: Path, shoal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from shoal import outcome
+
+    def broken(*_arguments: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(outcome if failing == "picture" else library.api, failing, broken)
+    ran = shoal("anonymize", table, *ROLES, "--k", 2, "-o", target, "--plot", target.with_name("p.svg"),
+                "--save-job", target.with_name("job.toml"))  # fmt: skip
+    assert ran.code == 70
+    assert_untouched(target)
+
+
 def test_a_device_is_not_replaced(table: Path, shoal) -> None:
     ran = shoal("hierarchy", table, "--column", "age", "-o", "/dev/null")
     assert ran.code == 2 and "device" in ran.err
@@ -144,9 +214,10 @@ def test_release_and_manifest_change_places_together(
     done, replace = [], Path.replace
 
     def failing(self: Path, place: Path) -> Path:
-        if len(done) == moment and not self.name.endswith(".old"):
-            raise error()
-        done.append(place)
+        if self.parent.name == "new":
+            if len(done) == moment:
+                raise error()
+            done.append(place)
         return replace(self, place)
 
     manifest = target.with_name("out.csv.manifest.json")

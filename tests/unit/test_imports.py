@@ -27,8 +27,9 @@ LAYERS = [
     ("errors",),
     ("core", "kernels"),
     PLUGINS,
-    ("registry", "job", "manifest", "api", "samples", "balance"),
-    ("plots", "report"),
+    ("plots",),
+    ("registry", "job", "manifest", "api", "outcome", "samples", "balance"),
+    ("report",),
     ("cli", "web"),
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

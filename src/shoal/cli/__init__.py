@@ -1,32 +1,41 @@
-"""The command line: `shoal`."""
+"""The command line: `shoal`. It parses options and prints; everything else is done below it."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-import signal
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
 import typer
 
-from shoal.cli import anonymize, demo, diagnose, evaluate, hierarchy, verify
-from shoal.errors import ShoalError
+from shoal.cli import anonymize, demo, diagnose, evaluate, hierarchy, options, verify
+from shoal.cli.signals import interruptible
+from shoal.core.words import printable
+from shoal.errors import CancelledError, ShoalError
 
-INTERNAL, INTERRUPTED = 70, 130
+WRONG, INTERNAL, INTERRUPTED = 2, 70, 130
+
+EXIT_CODES = {
+    0: "fine",
+    1: "the answer is no (verify, diagnose with a bound)",
+    WRONG: "wrong input, a file that cannot be read or written, or too little memory",
+    3: "no release satisfies the policy",
+    INTERNAL: "a bug in Shoal",
+    INTERRUPTED: "stopped; no file is half-written",
+}
 
 app = typer.Typer(
     name="shoal",
     help="Privacy diagnosis and preservation in data publishing.",
+    epilog="Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + ".",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (diagnose, anonymize, evaluate, verify, hierarchy, demo):
-    app.command(name=command.__name__.rpartition(".")[2])(command.run)
+    app.command(name=command.__name__.rpartition(".")[2])(options.taken_apart(command.run))
 
 
 def _version(wanted: bool) -> None:
@@ -38,60 +47,33 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def _options(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="The version.")):
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="The version."),
+) -> None:
     """Privacy diagnosis and preservation in data publishing."""
 
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Lets a request to end the process clean up as Ctrl-C does, and loses no Ctrl-C.
-
-    Python cannot raise out of a finalizer or a compiled library's callback: what happens there is printed and
-    forgotten. An interrupt is sent again instead, and of anything else no text is printed, which may hold values.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def unraisable(lost: Any) -> None:
-        if issubclass(lost.exc_type, KeyboardInterrupt):
-            threading.Timer(0.05, signal.pthread_kill, (threading.get_ident(), signal.SIGINT)).start()
-        elif os.environ.get("SHOAL_DEBUG"):
-            hook(lost)
-        else:
-            typer.echo(f"warning: {lost.exc_type.__name__} in a callback; its text is withheld", err=True)
-
-    handler, hook = signal.signal(signal.SIGTERM, signal.default_int_handler), sys.unraisablehook
-    sys.unraisablehook = unraisable
-    try:
-        yield
-    finally:
-        sys.unraisablehook = hook
-        signal.signal(signal.SIGTERM, handler)
-
-
 def main(arguments: list[str] | None = None) -> None:
-    """Runs the command; ends with 0 fine, 1 the answer is no, 2 wrong input, 3 no release satisfies the policy."""
+    """Runs the command and ends with one of `EXIT_CODES`. What is printed of a failure holds no value of a table."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        with _interruptible():
+        with interruptible():
             app(arguments)
-    except ShoalError as error:
-        typer.echo(f"error: {error}", err=True)
-        if "--json" in arguments:
-            typer.echo(json.dumps({"error": str(error), "attempt": getattr(error, "attempt", {})}))
-        sys.exit(error.exit_code)
-    except (KeyboardInterrupt, SystemExit) as end:
-        if isinstance(end, SystemExit) and end.code != INTERRUPTED:
-            raise
-        typer.echo("interrupted; no file is half-written", err=True)
-        sys.exit(INTERRUPTED)
-    except SystemError as error:  # what compiled code makes of an interrupt
-        if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
-            raise
-        typer.echo("interrupted; no file is half-written", err=True)
-        sys.exit(INTERRUPTED)
     except BaseException as error:  # also what compiled libraries raise beside Exception when they panic
+        causes = list(_causes(error))
+        if any(isinstance(cause, (KeyboardInterrupt, CancelledError)) for cause in causes):
+            typer.echo("interrupted; no file is half-written", err=True)
+            sys.exit(INTERRUPTED)
+        if isinstance(error, SystemExit):
+            raise
+        if any(_lacks_memory(cause) for cause in causes):
+            typer.echo("error: there is too little memory for this; nothing was written", err=True)
+            sys.exit(WRONG)
+        if isinstance(error, ShoalError):
+            typer.echo(printable(f"error: {error}", keep="\n"), err=True)
+            if "--json" in arguments:
+                typer.echo(json.dumps({"error": str(error), "attempt": getattr(error, "attempt", {})}))
+            sys.exit(error.exit_code)
         if os.environ.get("SHOAL_DEBUG"):
             raise
         typer.echo(
@@ -100,3 +82,26 @@ def main(arguments: list[str] | None = None) -> None:
             err=True,
         )
         sys.exit(INTERNAL)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what it was made of: compiled code wraps an interrupt and a lack of memory."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Whether an error says that memory ran out; under a limit, libraries that cannot be loaded say it too."""
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return True
+    unloadable = isinstance(error, (ImportError, OSError)) or "can't start new thread" in str(error)
+    return unloadable and not isinstance(error, ShoalError) and _limited()
+
+
+def _limited() -> bool:
+    try:
+        import resource
+    except ImportError:  # not every system has limits
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY

@@ -2,68 +2,32 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli import options, output, questions
+from shoal.cli import answers, options, output, questions
+
+if TYPE_CHECKING:
+    from shoal.core.contracts import Model
+    from shoal.core.dataset import Dataset
+    from shoal.core.finding import Findings
+    from shoal.diagnosis.detection import Detection
+    from shoal.job import Job
 
 
 def run(
-    source: options.Input = None,
-    quasi: options.Quasi = None,
-    sensitive: options.Sensitive = None,
-    identifiers: options.Identifiers = None,
-    k: Annotated[
-        int | None, typer.Option("--k", help="The least class size that is wanted; exit code 1 below it.")
-    ] = None,
+    table: options.Table,
+    question: questions.Question,
+    shown: answers.Shown,
     models: options.Models = None,
-    attributes: Annotated[
-        str | None, typer.Option("--attributes", help="Look at these columns only, separated by commas.")
-    ] = None,
-    ask: Annotated[
-        int | None,
-        typer.Option("--ask", help="Answer this one of the twelve questions; what it does not need is passed over."),
-    ] = None,
-    l: Annotated[float | None, typer.Option("--l", help="The diversity that is wanted.")] = None,  # noqa: E741
-    t: Annotated[float | None, typer.Option("--t", help="The closeness that is wanted.")] = None,
-    delta: Annotated[
-        str | None, typer.Option("--delta", help="The share of records that may be left out, or ask to be told it.")
-    ] = None,
-    notion: Annotated[
-        str | None,
-        typer.Option("--notion", help="k, distinct-l, entropy-l, frequency-l, recursive-l or t."),
-    ] = None,
-    c: Annotated[float | None, typer.Option("--c", help="The c of recursive-l.")] = None,
-    distance: Annotated[str, typer.Option("--distance", help="Of t: equal, ordered or hierarchical.")] = "equal",
-    about: Annotated[
-        str | None, typer.Option("--about", help="The sensitive attribute of the question, where there are several.")
-    ] = None,
-    time_limit: Annotated[
-        float | None, typer.Option("--time-limit", help="Seconds after which what is proven is told.")
-    ] = None,
-    sql: Annotated[
-        str | None, typer.Option("--sql", help="Print the query behind the answer: duckdb, postgres, spark, mysql, …")
-    ] = None,
-    table: Annotated[
-        str | None, typer.Option("--table", help="The table's name in the query; the file's name by default.")
-    ] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the answer: a .svg, .png or .html file.")] = None,
     detect: Annotated[
         bool, typer.Option("--detect", help="Suggest roles for the columns, with reasons; needs no roles.")
     ] = False,
     share: Annotated[
         float, typer.Option("--share", help="Of --detect: sets that single out more than this share are listed.")
     ] = 0.05,
-    hierarchies: options.Hierarchies = None,
-    hierarchy_of: options.HierarchyOf = None,
-    kinds: options.KindOf = None,
-    missing: options.Missing = None,
-    missing_rules: options.MissingRule = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    job: options.JobFile = None,
     as_json: options.Json = False,
 ) -> None:
     """Tell how exposed the people in a table are: its k, whom it singles out, the risk of being found.
@@ -73,55 +37,68 @@ def run(
     attributes asks which sets of columns keep it. --ask names the question. Without --quasi, every column that has no
     other role is looked at.
     """
+    from shoal.job import plugin
+
+    made = table.made()
+    if detect:
+        answers.show_detection(_detected(made, share, question.time_limit), as_json=as_json)
+        return
+    made = _every_column_quasi(made)
+    shown.check(made)
+    data = made.read()
+    wanted = made.models_with([plugin("models", model) for model in models or []])
+    if question.k is None:
+        question = replace(question, k=max((model.least for model in wanted if model.by_size), default=None))
+    findings = _exposure(data, question, [*wanted, *question.bounded()])
+    asked = question.explicit or shown.plot is not None or shown.sql is not None
+    with output.watching() as watched:
+        answer = question.answer(data, watched) if asked else question.implied(data, watched)
+    extras = shown.extras(answer, made) if answer is not None else {}
+    if as_json or not asked:
+        told: dict[str, Any] = answer.as_dict() if as_json and answer is not None else {}
+        output.show(findings, as_json=as_json, title="Exposure", records=data.records, **told, **extras)
+    if answer is not None and not as_json:
+        answers.show(answer, **({"records": data.records} if asked else {}), **extras)
+    by_number = question.ask is not None or question.delta is not None
+    output.answer(answer.answer is not False if answer is not None and by_number else findings.holds)
+
+
+def _detected(made: Job, share: float, time_limit: float | None) -> Detection:
     from shoal import api
-    from shoal import job as jobs
-    from shoal.core.finding import Findings
     from shoal.errors import InputError
 
-    made = options.base_job(
-        job, source=source, quasi=quasi, sensitive=sensitive, identifiers=identifiers, hierarchies=hierarchies,
-        hierarchy_of=hierarchy_of, kinds=kinds, missing=missing, missing_rules=missing_rules, delimiter=delimiter,
-        encoding=encoding,
-    )  # fmt: skip
-    if detect:
-        if made.input is None:
-            raise InputError("name the table to look at")
-        found = api.detect(
-            made.input, share=share, missing=made.missing, delimiter=made.delimiter, encoding=made.encoding,
-            **({} if time_limit is None else {"time_limit": time_limit}),
-        )  # fmt: skip
-        questions.show_detection(found, as_json=as_json)
-        return
-    data = options.read_job(options.every_column_quasi(made))
-    chosen = options.listed(attributes) or None
-    wanted = made.models_with([jobs.plugin("models", model) for model in models or []])
-    if k is None:
-        k = max((model.least for model in wanted if model.by_size), default=None)
-    bounded = [*wanted, *questions.bounded(l=l, t=t, notion=notion, c=c, distance=distance, column=about)]
-    exposed = api.diagnose(data, k=k, attributes=chosen)
-    classes = data.summary if chosen is None else data.group(tuple(chosen))
-    findings = Findings((*exposed, *(model.measure(classes) for model in bounded if not model.by_size)))
-    named = table or (made.input.name.split(".")[0] if made.input is not None else "data")
-    if any(given is not None for given in (ask, l, t, delta, notion, sql, plot, time_limit)):
-        asked = questions.needed(ask, {"k": k, "l": l, "t": t, "delta": questions.delta_of(delta), "notion": notion})
-        with output.watching() as run:
-            answer = api.ask(
-                data, attributes=chosen, c=c, distance=distance, sensitive=about, question=ask, time_limit=time_limit,
-                run=run, **asked,
-            )  # fmt: skip
-        questions.show(
-            answer, as_json=as_json, sql=sql, table=named, plot=plot, records=data.records,
-            **({"findings": findings.as_dict()} if as_json else {}),
-        )  # fmt: skip
-        by_number = ask is not None or delta is not None
-        output.answer(answer.answer is not False if by_number else findings.holds)
-        return
-    implied = questions.implied(data, k=k, attributes=chosen)
-    if as_json:
-        more = {} if implied is None else implied.as_dict()
-        output.show(findings, as_json=True, title="Exposure", records=data.records, **more)
-    else:
-        output.show(findings, as_json=False, title="Exposure", records=data.records)
-        if implied is not None:
-            questions.show(implied, as_json=False, sql=None, table=named, plot=None)
-    output.answer(findings.holds)
+    if made.input is None:
+        raise InputError("name the table to look at")
+    limited: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
+    return api.detect(
+        made.input,
+        share=share,
+        missing=made.missing,
+        delimiter=made.delimiter,
+        encoding=made.encoding,
+        engine=made.engine,
+        **limited,
+    )
+
+
+def _every_column_quasi(made: Job) -> Job:
+    """The job with every column that has no role as a quasi-identifier, unless some are named."""
+    from shoal import job
+    from shoal.core.schema import Role
+
+    if made.named(Role.QUASI) or made.input is None:
+        return made
+    engine = made.engine or job.engine(None)
+    names = engine.open(made.input, delimiter=made.delimiter, encoding=made.encoding, missing=made.missing).names
+    taken = {*made.named(Role.SENSITIVE), *made.named(Role.IDENTIFIER)}
+    return made.with_role(Role.QUASI, [name for name in names if name not in taken])
+
+
+def _exposure(data: Dataset, question: questions.Question, models: list[Model]) -> Findings:
+    """How exposed people are, and each model that looks at more than sizes."""
+    from shoal import api
+    from shoal.core.finding import Findings
+
+    exposed = api.diagnose(data, k=question.k, attributes=question.chosen)
+    classes = data.summary if question.chosen is None else data.group(tuple(question.chosen))
+    return Findings((*exposed, *(model.measure(classes) for model in models if not model.by_size)))

@@ -12,19 +12,9 @@ from shoal.cli import options, output
 
 
 def run(
-    source: options.Input = None,
+    table: options.Table,
     release: Annotated[Path | None, typer.Argument(help="The release file.")] = None,
-    quasi: options.Quasi = None,
-    sensitive: options.Sensitive = None,
     metrics: Annotated[str | None, typer.Option("--metrics", help="Only these measures, separated by commas.")] = None,
-    hierarchies: options.Hierarchies = None,
-    hierarchy_of: options.HierarchyOf = None,
-    kinds: options.KindOf = None,
-    missing: options.Missing = None,
-    missing_rules: options.MissingRule = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    job: options.JobFile = None,
     as_json: options.Json = False,
 ) -> None:
     """Measure what a release lost against the table that it was made from, and the risk that is left.
@@ -34,15 +24,12 @@ def run(
     from shoal import api, manifest
     from shoal.errors import InputError
 
-    made = options.base_job(
-        job, source=source, quasi=quasi, sensitive=sensitive, hierarchies=hierarchies, hierarchy_of=hierarchy_of,
-        kinds=kinds, missing=missing, missing_rules=missing_rules, delimiter=delimiter, encoding=encoding,
-    )  # fmt: skip
+    made = table.made()
     path = release or made.output
     if path is None:
         raise InputError("name the release file after the table")
     if not made.columns:
         made = replace(made, columns=manifest.columns_of(path))
-    data = options.read_job(made)
+    data = made.read()
     findings = api.evaluate(data, path, *options.listed(metrics))
     output.show(findings, as_json=as_json, title="Evaluation", records=data.records)

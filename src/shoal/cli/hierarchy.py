@@ -12,35 +12,32 @@ from shoal.cli import options, output
 
 
 def run(
-    source: options.Input = None,
+    source: options.Source,
     column: Annotated[str | None, typer.Option("--column", help="The column to make a hierarchy for.")] = None,
     builder: Annotated[
         str | None,
         typer.Option("--builder", help="FILE to check, or BUILDER:key=value,…; automatic when not given."),
     ] = None,
     target: options.Output = None,
-    kinds: options.KindOf = None,
-    missing: options.Missing = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    job: options.JobFile = None,
     as_json: options.Json = False,
 ) -> None:
     """Make or check the generalization hierarchy of a column and write it to a file for editing."""
-    from shoal.core.files import replacing
+    from shoal import job
+    from shoal.core.files import check_outputs, replacing
     from shoal.core.finding import Finding, Findings
+    from shoal.core.schema import Role
     from shoal.errors import ParameterError
 
     if column is None:
         raise ParameterError("name the column with --column")
-    chosen = [f"{column}={builder}"] if builder is not None else None
-    made = options.base_job(
-        job, source=source, quasi=column, sensitive="", identifiers="", hierarchy_of=chosen, kinds=kinds,
-        missing=missing, delimiter=delimiter, encoding=encoding,
-    )  # fmt: skip
+    made = source.made()
+    for role, names in ((Role.SENSITIVE, []), (Role.IDENTIFIER, []), (Role.QUASI, [column])):
+        made = made.with_role(role, names)
+    if builder is not None:
+        made = options.of_columns(made, hierarchy={column: job.builder(builder)})
     if target is not None:
-        options.refuse_overwriting([target], [made.input, job])
-    tree = options.read_job(made).hierarchies[0]
+        check_outputs([target], made.reads())
+    tree = made.read().hierarchies[0]
     if target is not None:
         text = io.StringIO()
         csv.writer(text, delimiter=";", lineterminator="\n").writerows(tree.rows())

@@ -1,24 +1,60 @@
-"""The options that commands share, and the job that they make."""
+"""The options that commands share, in blocks, and the job that they make."""
 
 from __future__ import annotations
 
 import csv
-import os
-from collections.abc import Sequence
-from dataclasses import replace
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from shoal.errors import ParameterError
 
 if TYPE_CHECKING:
-    from shoal.core.dataset import Dataset
     from shoal.job import Job
 
 
-def _names(family: str) -> Any:
+def taken_apart(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with each parameter that is a block of options (a dataclass) taken apart into these options.
+
+    Typer sees the options; the command gets the blocks.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    blocks: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters = []
+    for parameter in inspect.signature(command).parameters.values():
+        block = blocks.get(parameter.name)
+        if block is None:
+            parameters.append(parameter.replace(annotation=hints[parameter.name], kind=parameter.KEYWORD_ONLY))
+        else:
+            inner = get_type_hints(block, include_extras=True)
+            parameters += [
+                inspect.Parameter(
+                    field.name, parameter.KEYWORD_ONLY, default=field.default, annotation=inner[field.name]
+                )
+                for field in fields(block)
+            ]
+
+    @wraps(command)
+    def taking(**given: Any) -> None:
+        made = {
+            name: block(**{field.name: given.pop(field.name) for field in fields(block)})
+            for name, block in blocks.items()
+        }
+        command(**made, **given)
+
+    taking.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    taking.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return taking
+
+
+def names_of(family: str) -> Callable[[str], list[str]]:
+    """Completes the name of a plug-in."""
+
     def complete(incomplete: str) -> list[str]:
         from shoal import registry
 
@@ -27,40 +63,109 @@ def _names(family: str) -> Any:
     return complete
 
 
-Input = Annotated[Path | None, typer.Argument(help="The table: CSV (also .gz, .zst), Parquet or Arrow IPC.")]
 JobFile = Annotated[Path | None, typer.Option("--job", help="A job file (TOML); options given here override it.")]
-SaveJob = Annotated[Path | None, typer.Option("--save-job", help="Write this run as a job file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Quasi = Annotated[str | None, typer.Option("--quasi", help="Quasi-identifiers, separated by commas.")]
-Sensitive = Annotated[str | None, typer.Option("--sensitive", help="Sensitive attributes, separated by commas.")]
-Identifiers = Annotated[str | None, typer.Option("--identifiers", help="Direct identifiers, separated by commas.")]
-Hierarchies = Annotated[Path | None, typer.Option("--hierarchies", help="A folder with <column>.csv files.")]
-HierarchyOf = Annotated[
-    list[str] | None,
-    typer.Option("--hierarchy", help="COLUMN=FILE or COLUMN=BUILDER:key=value,… ; may be repeated."),
-]
-KindOf = Annotated[list[str] | None, typer.Option("--kind", help="COLUMN=numeric|categorical|date|text; repeatable.")]
-Missing = Annotated[str | None, typer.Option("--missing", help="Spellings of a missing value, separated by commas.")]
-MissingRule = Annotated[
-    list[str] | None, typer.Option("--missing-rule", help="COLUMN=value|refuse|drop; may be repeated.")
-]
-Delimiter = Annotated[str | None, typer.Option("--delimiter", help="Of a CSV file; found out by default.")]
-Encoding = Annotated[str | None, typer.Option("--encoding", help="Of a CSV file; found out by default.")]
-K = Annotated[int | None, typer.Option("--k", help="Short for --model k-anonymity:k=K.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Where the result goes.")]
 Models = Annotated[
     list[str] | None,
-    typer.Option("--model", help="A privacy model, NAME:key=value,… ; repeatable.", autocompletion=_names("models")),
+    typer.Option("--model", help="A privacy model, NAME:key=value,… ; repeatable.", autocompletion=names_of("models")),
 ]
-AlgorithmName = Annotated[
-    str | None,
-    typer.Option("--algorithm", help="The anonymizer, NAME:key=value,…", autocompletion=_names("algorithms")),
-]
-Suppression = Annotated[float | None, typer.Option("--suppression", help="The share of records to leave out at most.")]
-Objective = Annotated[
-    str | None, typer.Option("--objective", help="The loss to minimize.", autocompletion=_names("metrics"))
-]
-Seed = Annotated[int | None, typer.Option("--seed", help="The same seed gives the same release.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Where the result goes.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """The table, and how its file is read."""
+
+    source: Annotated[Path | None, typer.Argument(help="The table: CSV (also .gz, .zst), Parquet or Arrow IPC.")] = None
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", help="COLUMN=numeric|categorical|date|text; repeatable.")
+    ] = None
+    missing: Annotated[
+        str | None, typer.Option("--missing", help="Spellings of a missing value, separated by commas.")
+    ] = None
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", help="Delimiter of the CSV file (default: detected).")
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", help="Encoding of the CSV file (default: detected).")
+    ] = None
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine",
+            help="Where the table is worked on, NAME:key=value,… (default: in this process).",
+            autocompletion=names_of("engines"),
+        ),
+    ] = None
+    job: JobFile = None
+
+    def made(self) -> Job:
+        """The job file with what the options say in the place of what it says."""
+        from shoal import job
+        from shoal.core.schema import Kind
+
+        made = job.load(self.job) if self.job is not None else job.Job()
+        made = overridden(
+            made, input=self.source, delimiter=self.delimiter, encoding=self.encoding,
+            missing=tuple(listed(self.missing)) or None,
+            engine=None if self.engine is None else job.engine(self.engine),
+        )  # fmt: skip
+        kinds = paired(self.kinds, "--kind")
+        return of_columns(made, kind={name: job.member(Kind, text, "kind") for name, text in kinds.items()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(Source):
+    """The table with the roles and hierarchies of its columns."""
+
+    quasi: Annotated[str | None, typer.Option("--quasi", help="Quasi-identifiers, separated by commas.")] = None
+    sensitive: Annotated[str | None, typer.Option("--sensitive", help="Sensitive attributes, separated by commas.")] = (
+        None
+    )
+    identifiers: Annotated[
+        str | None, typer.Option("--identifiers", help="Direct identifiers, separated by commas.")
+    ] = None
+    hierarchies: Annotated[Path | None, typer.Option("--hierarchies", help="A folder with <column>.csv files.")] = None
+    hierarchy_of: Annotated[
+        list[str] | None,
+        typer.Option("--hierarchy", help="COLUMN=FILE or COLUMN=BUILDER:key=value,… ; may be repeated."),
+    ] = None
+    missing_rules: Annotated[
+        list[str] | None, typer.Option("--missing-rule", help="COLUMN=value|refuse|drop; may be repeated.")
+    ] = None
+
+    def made(self) -> Job:
+        from shoal import job
+        from shoal.core.schema import Missing, Role
+
+        made = overridden(super().made(), hierarchies=self.hierarchies)
+        roles = ((Role.QUASI, self.quasi), (Role.SENSITIVE, self.sensitive), (Role.IDENTIFIER, self.identifiers))
+        for role, names in roles:
+            if names is not None:
+                made = made.with_role(role, listed(names))
+        builders = paired(self.hierarchy_of, "--hierarchy")
+        rules = paired(self.missing_rules, "--missing-rule")
+        return of_columns(
+            made,
+            hierarchy={name: job.builder(text) for name, text in builders.items()},
+            missing={name: job.member(Missing, text, "missing-value rule") for name, text in rules.items()},
+        )
+
+
+def overridden(made: Job, **given: Any) -> Job:
+    """The job with every value that is given in the place of its own."""
+    return replace(made, **{name: value for name, value in given.items() if value is not None})
+
+
+def of_columns(made: Job, **settings: dict[str, Any]) -> Job:
+    """The job with settings of single columns in the place of its own."""
+    from shoal.job import ColumnJob
+
+    columns = dict(made.columns)
+    for setting, values in settings.items():
+        for name, value in values.items():
+            columns[name] = replace(columns.get(name, ColumnJob()), **{setting: value})
+    return replace(made, columns=columns)
 
 
 def listed(text: str | None) -> list[str]:
@@ -78,110 +183,3 @@ def paired(entries: list[str] | None, option: str) -> dict[str, str]:
             raise ParameterError(f"{option} is written COLUMN=…")
         pairs[column.strip()] = value.strip()
     return pairs
-
-
-def base_job(
-    job_file: Path | None,
-    *,
-    source: Path | None = None,
-    quasi: str | None = None,
-    sensitive: str | None = None,
-    identifiers: str | None = None,
-    hierarchies: Path | None = None,
-    hierarchy_of: list[str] | None = None,
-    kinds: list[str] | None = None,
-    missing: str | None = None,
-    missing_rules: list[str] | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-) -> Job:
-    """The part of a job that describes the input; what the options say overrides what the file says."""
-    from shoal import job
-    from shoal.core.schema import Kind, Role
-    from shoal.core.schema import Missing as Rule
-
-    made = job.load(job_file) if job_file is not None else job.Job()
-    given: dict[str, Any] = {
-        "input": source, "hierarchies": hierarchies, "delimiter": delimiter, "encoding": encoding,
-        "missing": tuple(listed(missing)) or None,
-    }  # fmt: skip
-    made = replace(made, **{name: value for name, value in given.items() if value is not None})
-    for role, names in ((Role.QUASI, quasi), (Role.SENSITIVE, sensitive), (Role.IDENTIFIER, identifiers)):
-        if names is not None:
-            made = made.with_role(role, listed(names))
-    columns = dict(made.columns)
-    settings = (
-        ("hierarchy", paired(hierarchy_of, "--hierarchy"), job.builder),
-        ("kind", paired(kinds, "--kind"), lambda text: job.member(Kind, text, "kind")),
-        ("missing", paired(missing_rules, "--missing-rule"), lambda text: job.member(Rule, text, "missing-value rule")),
-    )
-    for field, pairs, parsed in settings:
-        for name, text in pairs.items():
-            columns[name] = replace(columns.get(name, job.ColumnJob()), **{field: parsed(text)})
-    return replace(made, columns=columns)
-
-
-def every_column_quasi(made: Job) -> Job:
-    """The job with every column that has no role as a quasi-identifier, unless some are named."""
-    from shoal import job
-    from shoal.core.schema import Role
-
-    if made.named(Role.QUASI) or made.input is None:
-        return made
-    names = job.engine(None).open(made.input, delimiter=made.delimiter, encoding=made.encoding, missing=()).names
-    taken = {*made.named(Role.SENSITIVE), *made.named(Role.IDENTIFIER)}
-    return made.with_role(Role.QUASI, [name for name in names if name not in taken])
-
-
-def read_job(made: Job) -> Dataset:
-    """The table of a job."""
-    from shoal import api
-    from shoal.core.schema import Role
-    from shoal.errors import InputError
-
-    if made.input is None:
-        raise InputError("name the table to read, or a job file that does")
-    return api.read(
-        made.input,
-        quasi=made.named(Role.QUASI),
-        sensitive=made.named(Role.SENSITIVE),
-        identifiers=made.named(Role.IDENTIFIER),
-        hierarchies=made.hierarchies,
-        column_hierarchies={name: column.hierarchy for name, column in made.columns.items() if column.hierarchy},
-        kinds={name: column.kind for name, column in made.columns.items() if column.kind},
-        missing=made.missing,
-        missing_rules={name: column.missing for name, column in made.columns.items()},
-        strict=made.strict,
-        delimiter=made.delimiter,
-        encoding=made.encoding,
-    )
-
-
-def refuse_overwriting(targets: Sequence[Path | None], sources: Sequence[Path | None]) -> None:
-    """Refuses what could not be written, and what would overwrite a file that is read."""
-    from shoal.core.files import check_target
-    from shoal.errors import OutputError
-
-    for target in filter(None, targets):
-        check_target(target)
-        if any(source.exists() and target.exists() and source.samefile(target) for source in filter(None, sources)):
-            raise OutputError(f"{target.name}: this would overwrite a file that is read; name another one")
-
-
-def pseudonyms(made: Job) -> Any:
-    """Pseudonyms as the job asks for them; the key comes from a file or the environment, never from an option."""
-    from shoal.core.pseudonyms import Pseudonyms
-    from shoal.errors import InputError
-
-    if made.pseudonyms is None:
-        return None
-    if made.pseudonyms == "random":
-        return Pseudonyms()
-    if made.key_file is not None:
-        try:
-            return Pseudonyms(key=made.key_file.read_bytes().strip())
-        except OSError:
-            raise InputError("the file with the pseudonym key cannot be read") from None
-    if "SHOAL_KEY" in os.environ:
-        return Pseudonyms(key=os.environb[b"SHOAL_KEY"].strip())
-    raise ParameterError("keyed pseudonyms need a key: give --key-file, or set SHOAL_KEY in the environment")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from shoal.cli.signals import cancelling
+from shoal.core.words import printable
 
 if TYPE_CHECKING:
     from shoal.core.finding import Findings
@@ -22,18 +25,20 @@ def show(findings: Findings, *, as_json: bool, title: str, **more: Any) -> None:
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title, title_justify="left")
+    table = Table(title=Text(printable(title)), title_justify="left")
     for heading in ("finding", "value", "bound", "holds"):
         table.add_column(heading, justify="left" if heading == "finding" else "right")
     table.add_column("how", style="dim")
     for finding in findings:
         verdict = {True: "[green]yes[/green]", False: "[red]no[/red]", None: ""}[finding.holds]
-        table.add_row(finding.name, _number(finding.value), _number(finding.bound), verdict, finding.how)
+        named, how = Text(printable(finding.name)), Text(printable(finding.how))
+        table.add_row(named, _number(finding.value), _number(finding.bound), verdict, how)
     console = Console()
     console.print(table)
     for name, value in more.items():
-        console.print(f"{name}: {_number(value)}", highlight=False, markup=False)
+        console.print(printable(f"{name}: {_number(value)}"), highlight=False, markup=False)
 
 
 def _number(value: Any) -> str:
@@ -52,16 +57,22 @@ def answer(holds: bool) -> None:
 
 @contextmanager
 def watching() -> Iterator[Run]:
-    """A run, with a progress bar on stderr for a person at a terminal."""
+    """A run that a signal cancels, with a progress bar on stderr for a person at a terminal."""
     from shoal.core.run import Run
 
-    if not sys.stderr.isatty():
-        yield Run()
-        return
+    with ExitStack() as stack:
+        told = stack.enter_context(_bar()) if sys.stderr.isatty() else None
+        run = Run(told)
+        stack.enter_context(cancelling(run))
+        yield run
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[float, str], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
-        yield Run(lambda done, doing: bar.update(task, completed=done, description=doing))
+        yield lambda done, doing: bar.update(task, completed=done, description=doing)

@@ -1,16 +1,28 @@
-"""Writing files so that whatever goes wrong leaves the old ones as they were."""
+"""Writing files so that whatever goes wrong, a kill too, leaves the old ones as they were.
+
+New files are written into a hidden folder beside their targets. Before the first of them takes its place, what stands
+there is kept in that folder as well and a mark is set; removing the mark makes the new files valid. Whoever finds the
+mark puts the old files back: the process itself when something fails, the next one when it was killed. The hidden
+folder is locked while its process lives.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import secrets
 import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from shoal.errors import OutputError
+
+HIDDEN, DIGITS = ".shoal-", 16
+"""How the names of hidden folders begin, and how many hexadecimal digits follow."""
 
 
 def check_target(path: Path) -> None:
@@ -29,6 +41,27 @@ def check_target(path: Path) -> None:
         raise OutputError(f"{path.name}: no permission to write there")
 
 
+def check_outputs(outputs: Sequence[Path], inputs: Iterable[Path] = ()) -> None:
+    """Refuses, before any work is done, outputs that cannot be written, meet in one file, or overwrite an input."""
+    for path in outputs:
+        check_target(path)
+    for one, other in combinations(outputs, 2):
+        if _same(one, other):
+            raise OutputError(f"{one.name} and {other.name} are the same file; each output needs a file of its own")
+    read = [path for path in inputs if path.exists()]
+    for path in outputs:
+        if path.exists() and any(path.samefile(source) for source in read):
+            raise OutputError(f"{path.name}: this would overwrite a file that is read; name another one")
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, which need not exist; some disks do not tell upper from lower case."""
+    if one.exists() and other.exists() and one.samefile(other):
+        return True
+    alike = one.resolve().name.casefold() == other.resolve().name.casefold()
+    return alike and one.resolve().parent.samefile(other.resolve().parent)
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A file beside the target to write to; it takes the target's place only when all went well."""
@@ -40,43 +73,178 @@ def replacing(path: Path) -> Iterator[Path]:
 def replacing_all(*paths: Path) -> Iterator[tuple[Path, ...]]:
     """Files beside their targets to write to; they take the targets' places together, or none of them does.
 
-    Each lies in a hidden folder of its own under the target's name, so that its ending says what it is.
+    Each has the name of its target, so that its ending says what it is.
     """
-    for path in paths:
-        check_target(path)
-    with ExitStack() as stack:
-        try:
-            folders = [
-                Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".", dir=path.parent))) for path in paths
-            ]
-            besides = tuple(folder / path.name for folder, path in zip(folders, paths, strict=True))
-            yield besides
-            for beside, path in zip(besides, paths, strict=True):
-                with beside.open("rb") as file:
-                    os.fsync(file.fileno())
-                if path.exists():
-                    shutil.copymode(path, beside)
-            _exchange(besides, paths)
-        except OSError as error:
-            names = " and ".join(path.name for path in paths)
-            raise OutputError(f"{names}: could not be written ({error.strerror or type(error).__name__})") from None
-
-
-def _exchange(besides: tuple[Path, ...], paths: tuple[Path, ...]) -> None:
-    """Puts all files in their places; what stood there comes back when one of them cannot be put."""
-    old = [beside.with_name(beside.name + ".old") for beside in besides]
+    check_outputs(paths)
+    names = " and ".join(path.name for path in paths)
     try:
-        for beside, path, kept in zip(besides, paths, old, strict=True):
-            if path.exists():
-                _keep(path, kept)
-            beside.replace(path)
-    except BaseException:
-        for path, kept, beside in zip(paths, old, besides, strict=True):
-            if kept.exists():
-                kept.replace(path)
-            elif not beside.exists():
-                path.unlink(missing_ok=True)
-        raise
+        for folder in {path.parent for path in paths}:
+            recover(folder)
+        with _exchange(paths) as exchange:
+            yield exchange.news
+            exchange.carry_out()
+    except OSError as error:
+        raise OutputError(f"{names}: could not be written ({error.strerror or type(error).__name__})") from None
+
+
+def recover(folder: Path) -> None:
+    """Puts back what a killed process was about to replace in a folder, and removes what it left there.
+
+    Whoever writes into a folder, or reads files from it that belong together, calls this first. What a live process is
+    writing is left alone.
+    """
+    try:
+        for hidden in sorted(folder.resolve().glob(HIDDEN + "[0-9a-f]" * DIGITS)):
+            _recover(hidden)
+    except OSError as error:
+        raise OutputError(
+            "a run that was stopped left its files half replaced, and the old ones cannot be put back "
+            f"({error.strerror or type(error).__name__}); try again where writing is allowed"
+        ) from None
+
+
+def _recover(hidden: Path) -> None:
+    lock = _locked(hidden, wait=False)
+    if lock is None:
+        return
+    try:
+        if os.fstat(lock).st_uid != os.geteuid():  # nobody else says which of our files are put back or removed
+            return
+        exchange = _Exchange.read(hidden)
+        if exchange is None or not exchange.home.exists():
+            shutil.rmtree(hidden, ignore_errors=True)
+        elif exchange.home != hidden:
+            _recover(exchange.home)
+        else:
+            exchange.undo()
+    finally:
+        os.close(lock)
+
+
+@dataclass(frozen=True)
+class _Exchange:
+    """Targets, and beside each a hidden folder of one name. That of the first target, `home`, has the mark.
+
+    Each hidden folder has the plan, so that whoever finds one finds all; `home` is there before and after the others.
+    """
+
+    targets: tuple[Path, ...]
+    name: str
+
+    @classmethod
+    def read(cls, hidden: Path) -> _Exchange | None:
+        """The exchange that a hidden folder is part of; None when its process came to no writing."""
+        try:
+            return cls(tuple(map(Path, json.loads((hidden / "plan.json").read_bytes()))), hidden.name)
+        except (OSError, ValueError):
+            return None
+
+    @property
+    def folders(self) -> list[Path]:
+        return list(dict.fromkeys(target.parent / self.name for target in self.targets))
+
+    @property
+    def home(self) -> Path:
+        return self.folders[0]
+
+    @property
+    def _mark(self) -> Path:
+        return self.home / "exchanging.json"
+
+    @property
+    def news(self) -> tuple[Path, ...]:
+        return tuple(target.parent / self.name / "new" / target.name for target in self.targets)
+
+    @property
+    def _olds(self) -> tuple[Path, ...]:
+        return tuple(target.parent / self.name / "old" / target.name for target in self.targets)
+
+    def prepare(self, locks: list[int]) -> None:
+        """Makes the hidden folders and adds their locks to the others."""
+        plan = json.dumps(list(map(str, self.targets)))
+        for folder in self.folders:
+            while not folder.exists():  # somebody may take it for an abandoned one before it is locked
+                folder.mkdir(mode=0o700)
+                lock = _locked(folder, wait=True)
+                if lock is not None:
+                    locks.append(lock)
+            (folder / "plan.json").write_text(plan, encoding="utf-8")
+            for name in ("new", "old"):
+                (folder / name).mkdir()
+
+    def carry_out(self) -> None:
+        """Puts all new files in their places; until the mark is removed, `undo` brings the old ones back."""
+        fresh = [place for place, target in enumerate(self.targets) if not target.exists()]
+        for place, (new, old, target) in enumerate(zip(self.news, self._olds, self.targets, strict=True)):
+            if place not in fresh:
+                shutil.copymode(target, new)
+                _keep(target, old)
+            _flush(new)
+        for folder in self.folders:
+            for inner in (folder / "new", folder / "old", folder):
+                _flush(inner)
+        written = self.home / "mark.json"
+        written.write_text(json.dumps(fresh), encoding="utf-8")
+        _flush(written)
+        written.replace(self._mark)
+        _flush(self.home)
+        for new, target in zip(self.news, self.targets, strict=True):
+            new.replace(target)
+        for folder in {target.parent for target in self.targets}:
+            _flush(folder)
+        self._mark.unlink()
+
+    def undo(self) -> None:
+        """Brings the old files back where the new ones are not valid, and removes the hidden folders."""
+        if self._mark.exists():
+            fresh = json.loads(self._mark.read_bytes())
+            for place, (new, old, target) in enumerate(zip(self.news, self._olds, self.targets, strict=True)):
+                if new.exists():
+                    continue
+                if old.exists():
+                    old.replace(target)
+                elif place in fresh:
+                    target.unlink(missing_ok=True)
+            self._mark.unlink()
+        for folder in reversed(self.folders):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _exchange(paths: Sequence[Path]) -> Iterator[_Exchange]:
+    """An exchange to carry out; when it was not, or not to its end, everything is as it was before."""
+    targets = tuple(path.parent.resolve() / path.name for path in paths)
+    exchange = _Exchange(targets, HIDDEN + secrets.token_hex(DIGITS // 2))
+    locks: list[int] = []
+    try:
+        exchange.prepare(locks)
+        yield exchange
+    finally:
+        try:
+            exchange.undo()
+        finally:
+            for lock in locks:
+                os.close(lock)
+
+
+def _locked(folder: Path, *, wait: bool) -> int | None:
+    """A lock on a folder, held until it is closed or the process ends.
+
+    None where somebody else holds it, and where there are no locks: then nobody can tell that a process ended, and
+    what it left stays.
+    """
+    try:
+        import fcntl
+
+        lock = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(lock)
+        return None
+    return lock
 
 
 def _keep(path: Path, kept: Path) -> None:
@@ -84,6 +252,17 @@ def _keep(path: Path, kept: Path) -> None:
         kept.hardlink_to(path)
     except OSError:  # some file systems have no links
         shutil.copy2(path, kept)
+        _flush(kept)
+
+
+def _flush(path: Path) -> None:
+    """Makes sure that a file or a folder survives a loss of power."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        with suppress(OSError) if path.is_dir() else nullcontext():  # some file systems cannot do that for folders
+            os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def sha256(path: Path) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import shoal
-from shoal import api
+from shoal import api, cli
 from shoal.cli import app, main
+from shoal.errors import InputError
 
 COMMANDS = [command.name for command in app.registered_commands]
 
@@ -143,3 +146,41 @@ def test_a_hierarchy_never_overwrites_its_table(table: Path) -> None:
     before = table.read_bytes()
     assert ended("hierarchy", str(table), "--column", "age", "-o", str(table)) == 2
     assert table.read_bytes() == before
+
+
+def chained(error: BaseException, cause: BaseException) -> BaseException:
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (MemoryError("a canary"), 2), (pa.ArrowMemoryError("a canary"), 2),
+        (chained(SystemError("a canary"), MemoryError()), 2), (chained(InputError("torn"), MemoryError()), 2),
+        (OSError(errno.ENOMEM, "a canary"), 2), (chained(MemoryError("a canary"), KeyboardInterrupt()), 130),
+        (ImportError("a canary"), None), (OSError("a canary"), None), (RuntimeError("can't start new thread"), None),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else str(value),
+)  # fmt: skip
+def test_too_little_memory_is_told(
+    error: BaseException, code: int | None, limited: bool, table: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    def read(*_arguments: object, **_named: object) -> None:
+        raise error
+
+    monkeypatch.setattr(api, "read", read)
+    monkeypatch.setattr(cli, "_limited", lambda: limited)
+    assert ended("diagnose", str(table), "--quasi", "age") == (code or (2 if limited else 70))
+    shown = capsys.readouterr().err
+    assert "canary" not in shown and shown.count("\n") == 1
+    assert ("too little memory" in shown) == (code == 2 or (code is None and limited))
+
+
+def test_exit_codes_are_shown_where_people_look(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("--help") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for code, meaning in cli.EXIT_CODES.items():
+        assert f"{code} {meaning}" in shown

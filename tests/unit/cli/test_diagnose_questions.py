@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import polars as pl
 import pytest
 
 import shoal
@@ -126,3 +127,20 @@ def test_models_are_measured_beside_the_exposure(run):
 
 def test_every_column_is_looked_at_when_none_is_named(run):
     assert json.loads(run("--k", "2", "--json", roles=[], code=1))["attributes"] == ["age", "gender", "zip", "disease"]
+
+
+def test_names_cannot_steer_the_terminal(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    odd = "a\x1b[2J\x07"
+    pl.DataFrame({odd: [1, 3] * 3, "[red]b": [2, 4] * 3}).write_parquet("o.parquet")
+    for arguments in (
+        ["diagnose", "o.parquet", "--k", "2"], ["diagnose", "o.parquet", "--ask", "4"], ["diagnose", "o.parquet", "--detect"],
+        ["hierarchy", "o.parquet", "--column", odd], ["diagnose", "o.parquet", "--quasi", "none"],
+        ["anonymize", "o.parquet", "-o", "out.csv", "--quasi", f"{odd},[red]b", "--k", "2", "--algorithm", "optimal"],
+        ["verify", "\x1b[2J.csv"],
+    ):  # fmt: skip
+        with pytest.raises(SystemExit):
+            main(arguments)
+        shown = capsys.readouterr()
+        assert not {"\x1b", "\x07"} & set(shown.out + shown.err), arguments
+        assert "a" in shown.out + shown.err

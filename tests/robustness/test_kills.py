@@ -1,0 +1,176 @@
+"""Kills at random moments, a full disk, a read-only one: old or new, whole and verified, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from canary_table import ROLES
+
+import shoal as library
+from shoal import job
+
+KILLS = 40
+FORKING = """
+import contextlib, os, sys
+import numpy as np
+import polars, pyarrow.csv, pyarrow.feather, pyarrow.parquet, rich.table
+import shoal.outcome, shoal.kernels.mondrian, shoal.kernels.splitting
+from shoal import registry
+from shoal.cli import main
+from shoal.core.grouping import group
+
+with contextlib.suppress(ImportError):
+    import pandas
+group([np.arange(9, dtype=np.int32)] * 2, [10, 10])
+for family in registry.CONTRACTS:
+    for name in registry.names(family):
+        registry.find(family, name)
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        errors = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(errors, 1), os.dup2(errors, 2)
+        code = 1
+        try:
+            main(line.rstrip("\\n").split("\\t"))
+        except SystemExit as end:
+            code = end.code or 0
+        finally:
+            sys.stdout.flush(), sys.stderr.flush()
+            os._exit(code)
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+class Commands:
+    """Runs real commands in processes that are forked from one that has everything imported."""
+
+    def __init__(self, errors: Path) -> None:
+        self.errors = errors
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", FORKING, str(errors)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def start(self, *arguments: object) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.write("\t".join(map(str, arguments)) + "\n")
+        self.process.stdin.flush()
+        return self._number()
+
+    def ended(self) -> int:
+        code = self._number()
+        assert "Traceback" not in self.errors.read_text()
+        return code
+
+    def _number(self) -> int:
+        assert self.process.stdout is not None
+        return int(self.process.stdout.readline())
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> Iterator[Commands]:
+    made = Commands(tmp_path / "errors.txt")
+    yield made
+    made.process.communicate()
+
+
+def whole(target: Path, file: Path) -> int:
+    """The k of a release that verifies and whose manifest and job belong to it."""
+    assert library.verify(target).holds
+    for folder in (target.parent, file.parent):
+        assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
+    assert {path.name for path in target.parent.iterdir()} == {"out.csv", "out.csv.manifest.json"}
+    (model,) = json.loads(target.with_name("out.csv.manifest.json").read_text())["policy"]["models"]
+    assert [model["k"]] == [made.parameters()["k"] for made in job.load(file).models]
+    return int(model["k"])
+
+
+def test_kills_at_random_moments(table: Path, tmp_path: Path, commands: Commands) -> None:
+    chance = random.Random(7319)
+    target, file = tmp_path / "results" / "out.csv", tmp_path / "jobs" / "job.toml"
+    target.parent.mkdir()
+    file.parent.mkdir()
+
+    def begin(k: int) -> int:
+        return commands.start("anonymize", table, "-o", target, *ROLES, "--k", k, "--save-job", file)
+
+    begin(2)
+    assert commands.ended() == 0
+    started = time.monotonic()
+    begin(3)
+    assert commands.ended() == 0
+    took = time.monotonic() - started
+    k, seen = whole(target, file), Counter[str]()
+    for number in range(KILLS):
+        sent = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[number % 3]
+        wanted = 5 - k
+        running = begin(wanted)
+        if number % 2:
+            time.sleep(chance.random() * took)
+        else:  # while files are written
+            while alive(running) and not any(target.parent.glob(".shoal-*")):
+                pass
+            time.sleep(chance.random() * 0.01)
+        if alive(running):
+            os.kill(running, sent)
+        code = commands.ended()
+        assert code in (0, 130, -sent), commands.errors.read_text()
+        before, k = k, whole(target, file)
+        assert k == wanted or (k == before and code != 0)
+        seen[f"{sent.name} {'new' if k == wanted else 'old'}"] += 1
+    assert {"SIGINT old", "SIGTERM old", "SIGKILL old"} <= seen.keys(), seen
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 64 kB, where one may be mounted."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", place], capture_output=True).returncode:
+        pytest.skip("no disk may be mounted here")
+    yield place
+    subprocess.run(["umount", place], check=True)
+
+
+def test_a_full_disk_and_a_read_only_one(table: Path, small_disk: Path, shoal) -> None:
+    target, file = small_disk / "out.csv", small_disk / "job.toml"
+    common = ("anonymize", table, "-o", target, *ROLES, "--save-job", file)
+    assert shoal(*common, "--k", 2).code == 0
+    full = small_disk / "full"
+    for size in (4096, 1):
+        with pytest.raises(OSError, match="No space"), full.open("ab", buffering=0) as filling:
+            while True:
+                filling.write(b"x" * size)
+    before = {path.name: path.read_bytes() for path in small_disk.iterdir()}
+    for free in (0, 4096, 8192, 12288, 16384):
+        os.truncate(full, len(before["full"]) - free)
+        ran = shoal(*common, "--k", 3)
+        assert ran.code == 2 and "No space left" in ran.err
+        os.truncate(full, 0)
+        now = {path.name: path.read_bytes() for path in small_disk.iterdir()}
+        assert now == {**before, "full": b""}
+        full.write_bytes(before["full"])
+    full.unlink()
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    assert "no permission" in shoal(*common, "--k", 3).err
+    assert shoal("verify", target).code == 0
