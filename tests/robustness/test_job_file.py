@@ -21,6 +21,7 @@ delimiter = ";"
 encoding = "cp1252"
 missing = ["?", "NA"]
 hierarchies = "trees"
+engine = "embedded"
 [columns.age]
 role = "quasi"
 kind = "numeric"
