@@ -171,7 +171,7 @@ def parts(stated: Mapping[str, Any] | None, path: Path) -> dict[str, Path]:
 def schema_of(stated: Mapping[str, Any], tables: Mapping[str, Published]) -> tuple[Schema, dict[str, Any]]:
     """The schema as the manifest has it; trees of sensitive attributes with the labels that the release shows."""
     columns, populations = [], {}
-    shown = {name: table for table in reversed(tables.values()) for name in table.names}
+    shown = {name: table for table in reversed(list(tables.values())) for name in table.names}
     for entry in stated["columns"]:
         name, role = entry["name"], Role(entry["role"])
         if role is Role.IDENTIFIER:

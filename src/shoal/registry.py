@@ -95,7 +95,7 @@ def _checked(family: str, name: str, plugin: Any) -> type[Any]:
     contract = CONTRACTS[family]
     rules = {
         f"it must be a subclass of {contract.__name__}": isinstance(plugin, type) and issubclass(plugin, contract),
-        "it must be a frozen dataclass": dataclasses.is_dataclass(plugin) and plugin.__dataclass_params__.frozen,  # type: ignore[attr-defined]
+        "it must be a frozen dataclass": getattr(getattr(plugin, "__dataclass_params__", None), "frozen", False),
         "its fields must be keyword-only": dataclasses.is_dataclass(plugin)
         and all(entry.kw_only for entry in dataclasses.fields(plugin)),
         "it must define every method of its contract": not getattr(plugin, "__abstractmethods__", None),

@@ -256,6 +256,11 @@ class Table(Protocol):
     @property
     def records(self) -> int: ...
 
+    @property
+    def source(self) -> Any:
+        """The `Source` that it was read from."""
+        ...
+
     def group(self, attributes: Sequence[str], sensitive: Sequence[str]) -> Classes:
         """Distinct tuples with counts and histograms, computed where the data live."""
         ...

@@ -104,7 +104,7 @@ class EmbeddedPublished:
             return table
         import narwhals as nw
 
-        frame = nw.from_arrow(table, backend=self.native or "polars").to_native()
+        frame = nw.from_arrow(table, backend=nw.Implementation.from_string(self.native or "polars")).to_native()
         for name, dtype in self.dtypes.items():
             untouched = name in table.column_names and table[name].type == self._came(name)
             if untouched and hasattr(dtype, "__from_arrow__") and frame[name].dtype != dtype:
@@ -164,7 +164,7 @@ def _as_texts(name: str, column: pa.ChunkedArray) -> tuple[Codes, list[str | Non
     indices = combined.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     shown = np.unique(indices)
     texts = [None if place < 0 else text for place, text in _shown(combined.dictionary, shown)]
-    labels: list[str | None] = sorted({text for text in texts if text is not None})
+    labels: list[str | None] = [*sorted({text for text in texts if text is not None})]
     if None in texts:
         labels.append(None)
     known = {label: place for place, label in enumerate(labels)}
