@@ -72,6 +72,7 @@ def test_nothing_left_is_no_solution(data: shoal.Dataset) -> None:
     assert caught.value.attempt["checked"] == 1
 
 
+@pytest.mark.smoke
 def test_level_limits_hold(data: shoal.Dataset) -> None:
     free = levels(data, shoal.Optimal(), suppression=0.02)
     bound = levels(
