@@ -92,7 +92,7 @@ def test_numeric_intervals_can_be_read_back():
         ([("a", "*"), ("b", "x", "*")], "another number of levels"),
         ([("a",), ("b",)], "one level only"),
         ([("a", "", "*"), ("b", "x", "*")], "no path to the top"),
-        ([("a", "x", "*"), ("a", "x", "*")], "more than once"),
+        ([("a", "x", "*"), ("a", "y", "*")], "more than once"),
         ([("a", "x", "p", "*"), ("b", "x", "q", "*")], "two or more parents"),
         ([("a", "x"), ("b", "y")], "ends in 2 values"),
     ],
