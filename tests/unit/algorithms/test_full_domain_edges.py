@@ -103,7 +103,7 @@ def test_weights_move_the_loss_elsewhere(data: shoal.Dataset) -> None:
 
 @pytest.mark.parametrize("weights", [{"age": -1}, dict.fromkeys(QUASI, 0), {"age": float("nan")}])
 def test_weights_that_mean_nothing(data: shoal.Dataset, weights: dict[str, float]) -> None:
-    with pytest.raises(ParameterError, match="weights are numbers from 0 up|must be finite"):
+    with pytest.raises(ParameterError, match=r"weights are numbers from 0 up|must be finite"):
         levels(data, shoal.Optimal(weights=weights))
 
 
