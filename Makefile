@@ -2,13 +2,17 @@
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lowest lint bench docs clean
 
 demo: .venv/installed
 	$(BIN)/shoal demo -o demo-output
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2
+
+# A few tests with the lowest versions that pyproject.toml allows, whose own deprecation warnings do not count.
+lowest: .venv-lowest/installed
+	NUMBA_CACHE_DIR=.venv-lowest/cache .venv-lowest/bin/python -m pytest -m smoke -W default
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -23,11 +27,13 @@ docs: .venv/installed
 	$(BIN)/mkdocs build --strict --quiet
 
 clean:
-	rm -rf .venv site demo-output
+	rm -rf .venv .venv-lowest site demo-output
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/installed: constraints.txt
+.venv-lowest/installed: constraints-lowest.txt
+.venv/installed .venv-lowest/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Shoal needs Python 3.11 or newer"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { test "$$(id -u)" = 0 && apt-get update -q && apt-get install -qy python3-venv; }
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -c $(filter constraints%,$^) -e '.[all,dev]'
 	@touch $@

@@ -63,6 +63,7 @@ def test_delimiters_and_line_ends(delimiter: str, line_end: str, tmp_path: Path)
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".csv.zst"])
+@pytest.mark.smoke
 def test_encodings_and_compression(encoding: str, ending: str, tmp_path: Path) -> None:
     source = tmp_path / f"table{ending}"
     content = written().encode(encoding)

@@ -84,6 +84,7 @@ def test_an_arrow_column_in_every_role(name: str, role: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
+@pytest.mark.smoke
 def test_files_hold_every_type(ending: str, tmp_path: Path) -> None:
     columns = {name: column for name, column in COLUMNS.items() if name != "string_view"}
     table = pa.table({**columns, "list": [[1, 2], None, []] * 6, "struct": [{"a": 1}, None, {"a": 2}] * 6})
@@ -153,6 +154,7 @@ def people() -> dict[str, list]:
         (lambda: pa.table(people()), pa.Table),
     ],
 )
+@pytest.mark.smoke
 def test_frames_come_back_as_they_came(frame, kind: type) -> None:
     given = frame()
     copy = given.copy() if isinstance(given, pd.DataFrame) else None
@@ -165,6 +167,7 @@ def test_frames_come_back_as_they_came(frame, kind: type) -> None:
         assert release.frame.index.equals(pd.RangeIndex(20))
 
 
+@pytest.mark.smoke
 def test_dtypes_of_pandas_survive() -> None:
     frame = pd.DataFrame(
         {
@@ -186,6 +189,7 @@ def test_dtypes_of_pandas_survive() -> None:
     assert sorted(release.frame["count"]) == list(range(20))
 
 
+@pytest.mark.smoke
 def test_dtypes_of_polars_survive() -> None:
     frame = pl.DataFrame(
         {

@@ -61,6 +61,7 @@ key_file = "secret.key"
 """
 
 
+@pytest.mark.smoke
 def test_everything_reads_back(tmp_path: Path) -> None:
     file = tmp_path / "job.toml"
     file.write_text(FULL)

@@ -52,6 +52,7 @@ def test_the_manifest_holds_no_value(release: Path) -> None:
 
 @pytest.mark.parametrize("column", range(4))
 @pytest.mark.parametrize("value", ["", "elsewhere", "1"])
+@pytest.mark.smoke
 def test_one_cell_changed(column: int, value: str, release: Path, shoal) -> None:
     lines = release.read_text().splitlines(keepends=True)
     cells = lines[5].rstrip("\n").split(",")
@@ -169,6 +170,7 @@ def test_a_manifest_that_is_no_manifest(content: bytes, release: Path, shoal) ->
     assert ran.code == 2 and "manifest" in ran.err
 
 
+@pytest.mark.smoke
 def test_evaluation_with_roles_from_the_manifest(release: Path, table: Path, shoal) -> None:
     ran = shoal("evaluate", table, release, "--json")
     assert ran.code == 0 and findings(ran)["k"]["holds"]

@@ -45,6 +45,7 @@ print(asked.positive_border, round(shoal.ask(data, notion="least-share", attribu
 """
 
 
+@pytest.mark.smoke
 def test_a_package_adds_a_model_by_an_entry_point(tmp_path):
     (tmp_path / "least_share.py").write_text(PLUGIN, encoding="utf-8")
     metadata = tmp_path / "least_share-1.0.dist-info"

@@ -46,6 +46,7 @@ def test_every_class_keeps_every_model(algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", EVERY)
+@pytest.mark.smoke
 def test_published_ranges_hold_the_true_values(algorithm: str) -> None:
     table = people(30).with_row_index("row")
     release = shoal.anonymize(

@@ -32,6 +32,7 @@ def table(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.smoke
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert ended(command, "--help") == 0
     shown = capsys.readouterr().out
@@ -46,6 +47,7 @@ def test_version_and_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("diagnose", "--k", "many") == 2
 
 
+@pytest.mark.smoke
 def test_exit_codes(table: Path, tmp_path: Path) -> None:
     target = str(tmp_path / "out.csv")
     common = (str(table), "--quasi", "age,sex")
@@ -58,6 +60,7 @@ def test_exit_codes(table: Path, tmp_path: Path) -> None:
     assert ended("anonymize", *common, "--k", "9", "-o", target) == 3
 
 
+@pytest.mark.smoke
 def test_errors_are_json_too(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("diagnose", str(table), "--quasi", "nobody", "--json") == 2
     captured = capsys.readouterr()
@@ -103,6 +106,7 @@ def test_an_error_inside_a_callback_prints_no_value(
 
 
 @pytest.mark.parametrize(("algorithm", "shows"), [("optimal", "nodes checked"), ("mondrian", "class they hide in")])
+@pytest.mark.smoke
 def test_a_picture_of_the_search_or_of_the_classes(table: Path, algorithm: str, shows: str) -> None:
     picture, target = table.with_name("picture.svg"), table.with_name("out.csv")
     assert ended("anonymize", str(table), "-o", str(target), "--quasi", "age,sex", "--k", "2",

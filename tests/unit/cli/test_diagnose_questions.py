@@ -40,6 +40,7 @@ def test_a_bound_asks_for_borders_beside_the_findings(run):
     assert found["calls"] == 3 and found["calls_levelwise"] == 3
 
 
+@pytest.mark.smoke
 def test_each_question_by_what_is_given(run):
     given = {
         1: ["--attributes", "gender", "--k", "2"], 2: ["--attributes", "gender"], 4: [],
@@ -99,6 +100,7 @@ def test_the_query_names_the_file_or_the_table_that_is_said(run):
     assert found["sql"].startswith("WITH") and found["question"] == 3
 
 
+@pytest.mark.smoke
 def test_pictures(run, tmp_path):
     pytest.importorskip("altair")
     run("--k", "2", "--plot", "lattice.svg", code=1)

@@ -44,6 +44,7 @@ def found(people):
     return shoal.detect(people)
 
 
+@pytest.mark.smoke
 def test_roles_and_reasons(found):
     expected = {
         "contact": ("identifier", "e-mail"), "surname": ("identifier", "heading"),

@@ -45,6 +45,7 @@ def without_bound(notion):
 
 
 @pytest.mark.parametrize("notion", NOTIONS, ids=lambda notion: notion["notion"])
+@pytest.mark.smoke
 def test_questions_about_one_set(notion, data, people):
     for given in (notion, {**notion, "delta": 0.05}, {**notion, "delta": 0.9}):
         found = shoal.ask(data, attributes=QUASI[:2], **given)

@@ -194,6 +194,7 @@ ODD = [
 
 
 @pytest.mark.parametrize("builder", ["automatic", "masking", "masking:side=left,step=2", "ordering:fanout=3"])
+@pytest.mark.smoke
 def test_a_hierarchy_that_is_written_reads_back(builder: str, tmp_path: Path) -> None:
     table, first, second = tmp_path / "table.parquet", tmp_path / "x.csv", tmp_path / "again.csv"
     pl.DataFrame({"x": ODD}).write_parquet(table)

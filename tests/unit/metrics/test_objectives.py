@@ -34,6 +34,7 @@ def fixed(data: shoal.Dataset, letter: int, sex: int, k: int, suppression: float
     return shoal.anonymize(data, shoal.KAnonymity(k=k), algorithm=search, suppression=suppression)
 
 
+@pytest.mark.smoke
 def test_by_hand(data: shoal.Dataset) -> None:
     """letter at level 1, k = 2: classes (ab, f) 4, (ab, m) 1, (cd, m) 2, (cd, f) 1; two records are left out."""
     release = fixed(data, 1, 0, 2)
@@ -70,6 +71,7 @@ def test_everything_at_the_top_loses_everything(data: shoal.Dataset) -> None:
 
 
 @pytest.mark.parametrize("name", ["loss", "loss-arithmetic", "precision", "height", "gcp", "dm", "aecs"])
+@pytest.mark.smoke
 def test_a_file_scores_as_the_release_it_was(name: str, data: shoal.Dataset, tmp_path: Path) -> None:
     """Nothing of these needs to know how a release came about."""
     release = fixed(data, 1, 0, 2)

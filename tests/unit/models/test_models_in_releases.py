@@ -69,6 +69,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model}{len(getattr(model, 'values', ()))}")
+@pytest.mark.smoke
 def test_release_is_verified_from_its_manifest_alone(table: polars.DataFrame, tmp_path: Path, model: Any) -> None:
     data = opened(table, "disease")
     release = shoal.anonymize(data, shoal.KAnonymity(k=2), model)

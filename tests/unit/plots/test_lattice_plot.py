@@ -57,6 +57,7 @@ def test_large_lattices_are_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["svg", "png"])
+@pytest.mark.smoke
 def test_formats(ending: str, tmp_path: Path) -> None:
     data, release = searched(["sex", "race"], algorithm="optimal")
     written = plot.lattice(data.hierarchies, release.recoding, tmp_path / f"l.{ending}").read_bytes()

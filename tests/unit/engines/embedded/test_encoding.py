@@ -32,6 +32,7 @@ NESTED = {
 
 
 @pytest.mark.parametrize("name", NESTED)
+@pytest.mark.smoke
 def test_no_dictionary_is_left_at_any_depth(name: str) -> None:
     array = NESTED[name]
     column = pa.chunked_array([array, array.slice(1)])
