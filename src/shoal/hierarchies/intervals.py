@@ -82,10 +82,11 @@ class Intervals(Builder):
     def _level(
         self, numbers: NDArray[Any], width: float, whole: bool, where: str
     ) -> tuple[np.ndarray, np.ndarray, tuple[Floats, Floats]]:
-        edges: tuple[float | None, ...] = (self.origin, self.bottom, self.top)
+        origin: float = self.origin
+        bottom, top = self.bottom, self.top
         if isinstance(width, int):
-            edges = tuple(None if edge is None else int(edge) for edge in edges)
-        origin, bottom, top = edges
+            origin = int(origin)
+            bottom, top = (None if edge is None else int(edge) for edge in (bottom, top))
         exact = numbers.dtype == object
         with np.errstate(over="ignore"):
             cells = (numbers - origin) // width if exact else np.floor((numbers - origin) / width)

@@ -19,7 +19,7 @@ from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.engines.embedded import source
 from shoal.engines.embedded.csv import Dialect
-from shoal.engines.embedded.encoding import _texts, dictionary, plain_values
+from shoal.engines.embedded.encoding import _texts, dictionary, in_known_zone, plain_values
 from shoal.errors import InputError, OutputError, unknown_columns
 
 
@@ -28,7 +28,7 @@ class EmbeddedPublished:
     """A published table. `native` is the frame type to give back, `dialect` how a CSV was written.
 
     `types` and `dtypes` are what Arrow and pandas called the types of the columns that came in, `books` the values
-    that quasi-identifiers are published as, by the entries of their codebooks.
+    that quasi-identifiers are published as, by the entries of their codebooks, `header` the names as a file has them.
     """
 
     table: pa.Table
@@ -37,6 +37,7 @@ class EmbeddedPublished:
     types: pa.Schema | None = None
     dtypes: Mapping[str, Any] = field(default_factory=dict)
     books: Mapping[str, pa.Array] = field(default_factory=dict)
+    header: tuple[str, ...] = ()
     _read: dict[str, tuple[Codes, list[str | None]]] = field(default_factory=dict)
 
     @property
@@ -44,15 +45,15 @@ class EmbeddedPublished:
         return int(self.table.num_rows)
 
     @property
-    def names(self) -> list[str]:
-        return list(self.table.column_names)
+    def names(self) -> Sequence[str]:
+        return self.header or tuple(self.table.column_names)
 
     def _column(self, name: str) -> tuple[Codes, list[str | None]]:
         """A column as positions in the list of its distinct published texts, whatever its values look like."""
         held = self._read.get(name)
         if held is None:
             if name not in self.table.column_names:
-                raise unknown_columns([name], self.table.column_names)
+                raise unknown_columns([name], self.names)
             held = self._read[name] = _as_texts(name, self.table[name])
         return held
 
@@ -104,7 +105,10 @@ class EmbeddedPublished:
             return table
         import narwhals as nw
 
-        frame = nw.from_arrow(table, backend=nw.Implementation.from_string(self.native or "polars")).to_native()
+        backend: Any = self.native or "polars"
+        if backend == "polars":
+            table = pa.table({name: in_known_zone(table[name]) for name in table.column_names})
+        frame = nw.from_arrow(table, backend=backend).to_native()
         for name, dtype in self.dtypes.items():
             untouched = name in table.column_names and table[name].type == self._came(name)
             if untouched and hasattr(dtype, "__from_arrow__") and frame[name].dtype != dtype:
@@ -200,4 +204,4 @@ def _quoted(names: Sequence[str], delimiter: str) -> str:
 def open_published(path: Path, *, delimiter: str | None = None) -> EmbeddedPublished:
     """A release file, as it was published."""
     opened = source.open_file(path, delimiter=delimiter)
-    return EmbeddedPublished(pa.table(opened.load(opened.names)), None, opened.dialect)
+    return EmbeddedPublished(pa.table(opened.load(opened.names)), None, opened.dialect, header=opened.names)
