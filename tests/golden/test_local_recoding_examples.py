@@ -10,8 +10,8 @@ import pytest
 
 import shoal
 from shoal.algorithms._spanning import spanning_tree
+from shoal.core.costs import level_costs
 from shoal.core.run import Run
-from shoal.core.space import level_space
 from shoal.kernels.cost import pair
 from shoal.kernels.spanning import cut
 
@@ -35,11 +35,11 @@ def numbers(data: shoal.Dataset) -> np.ndarray:
 
 
 def test_distances(ten: shoal.Dataset) -> None:
-    space, scale = level_space(ten.hierarchies, list(ten.summary.keys))
+    costs, scale = level_costs(ten.hierarchies, list(ten.summary.keys))
     points = np.ascontiguousarray(ten.summary.keys.T)
     place = {number: position for position, number in enumerate(numbers(ten).tolist())}
     for (one, other), wanted in DISTANCES.items():
-        assert pair(space, points[place[one]], points[place[other]]) / scale == pytest.approx(wanted, abs=1e-12)
+        assert pair(costs, points[place[one]], points[place[other]]) / scale == pytest.approx(wanted, abs=1e-12)
 
 
 def test_tree(ten: shoal.Dataset) -> None:

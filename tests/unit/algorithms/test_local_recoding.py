@@ -266,7 +266,7 @@ class TestRefinement:
         from shoal.kernels.cost import span
 
         low, high, sizes = records.ranges(owners)
-        return sum(size * span(records.space, *ends) for size, *ends in zip(sizes, low, high, strict=True))
+        return sum(size * span(records.costs, *ends) for size, *ends in zip(sizes, low, high, strict=True))
 
     @pytest.mark.parametrize("models", [["k-anonymity:k=3"], ["k-anonymity:k=3", "distinct-l-diversity:l=3"]])
     def test_it_ends_where_no_exchange_saves_anything(self, models: list[str]) -> None:
