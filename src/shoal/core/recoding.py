@@ -100,10 +100,11 @@ def _means(classes: Codes, column: Codes, hierarchy: Hierarchy, count: int, weig
     assert hierarchy.values is not None
     kept = (classes >= 0) & (column >= int(hierarchy.missing))
     shares = np.ones(int(kept.sum())) if weights is None else weights[kept].astype(np.float64)
-    sums = np.bincount(classes[kept], weights=hierarchy.values[column[kept]] * shares, minlength=count)
     totals = np.bincount(classes[kept], weights=shares, minlength=count)
-    means: Floats = np.divide(sums, totals, out=np.full(count, np.nan), where=totals > 0)
-    return means
+    # Shares first: the sum of huge values may be infinite where their mean is not.
+    parts = hierarchy.values[column[kept]] * (shares / totals[classes[kept]])
+    means: Floats = np.bincount(classes[kept], weights=parts, minlength=count)
+    return np.where(totals > 0, means, np.nan)
 
 
 Recoding = ByLevel | ByClass

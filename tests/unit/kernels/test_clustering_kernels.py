@@ -355,3 +355,15 @@ def test_spanning_tree_does_not_depend_on_the_number_of_threads() -> None:
         set_num_threads(before)
     assert np.array_equal(single[0], double[0])
     assert np.array_equal(single[1], double[1])
+
+
+def test_heights_without_a_small_common_multiple_cost_whole_numbers() -> None:
+    heights = [7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53]
+    hierarchies = [
+        Hierarchy.from_paths("c", [(leaf, *[f"{leaf}{level}" for level in range(height - 1)], "*") for leaf in "ab"])
+        for height in heights
+    ]
+    costs, scale = level_costs(hierarchies, [np.arange(2, dtype=np.int32)] * len(heights))
+    apart = cost.pair(costs, np.zeros(len(heights), np.int32), np.ones(len(heights), np.int32))
+    assert apart == int(apart)
+    assert apart / scale == pytest.approx(2 * len(heights))
