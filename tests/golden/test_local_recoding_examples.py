@@ -10,8 +10,8 @@ import pytest
 
 import shoal
 from shoal.algorithms._spanning import spanning_tree
+from shoal.core.costs import level_costs
 from shoal.core.run import Run
-from shoal.core.space import level_space
 from shoal.kernels.cost import pair
 from shoal.kernels.spanning import cut
 
@@ -35,11 +35,11 @@ def numbers(data: shoal.Dataset) -> np.ndarray:
 
 
 def test_distances(ten: shoal.Dataset) -> None:
-    space, scale = level_space(ten.hierarchies, list(ten.summary.keys))
+    costs, scale = level_costs(ten.hierarchies, list(ten.summary.keys))
     points = np.ascontiguousarray(ten.summary.keys.T)
     place = {number: position for position, number in enumerate(numbers(ten).tolist())}
     for (one, other), wanted in DISTANCES.items():
-        assert pair(space, points[place[one]], points[place[other]]) / scale == pytest.approx(wanted, abs=1e-12)
+        assert pair(costs, points[place[one]], points[place[other]]) / scale == pytest.approx(wanted, abs=1e-12)
 
 
 def test_tree(ten: shoal.Dataset) -> None:
@@ -55,7 +55,7 @@ def test_tree(ten: shoal.Dataset) -> None:
 
 def test_subtrees(ten: shoal.Dataset) -> None:
     edges, lengths = spanning_tree(np.ascontiguousarray(ten.summary.keys.T), ten.hierarchies, Run())
-    owners = cut(edges, lengths, ten.summary.sizes, 2, 3)
+    owners = cut(edges, lengths, ten.summary.sizes, 2, 3, Run().flag)
     names = numbers(ten)
     assert {frozenset(names[owners == owner].tolist()) for owner in range(3)} == {
         frozenset({1, 2, 3}), frozenset({4, 5, 6, 7}), frozenset({8, 9, 10}),
@@ -75,9 +75,9 @@ def test_published_values(ten: shoal.Dataset) -> None:
 def test_edges_of_one_length_go_where_both_sides_suffice() -> None:
     """A path of seven with edges of one length: without the rule the first ones by number would go."""
     edges = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 6]])
-    owners = cut(edges, np.ones(6), np.ones(7, np.int64), 1, 3)
+    owners = cut(edges, np.ones(6), np.ones(7, np.int64), 1, 3, Run().flag)
     assert sorted(np.bincount(owners).tolist()) == [3, 4]
-    assert np.array_equal(cut(edges, np.zeros(6), np.ones(7, np.int64), 3, 2), np.zeros(7))
+    assert np.array_equal(cut(edges, np.zeros(6), np.ones(7, np.int64), 3, 2, Run().flag), np.zeros(7))
 
 
 @pytest.mark.parametrize("algorithm", ["k-member", "mdav:numeric=given", "two-phase", "k-member:refine=true"])

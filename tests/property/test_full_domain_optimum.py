@@ -272,7 +272,7 @@ def test_no_node_of_a_box_beats_its_bound(objective: str, table: tuple, models: 
     """Every box of the lattice: no node in it scores or loses less than the box is said to."""
     data = opened(*table)
     policy = Policy(models=tuple(MODELS[models]), suppression=1.0, objective=OBJECTIVES[objective])
-    checker = Checker(data, policy)
+    checker = Checker(data, policy, Run())
     nodes = list(Lattice.of(data.hierarchies))
     verdicts = {node: checker.check(node) for node in nodes}
     for low, high in product(nodes, nodes):

@@ -59,12 +59,15 @@ class Clustering(Algorithm):
         check_feasible(records)
         # Where a single record may be enough, equal ones are where mergers begin.
         owners, facts = records.tuples, dict[str, Any]()
+        clustered, all_hold = (0.4, 0.5) if self.refine else (0.8, 1.0)
         if policy.least > 1:
-            owners, facts = self.cluster(records, np.random.default_rng(policy.seed), run)
-        owners, mergers = merged(records, owners, run, by_union=self.by_union)
+            watch = run.part(between=(0.0, clustered))
+            owners, facts = self.cluster(records, np.random.default_rng(policy.seed), watch)
+        owners, mergers = merged(records, owners, run.part(between=(clustered, all_hold)), by_union=self.by_union)
         facts = {**facts, "mergers": mergers}
         if self.refine:
-            owners, facts["refinement"] = refined(records, owners, self.time_limit, run)
+            watch = run.part(between=(all_hold, 1.0))
+            owners, facts["refinement"] = refined(records, owners, self.time_limit, watch)
         return records.recoding(owners, facts)
 
 

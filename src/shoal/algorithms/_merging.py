@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
-from shoal.algorithms._records import Records, numbered
+from shoal.algorithms._records import Records, numbered, portions
 from shoal.core.grouping import Codes, Counts
+from shoal.core.hierarchy import Floats
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 
@@ -29,7 +29,8 @@ def merged(records: Records, owners: Codes, run: Run, *, by_union: bool = False)
     that gains nothing in the end, nobody is left out. Returns the clusters, -1 for records that are left out, and how
     many mergers there were.
     """
-    budget = records.policy.budget(len(records))
+    # Leaving everybody out is no release, whatever the policy allows.
+    budget = min(records.policy.budget(len(records)), len(records) - 1)
     try:
         found, mergers = _merged(records, owners, run, by_union, budget)
     except InfeasibleError:
@@ -48,7 +49,8 @@ def _merged(records: Records, owners: Codes, run: Run, by_union: bool, budget: i
     while True:
         holds = records.holds(owners)
         broken = np.flatnonzero(~holds)
-        run.report(float(holds.mean()), "merging clusters")
+        done = float(holds.mean())
+        run.report(done, "merging clusters")
         if not len(broken):
             return owners, mergers
         if len(holds) == 1:
@@ -56,38 +58,46 @@ def _merged(records: Records, owners: Codes, run: Run, by_union: bool, budget: i
                 "what is left after every merger does not satisfy the policy",
                 {"records": int(np.sum(owners >= 0)), "least": records.policy.least},
             )
-        low, high, sizes = records.ranges(owners)
+        ranges = records.ranges(owners)
+        sizes = ranges[2]
         dearest = float(records.points.shape[1]) if int(sizes[broken].min()) <= budget else np.inf
-        into, added = _round(records, broken, low, high, sizes, by_union, dearest)
+        watch = run.part(between=(done, (1 + done) / 2))
+        into, added = _round(records, broken, ranges, by_union, dearest, watch)
         dear = broken[added > dearest * sizes[broken]]
         for cluster in dear[np.argsort(sizes[dear], kind="stable")].tolist():
             if sizes[cluster] <= budget:
                 budget -= int(sizes[cluster])
                 into[cluster] = -1
         if bool(np.all(into == np.arange(len(into)))):
-            into, _ = _round(records, broken, low, high, sizes, by_union, np.inf)
+            into, _ = _round(records, broken, ranges, by_union, np.inf, watch)
         mergers += int(np.sum((into != np.arange(len(into))) & (into >= 0)))
         owners = numbered(np.where(owners >= 0, into[owners], -1))
 
 
 def _round(
-    records: Records, broken: Any, low: Codes, high: Codes, sizes: Counts, by_union: bool, dearest: float
-) -> tuple[Codes, Any]:
-    from shoal.kernels.merging import merge
+    records: Records, broken: NDArray[np.int64], ranges: tuple[Codes, Codes, Counts], by_union: bool, dearest: float,
+    run: Run,
+) -> tuple[Codes, Floats]:  # fmt: skip
+    """Where each cluster goes in a round of mergers, and what the merger of each broken one adds to the loss."""
+    from shoal.kernels import merging as kernel
 
-    into, added = merge(
-        broken, low.copy(), high.copy(), sizes.copy(), records.index(low), records.space, by_union, dearest
-    )
-    return into, added
+    low, high, sizes = ranges
+    held = kernel.ranges(low.copy(), high.copy(), sizes.copy(), records.costs)
+    mergers = kernel.mergers(held, records.index(low, run))
+    for begin, end in portions(len(broken), run, "merging clusters"):
+        kernel.merge(broken[begin:end], mergers, records.costs, by_union, dearest, run.flag)
+    kernel.follow(mergers.into)
+    return mergers.into, mergers.added[broken]
 
 
-def placed(records: Records, owners: Codes) -> Codes:
+def placed(records: Records, owners: Codes, run: Run) -> Codes:
     """The clustering with every record that has no cluster in the one to which it adds least loss."""
-    from shoal.kernels.merging import place_leftovers
+    from shoal.kernels import merging as kernel
 
     if int(owners.max()) < 0:
         return np.zeros(len(owners), dtype=np.int32)
     if int(owners.min()) < 0:
-        low, high, sizes = records.ranges(owners)
-        place_leftovers(owners, records.tuples, records.points, low, high, sizes, records.space)
+        held = kernel.ranges(*records.ranges(owners), records.costs)
+        kernel.place_leftovers(owners, records.tuples, records.points, held, records.costs, run.flag)
+        run.check()
     return owners

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -12,14 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.costs import Costs, loss_costs
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
-from shoal.core.space import Space, loss_space
+from shoal.core.run import Run
 
 BUCKET = 12
 """Points in the lowest nodes of the index; more make it flatter, fewer make it finer."""
+
+PORTIONS = 100
+"""How often a long step tells how far it is, unless the portions would have fewer than so many things."""
+
+LEAST_PORTION = 512
 
 
 def in_slices(work: Callable[[int, int], Any], count: int) -> list[Any]:
@@ -31,12 +37,21 @@ def in_slices(work: Callable[[int, int], Any], count: int) -> list[Any]:
         return list(pool.map(lambda bounds: work(*bounds), pairwise(edges)))
 
 
+def portions(count: int, run: Run, doing: str) -> Iterator[tuple[int, int]]:
+    """Slices of so many things, one after the other; the run is told after each, and may end the work there."""
+    parts = max(1, min(PORTIONS, count // LEAST_PORTION))
+    for part in range(parts):
+        yield count * part // parts, count * (part + 1) // parts
+        run.report((part + 1) / parts, doing)
+
+
 @dataclass(frozen=True, eq=False)
 class Records:
     """The records of a table as a plan by record orders them: by quasi-identifier tuple, then by their keyed hash.
 
-    `points` holds the distinct tuples, one a row, `counts` how many records each has, and `tuples` the tuple of each
-    record. A clustering gives every record the number of its cluster; numbers have no gaps.
+    `points` holds the distinct tuples, one a row, `counts` how many records each has, `tuples` the tuple of each
+    record, and `costs` what ranges of leaves cost. A clustering gives every record the number of its cluster; numbers
+    have no gaps.
     """
 
     dataset: Dataset
@@ -45,13 +60,20 @@ class Records:
     points: Codes
     counts: Counts
     tuples: Codes
+    costs: Costs
 
     @classmethod
     def of(cls, dataset: Dataset, policy: Policy, outputs: tuple[str, ...]) -> Records:
         """The records of a dataset; `outputs` says of each quasi-identifier how it is published."""
         summary = dataset.summary
         tuples = np.repeat(np.arange(len(summary), dtype=np.int32), summary.sizes)
-        return cls(dataset, policy, outputs, np.ascontiguousarray(summary.keys.T), summary.sizes, tuples)
+        costs = loss_costs(summary.hierarchies, list(summary.keys), [output != "hierarchy" for output in outputs])
+        return cls(dataset, policy, outputs, np.ascontiguousarray(summary.keys.T), summary.sizes, tuples, costs)
+
+    def some(self, members: NDArray[np.int64]) -> Records:
+        """Some of the records, in their order; ranges cost what they cost among all."""
+        tuples, places, counts = np.unique(self.tuples[members], return_inverse=True, return_counts=True)
+        return replace(self, points=self.points[tuples], counts=counts, tuples=places.astype(np.int32))
 
     def __len__(self) -> int:
         return len(self.tuples)
@@ -61,22 +83,13 @@ class Records:
         """Which attributes are published by their least and greatest value, not as nodes of their hierarchy."""
         return [output != "hierarchy" for output in self.outputs]
 
-    @cached_property
-    def space(self) -> Space:
-        """What ranges of leaves cost."""
-        return loss_space(self.dataset.hierarchies, list(self.points.T), self.intervals)
-
-    @cached_property
-    def tree(self) -> tuple[Any, ...]:
-        """The index over the distinct tuples."""
-        return self.index(self.points)
-
-    def index(self, points: Codes) -> tuple[Any, ...]:
-        """An index over any points."""
+    def index(self, points: Codes, run: Run) -> Any:
+        """A tree of boxes over any points."""
         from shoal.kernels.index import build
 
-        tree: tuple[Any, ...] = build(points, self.space, BUCKET)
-        return tree
+        boxes = build(points, self.costs, BUCKET, run.flag)
+        run.check()
+        return boxes
 
     @cached_property
     def starts(self) -> Counts:

@@ -7,24 +7,19 @@ no cluster twice. The number of threads changes nothing.
 
 from __future__ import annotations
 
-import time
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
 
-from shoal.algorithms._records import Records, in_slices, numbered
+from shoal.algorithms._records import Records, in_slices, numbered, portions
 from shoal.core.grouping import Codes
 from shoal.core.run import Run
-
-State = namedtuple(
-    "State",
-    "points tuples starts neighbours owners heads following previous sizes extremes paid changed stirred looked",
-)
 
 NEIGHBOURS = 32
 """Nearest tuples whose clusters a record may move to. More find a little more, in proportionally more time."""
 
+NEIGHBOURS_SHARE = 0.2
+"""Of the progress that is told, what finding the nearest tuples counts."""
 
 CHUNK = 1 << 20
 """Records of clusters that are looked at, times the clusters' mean size, before the clock is."""
@@ -34,13 +29,17 @@ def refined(
     records: Records, owners: Codes, seconds: float, run: Run, *, neighbours: int = NEIGHBOURS
 ) -> tuple[Codes, dict[str, Any]]:
     """The clustering when no move, swap or split saves anything more, or the time is over; and what was done."""
-    deadline = time.monotonic() + seconds
-    owners, splits = split(records, owners)
-    search = _Search(records, owners, neighbours)
-    before = float(search.state.paid.sum())
-    while time.monotonic() < deadline and search.round(deadline):
-        after = float(search.state.paid.sum())
-        run.report(1 - after / before if before else 1.0, "refining clusters")
+    limited = run.part(seconds=seconds)
+    owners, splits = split(records, owners, limited)
+    search = _Search(records, owners, neighbours, limited)
+    before = loss = float(search.state.paid.sum())
+    first = share = 0.0
+    while not limited.expired and search.round():
+        saved, loss = loss - float(search.state.paid.sum()), float(search.state.paid.sum())
+        first = max(first, saved)
+        # Rounds save less and less; the last ones next to nothing.
+        share = max(share, 1 - saved / first if first > 0 else 0.0, limited.elapsed / seconds)
+        limited.report(NEIGHBOURS_SHARE + (1 - NEIGHBOURS_SHARE) * share, "refining clusters")
     cells = len(records) * records.points.shape[1]
     facts = {
         "before": before / cells, "after": float(search.state.paid.sum()) / cells, "rounds": search.rounds,
@@ -49,7 +48,7 @@ def refined(
     return search.state.owners, facts
 
 
-def split(records: Records, owners: Codes) -> tuple[Codes, int]:
+def split(records: Records, owners: Codes, run: Run) -> tuple[Codes, int]:
     """Clusters of twice the least size or more in two, again and again, wherever both halves satisfy the policy."""
     from shoal.kernels.splitting import bisect
 
@@ -58,8 +57,9 @@ def split(records: Records, owners: Codes) -> tuple[Codes, int]:
     while True:
         halves = owners.copy()
         clusters = bisect(
-            halves, frozen, records.tuples, records.points, records.space, max(records.policy.least, 1), True
+            halves, frozen, records.tuples, records.points, records.costs, max(records.policy.least, 1), True, run.flag
         )
+        run.check()
         inside = owners >= 0
         holds = records.holds(halves)
         refused = np.zeros(clusters, dtype=np.bool_)
@@ -76,21 +76,24 @@ def split(records: Records, owners: Codes) -> tuple[Codes, int]:
 class _Search:
     """The clusters as they stand, and the proposals of the current round."""
 
-    def __init__(self, records: Records, owners: Codes, neighbours: int) -> None:
+    def __init__(self, records: Records, owners: Codes, neighbours: int, run: Run) -> None:
         from shoal.kernels import index, refinement
 
-        self.kernel = refinement
+        self.kernel, self.watch = refinement, run
         self.records, self.least = records, max(records.policy.least, 1)
         tuples, clusters, dimensions = len(records.points), int(owners.max()) + 1, records.points.shape[1]
         near = np.full((tuples, min(neighbours, tuples)), -1, dtype=np.int32)
         distances = np.empty(near.shape)
-        in_slices(
-            lambda begin, end: index.nearest(
-                records.points, records.points, records.tree, records.space, near.shape[1], near, distances, begin, end
-            ),
-            tuples,
-        )
-        self.state = State(
+        boxes = records.index(records.points, run)
+        for first, last in portions(tuples, run.part(between=(0.0, NEIGHBOURS_SHARE)), "finding neighbours"):
+
+            def look(begin: int, end: int, first: int = first) -> None:
+                index.nearest(
+                    records.points, boxes, records.costs, near, distances, first + begin, first + end, run.flag
+                )
+
+            in_slices(look, last - first)
+        self.state = refinement.State(
             points=records.points, tuples=records.tuples, starts=records.starts, neighbours=near, owners=owners.copy(),
             heads=np.empty(clusters, np.int32), following=np.empty(len(owners), np.int32),
             previous=np.empty(len(owners), np.int32), sizes=np.zeros(clusters, np.int64),
@@ -99,56 +102,58 @@ class _Search:
             looked=np.full(len(owners), -1, np.int64),
         )  # fmt: skip
         refinement.link(self.state)
-        refinement.measure_all(self.state, records.space)
-        self.ceiling = np.full(len(owners), np.inf)
-        self.gains = np.zeros(len(owners))
-        self.targets, self.partners = np.zeros((2, len(owners)), np.int32)
+        refinement.measure_all(self.state, records.costs)
+        self.proposals = refinement.Proposals(
+            np.full(len(owners), np.inf), np.zeros(len(owners)), np.zeros(len(owners), np.int32),
+            np.zeros(len(owners), np.int32),
+        )  # fmt: skip
         self.rounds = self.exchanges = 0
         self.finished = False
 
-    def _propose(self, deadline: float) -> bool:
+    def _propose(self) -> bool:
         """Fills in the proposals, chunk by chunk while there is time; whether all records were looked at."""
-        state, space = self.state, self.records.space
-        self.gains[:] = 0.0
+        state, costs = self.state, self.records.costs
+        self.proposals.gains[:] = 0.0
         self.kernel.stir(state)
         step = max(512, CHUNK * len(state.heads) // max(len(self.records), 1))
         for first in range(0, len(self.records), step):
-            if time.monotonic() > deadline:
+            if self.watch.expired:
                 return False
             last = min(first + step, len(self.records))
 
             def look(begin: int, end: int, first: int = first) -> None:
                 self.kernel.propose(
-                    first + begin, first + end, state, space, self.least,
-                    self.ceiling, self.gains, self.targets, self.partners,
-                )  # fmt: skip
+                    first + begin, first + end, state, self.proposals, costs, self.least, self.watch.flag
+                )
 
             in_slices(look, last - first)
+            self.watch.check()
         return True
 
-    def round(self, deadline: float = np.inf) -> bool:
+    def round(self) -> bool:
         """Proposes, carries out, takes back what breaks the policy; whether anything was proposed."""
-        state, space = self.state, self.records.space
-        complete = self._propose(deadline)
-        chosen = np.flatnonzero(self.gains > 0)
+        state, costs = self.state, self.records.costs
+        gains, targets = self.proposals.gains, self.proposals.targets
+        complete = self._propose()
+        chosen = np.flatnonzero(gains > 0)
         self.finished = complete and not len(chosen)
         if not len(chosen):
             return False
         self.rounds += 1
-        chosen = chosen[np.argsort(-self.gains[chosen], kind="stable")]
+        chosen = chosen[np.argsort(-gains[chosen], kind="stable")]
         state.looked[:] = self.rounds - 1
         state.looked[chosen] = -1
         changed, homes = state.changed.copy(), state.owners[chosen]
-        done = self.kernel.carry_out(chosen, self.targets, self.partners, state, space, self.rounds)
+        done = self.kernel.carry_out(chosen, self.proposals, state, costs, self.rounds)
         chosen, homes = chosen[done], homes[done]
         if self.records.judged:
             broken = self._broken(changed)
-            undone = broken[homes] | broken[self.targets[chosen]]
+            undone = broken[homes] | broken[targets[chosen]]
             self._take_back(chosen[undone], homes[undone], changed)
             chosen, homes = chosen[~undone], homes[~undone]
             renewed = np.zeros(len(changed), dtype=np.bool_)
-            renewed[homes] = renewed[self.targets[chosen]] = True
-            self.ceiling[renewed[state.owners]] = np.inf
+            renewed[homes] = renewed[targets[chosen]] = True
+            self.proposals.ceiling[renewed[state.owners]] = np.inf
         self.exchanges += len(chosen)
         return True
 
@@ -165,8 +170,10 @@ class _Search:
 
     def _take_back(self, rows: Any, homes: Any, before: Any) -> None:
         """Undoes exchanges; from then on their records propose only what saves less."""
+        proposals = self.proposals
         for row, home in zip(rows.tolist(), homes.tolist(), strict=True):
-            target = int(self.targets[row])
-            self.kernel.exchange(row, int(self.partners[row]), home, self.state, self.records.space)
+            self.watch.check()
+            target = int(proposals.targets[row])
+            self.kernel.exchange(row, int(proposals.partners[row]), home, self.state, self.records.costs)
             self.state.changed[[home, target]] = before[[home, target]]
-            self.ceiling[row] = self.gains[row]
+            proposals.ceiling[row] = proposals.gains[row]

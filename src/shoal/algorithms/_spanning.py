@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.algorithms._records import BUCKET, in_slices
+from shoal.algorithms._records import BUCKET, in_slices, portions
+from shoal.core.costs import level_costs
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.run import Run
-from shoal.core.space import level_space
 
 
 def spanning_tree(points: Codes, hierarchies: tuple[Hierarchy, ...], run: Run) -> tuple[Any, Floats]:
@@ -22,26 +22,28 @@ def spanning_tree(points: Codes, hierarchies: tuple[Hierarchy, ...], run: Run) -
     """
     from shoal.kernels import index, spanning
 
-    space, scale = level_space(hierarchies, list(points.T))
-    tree = index.build(points, space, BUCKET)
-    order = tree[0]
-    placed = points[order]
+    costs, scale = level_costs(hierarchies, list(points.T))
+    boxes = index.build(points, costs, BUCKET, run.flag)
+    run.check()
     count = len(points)
-    components = np.arange(count, dtype=np.int32)
-    weights, partners = np.zeros(count), np.full(count, -1, dtype=np.int32)
+    forest = spanning.Forest(
+        points[boxes.order], np.arange(count, dtype=np.int32), np.zeros(count), np.full(count, -1, dtype=np.int32)
+    )
     edges, lengths = np.empty((max(count - 1, 0), 2), np.int64), np.empty(max(count - 1, 0))
     known, left = 0, count
     while left > 1:
-        labels = spanning.uniform(*tree[1:4], components)
-        limits = spanning.best_edges(components, left, weights, partners)
+        labels = spanning.uniform(boxes, forest.components)
+        limits = spanning.best_edges(forest, left)
 
-        def look(begin: int, end: int, labels: Any = labels, limits: Any = limits) -> None:
-            spanning.lightest(begin, end, placed, tree, space, components, labels, limits, weights, partners)
+        watch = run.part(between=(known / (count - 1), (known + left / 2) / (count - 1)))
+        for first, last in portions(count, watch, "building the spanning tree"):
 
-        in_slices(look, count)
-        found = spanning.best_edges(components, left, weights, partners)
-        known, left = spanning.unite(components, found, edges, lengths, known)
-        run.report(known / (count - 1), "building the spanning tree")
-    edges = np.sort(order[edges], axis=1)
+            def look(begin: int, end: int, first: int = first, labels: Any = labels, limits: Any = limits) -> None:
+                spanning.lightest(first + begin, first + end, forest, boxes, costs, labels, limits, run.flag)
+
+            in_slices(look, last - first)
+        found = spanning.best_edges(forest, left)
+        known, left = spanning.unite(forest.components, found, edges, lengths, known)
+    edges = np.sort(boxes.order[edges], axis=1)
     by_length = np.lexsort((edges[:, 1], edges[:, 0], lengths))
     return edges[by_length].astype(np.int64), lengths[by_length] / scale

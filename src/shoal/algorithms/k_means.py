@@ -12,10 +12,20 @@ from typing_extensions import Doc
 from shoal.algorithms._adjustment import adjusted
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._records import Records, numbered
-from shoal.core.grouping import Codes
-from shoal.core.hierarchy import Floats
+from shoal.core.grouping import Codes, Counts
+from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.loss import quantities
 from shoal.core.run import Run
 from shoal.errors import MissingExtraError
+
+WORK = 1_000_000_000
+"""Products of coordinates between two looks at whether the run was cancelled."""
+
+BLOCK = 64
+"""Points that are compared with the centres at once, at least; fewer waste time."""
+
+CELLS = 1 << 22
+"""Coordinates that are averaged at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +35,7 @@ class KMeans(Clustering):
 
     k-means needs coordinates. A numeric attribute is one, from 0 to 1; a missing value lies at its middle, one
     step aside. Any other attribute has one for each node of its hierarchy, scaled so that the squared distance of two
-    values is the share of levels up to their common ancestor. The clusters come from scikit-learn.
+    values is the share of levels up to their common ancestor. Distances come from scikit-learn.
 
     Does not protect against more than the models of the policy do, and loses more than k-member does: k-means knows
     nothing of k.
@@ -45,36 +55,86 @@ class KMeans(Clustering):
     iterations: Annotated[int, Ge(1), Doc("rounds of k-means at most")] = 20
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
-        try:
-            from sklearn.cluster import KMeans as Lloyd
-        except ImportError:
-            raise MissingExtraError("k-means", "learn") from None
-        clusters = min(len(records) // records.policy.least, len(records.points))
-        lloyd = Lloyd(
-            clusters, init="random", n_init=1, max_iter=self.iterations, random_state=int(generator.integers(2**31))
-        )
-        labels = lloyd.fit_predict(coordinates(records), sample_weight=records.counts)
-        run.report(0.5, "adjusting clusters")
-        owners = adjusted(records, numbered(labels[records.tuples]), generator)
-        return owners, {"iterations": int(lloyd.n_iter_)}
+        points = coordinates(records, run)
+        clusters = min(len(records) // records.policy.least, len(points))
+        centres = points[generator.choice(len(points), clusters, replace=False)]
+        labels, rounds = lloyd(points, records.counts, centres, self.iterations, run.part(between=(0.0, 0.8)))
+        owners = numbered(labels[records.tuples])
+        return adjusted(records, owners, generator, run.part(between=(0.8, 1.0))), {"iterations": rounds}
 
 
-def coordinates(records: Records) -> Floats:
+def lloyd(points: Floats, weights: Counts, centres: Floats, rounds: int, run: Run) -> tuple[Codes, int]:
+    """The closest centre of each point when the centres, each the mean of its points, no longer move, or after so
+    many rounds; and how many rounds there were.
+
+    A centre without points goes to one of the points that are farthest from their centres.
+    """
+    try:
+        from sklearn.metrics import pairwise_distances_argmin_min
+    except ImportError:
+        raise MissingExtraError("k-means", "learn") from None
+    labels, apart = np.empty(len(points), np.int32), np.empty(len(points))
+    step = max(1, WORK // (BLOCK * centres.size)) * BLOCK
+    for done in range(1, rounds + 1):
+        before = labels.copy()
+        for first in range(0, len(points), step):
+            some = slice(first, first + step)
+            labels[some], apart[some] = pairwise_distances_argmin_min(points[some], centres)
+            run.report((done - 1 + first / len(points)) / rounds, "k-means")
+        if done > 1 and np.array_equal(labels, before):
+            return labels, done
+        centres = _means(points, weights, labels, len(centres), apart, run)
+    return labels, rounds
+
+
+def _means(points: Floats, weights: Counts, labels: Codes, clusters: int, apart: Floats, run: Run) -> Floats:
+    """The mean of each cluster's points; where there are none, a point that is far from its centre."""
+    means = np.empty((clusters, points.shape[1]))
+    by_label = np.argsort(labels, kind="stable")
+    sizes = np.bincount(labels, minlength=clusters)
+    firsts = np.cumsum(sizes) - sizes
+    for some in np.array_split(np.flatnonzero(sizes), 1 + points.size // CELLS):
+        if len(some):
+            begin, end = firsts[some[0]], firsts[some[-1]] + sizes[some[-1]]
+            held = weights[by_label[begin:end], None]
+            sums, totals = (
+                np.add.reduceat(part, firsts[some] - begin) for part in (points[by_label[begin:end]] * held, held)
+            )
+            means[some] = sums / totals
+        run.check()
+    empty = np.flatnonzero(sizes == 0)
+    means[empty] = points[np.argsort(-apart, kind="stable")[: len(empty)]]
+    return means
+
+
+def coordinates(records: Records, run: Run) -> Floats:
     """The distinct tuples as points of a Euclidean space."""
-    parts = []
+    blocks: list[tuple[Codes, Floats]] = []
     for position, (hierarchy, output) in enumerate(zip(records.dataset.hierarchies, records.outputs, strict=True)):
         codes = records.points[:, position]
         if output == "hierarchy":
+            length = 1 / np.sqrt(2 * hierarchy.height)
             for level in range(hierarchy.height):
-                nodes = hierarchy.codes[level][codes]
-                present, places = np.unique(nodes, return_inverse=True)
-                parts.append(np.eye(len(present))[places] / np.sqrt(2 * hierarchy.height))
+                places = np.unique(hierarchy.codes[level][codes], return_inverse=True)[1]
+                blocks.append((places.astype(np.int32), np.full(len(codes), length)))
         else:
-            assert hierarchy.values is not None
             missing = hierarchy.missing & (codes == 0)
-            values = np.where(missing, np.nan, hierarchy.values[codes])
-            known = values[~missing]
-            least, span = (known.min(), known.max() - known.min()) if len(known) else (0.0, 0.0)
-            scaled = np.where(missing, 0.5, (values - least) / (span if span > 0 else 1.0))
-            parts.append(np.stack([scaled, missing.astype(np.float64)], axis=1))
-    return np.ascontiguousarray(np.hstack(parts))
+            blocks.append((np.zeros(len(codes), np.int32), np.where(missing, 0.5, _scaled(hierarchy, codes))))
+            blocks.append((np.zeros(len(codes), np.int32), missing.astype(np.float64)))
+        run.check()
+    widths = [int(columns.max()) + 1 for columns, _ in blocks]
+    points = np.zeros((len(records.points), sum(widths)))
+    for some in np.array_split(np.arange(len(points)), 1 + points.size // CELLS):
+        for (columns, lengths), first in zip(blocks, np.cumsum([0, *widths[:-1]]), strict=True):
+            points[some, first + columns[some]] = lengths[some]
+        run.check()
+    return points
+
+
+def _scaled(hierarchy: Hierarchy, codes: Codes) -> Floats:
+    """Numbers from 0 to 1, and anything for missing ones."""
+    numbers = quantities(hierarchy)[codes]
+    known = numbers[codes >= int(hierarchy.missing)]
+    least, span = (known.min(), known.max() - known.min()) if len(known) else (0.0, 0.0)
+    scaled: Floats = (numbers - least) / (span if span > 0 else 1.0)
+    return scaled

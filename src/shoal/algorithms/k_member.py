@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shoal.algorithms._clustering import Clustering
+from shoal.algorithms._growing import grown
 from shoal.algorithms._merging import placed
 from shoal.algorithms._records import Records
 from shoal.core.grouping import Codes
@@ -40,10 +41,6 @@ class KMember(Clustering):
     examples: ClassVar[Examples] = ({}, {"refine": True, "publish": ("age=hierarchy",)})
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
-        from shoal.kernels.members import grow
-
-        start = records.tuples[generator.integers(len(records))]
-        owners, _ = grow(
-            records.points, records.counts, records.tree, records.space, records.policy.least, start, False
-        )
-        return placed(records, owners), {}
+        start = int(records.tuples[generator.integers(len(records))])
+        owners, _ = grown(records, start, run)
+        return placed(records, owners, run), {}

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Gt
+from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.algorithms._clustering import outputs
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import refined
 from shoal.core.contracts import Algorithm
+from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
-from shoal.core.space import width_space
 from shoal.errors import InfeasibleError, SchemaError
 
 
@@ -87,12 +90,12 @@ class Mondrian(Algorithm):
             columns = [np.repeat(keys, summary.sizes) for keys in summary.keys]
             weights = np.ones(dataset.records, dtype=np.int64)
         cutter = _Cutter(dataset, policy, columns, weights, intervals, relaxed=not self.strict)
-        classes = cutter.run(run)
+        classes = cutter.run(run.part(between=(0.0, 0.1 if self.refine else 1.0)))
         facts: dict[str, Any] = {"rounds": cutter.rounds}
         if self.refine:
             records = Records.of(dataset, policy, chosen)
             owners = classes[records.tuples] if self.strict else classes
-            owners, facts["refinement"] = refined(records, owners, self.time_limit, run)
+            owners, facts["refinement"] = refined(records, owners, self.time_limit, run.part(between=(0.1, 1.0)))
             return records.recoding(owners, facts)
         return Recoding.of_partition(summary, classes, chosen, facts=facts)
 
@@ -101,26 +104,24 @@ class _Cutter:
     """The partitions that can still be cut, and the points in their order."""
 
     def __init__(
-        self,
-        dataset: Dataset,
-        policy: Policy,
-        columns: list[Any],
-        weights: Any,
-        intervals: list[bool],
-        *,
+        self, dataset: Dataset, policy: Policy, columns: Sequence[Codes], weights: Counts, intervals: Sequence[bool], *,
         relaxed: bool,
-    ) -> None:
+    ) -> None:  # fmt: skip
         from numba import get_num_threads
+
+        from shoal.kernels.mondrian import Moves, Points
 
         self.dataset, self.policy, self.relaxed = dataset, policy, relaxed
         self.threads = get_num_threads()
         # Where several attributes are equally wide, the one with the fewest values is cut: it gains most by a cut.
         trees = dataset.hierarchies
         ranked = sorted(range(len(trees)), key=lambda place: (trees[place].size, trees[place].column))
-        self.points = np.ascontiguousarray(np.stack([columns[place] for place in ranked], axis=1))
-        self.weights = weights
-        self.identities = np.arange(len(weights), dtype=np.int32)
-        self.space = width_space(
+        codes = np.ascontiguousarray(np.stack([columns[place] for place in ranked], axis=1))
+        count = len(weights)
+        self.points = Points(codes, weights, np.arange(count, dtype=np.int32))
+        spare = Points(*(np.empty_like(part) for part in self.points))
+        self.moves = Moves(spare, np.empty(count, np.int32), np.empty(count, np.int64))
+        self.costs = width_costs(
             [trees[place] for place in ranked],
             [dataset.summary.keys[place] for place in ranked],
             [intervals[place] for place in ranked],
@@ -128,73 +129,76 @@ class _Cutter:
         self.judges = tuple(model for model in policy.models if not model.by_size)
         self.rounds = 0
 
-    def run(self, run: Run) -> Any:
+    def run(self, run: Run) -> Codes:
         """The class of each point."""
-        count = len(self.weights)
-        spare = (np.empty_like(self.points), np.empty_like(self.weights), np.empty_like(self.identities))
-        side, bounds = np.empty(count, np.int32), np.empty(count, np.int64)
+        count = len(self.points.weights)
         begins, ends = np.array([0], np.int64), np.array([count], np.int64)
         tried = np.zeros(1, np.uint64)
-        final: list[Any] = []
+        final: list[NDArray[np.int64]] = []
         with ThreadPoolExecutor(self.threads) as pool:
             while len(begins):
                 self.rounds += 1
-                counts, chosen = np.zeros(len(begins), np.int64), np.zeros(len(begins), np.int64)
-                self._cut(pool, begins, ends, tried, spare, side, bounds, counts, chosen)
+                counts, chosen = self._cut(pool, begins, ends, tried, run)
                 whole = counts == 0
                 final.append(begins[whole])
                 begins, ends, tried, counts, chosen = (part[~whole] for part in (begins, ends, tried, counts, chosen))
-                side_begins, side_ends, parents = _sides(begins, counts, bounds)
+                side_begins, side_ends, parents = _sides(begins, counts, self.moves.bounds)
                 refused = self._refused(side_begins, side_ends, parents, len(begins))
                 accepted = ~refused[parents]
                 tried[refused] |= np.uint64(1) << chosen[refused].astype(np.uint64)
                 begins = np.concatenate([side_begins[accepted], begins[refused]])
                 ends = np.concatenate([side_ends[accepted], ends[refused]])
                 tried = np.concatenate([np.zeros(int(accepted.sum()), np.uint64), tried[refused]])
-                run.report(1 - float((ends - begins).sum()) / count, "cutting")
+                self._report(ends - begins, run)
         starts = np.sort(np.concatenate(final))
         owners = np.zeros(count, np.int32)
         owners[starts[1:]] = 1
         classes = np.empty(count, np.int32)
-        classes[self.identities] = np.cumsum(owners)
+        classes[self.points.identities] = np.cumsum(owners)
         return classes
 
-    def _cut(
-        self, pool: ThreadPoolExecutor, begins: Any, ends: Any, tried: Any, spare: Any, side: Any, bounds: Any,
-        counts: Any, chosen: Any,
-    ) -> None:  # fmt: skip
-        """One cut of every partition, shared out among the threads by the number of points."""
-        from shoal.kernels import mondrian as kernel
+    def _report(self, sizes: Counts, run: Run) -> None:
+        """Points are cut until about the least size is left, in halves if all goes well."""
+        count = int(sizes.sum())
+        whole = len(self.points.weights)
+        steps = np.log2(max(count / max(len(sizes), 1), 2)) / np.log2(max(whole, 2))
+        run.report(1 - count / whole * float(steps), "cutting")
 
+    def _cut(
+        self, pool: ThreadPoolExecutor, begins: Counts, ends: Counts, tried: NDArray[np.uint64], run: Run
+    ) -> tuple[Counts, Counts]:
+        """One cut of every partition, shared out among the threads by the number of points: how many sides each has,
+        and along which attribute."""
+        from shoal.kernels.mondrian import Partitions, cut
+
+        partitions = Partitions(begins, ends, tried, *np.zeros((2, len(begins)), np.int64))
         sizes = np.cumsum(ends - begins)
         edges = np.searchsorted(sizes, np.linspace(0, sizes[-1], self.threads + 1))
         edges[0], edges[-1] = 0, len(begins)
 
         def work(part: int) -> None:
-            some = slice(edges[part], edges[part + 1])
-            kernel.cut(
-                begins[some], ends[some], tried[some], self.points, self.weights, self.identities, self.policy.least,
-                self.relaxed, self.space, np.empty(int(self.space.sizes.max()) + 2, np.int64), spare, side, bounds,
-                counts[some], chosen[some],
-            )  # fmt: skip
+            some = Partitions(*(held[edges[part] : edges[part + 1]] for held in partitions))
+            cut(some, self.points, self.moves, self.costs, self.policy.least, self.relaxed, run.flag)
 
         list(pool.map(work, range(self.threads)))
+        run.check()
+        return partitions.counts, partitions.chosen
 
-    def _refused(self, begins: Any, ends: Any, parents: Any, partitions: int) -> Any:
+    def _refused(self, begins: Counts, ends: Counts, parents: Counts, partitions: int) -> NDArray[np.bool_]:
         """Which partitions have a side that breaks a model that looks at more than sizes."""
         refused = np.zeros(partitions, dtype=np.bool_)
         if self.judges and len(begins):
-            index = np.full(len(self.weights), -1, dtype=np.int32)
+            index = np.full(len(self.points.weights), -1, dtype=np.int32)
             points = np.repeat(begins - np.append(0, np.cumsum(ends - begins)[:-1]), ends - begins)
             points += np.arange(len(points))
-            index[self.identities[points]] = np.repeat(np.arange(len(begins), dtype=np.int32), ends - begins)
+            index[self.points.identities[points]] = np.repeat(np.arange(len(begins), dtype=np.int32), ends - begins)
             sides = self.dataset.partitioned(index, len(begins), seed=self.policy.seed)
             for model in self.judges:
                 refused[parents[~model.holds(sides)]] = True
         return refused
 
 
-def _sides(begins: Any, counts: Any, bounds: Any) -> tuple[Any, Any, Any]:
+def _sides(begins: Counts, counts: Counts, bounds: Counts) -> tuple[Counts, Counts, Counts]:
     """Where each side of each partition begins and ends, and the partition that it is a side of."""
     parents = np.repeat(np.arange(len(begins)), counts)
     firsts = np.cumsum(counts) - counts

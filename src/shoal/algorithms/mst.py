@@ -52,5 +52,6 @@ class Mst(Clustering):
 
         edges, lengths = spanning_tree(records.points, records.dataset.hierarchies, run)
         least = records.policy.least
-        subtrees = cut(edges, lengths, records.counts, len(records) // least - 1, least)
+        subtrees = cut(edges, lengths, records.counts, len(records) // least - 1, least, run.flag)
+        run.check()
         return subtrees[records.tuples], {"edges": len(edges), "subtrees": int(subtrees.max()) + 1}

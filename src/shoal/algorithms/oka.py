@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.algorithms._adjustment import adjusted
+from shoal.algorithms._adjustment import adjusted, gathered
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._records import Records
 from shoal.core.grouping import Codes
@@ -41,13 +41,8 @@ class Oka(Clustering):
     examples: ClassVar[Examples] = ({}, {"numeric": "mean"})
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
-        from shoal.kernels.centres import one_pass
-        from shoal.kernels.index import homes_of, parents_of
-
         seeds = np.sort(generator.choice(len(records), len(records) // records.policy.least, replace=False))
-        tree = records.index(records.points[records.tuples[seeds]])
-        owners = one_pass(
-            seeds, records.tuples, records.points, tree, homes_of(*tree[:4]), parents_of(tree[3]), records.space
-        )
-        run.report(0.5, "adjusting clusters")
-        return adjusted(records, owners, generator), {}
+        owners = np.full(len(records), -1, dtype=np.int32)
+        owners[seeds] = np.arange(len(seeds), dtype=np.int32)
+        gathered(records, owners, run.part(between=(0.0, 0.6)))
+        return adjusted(records, owners, generator, run.part(between=(0.6, 1.0))), {}

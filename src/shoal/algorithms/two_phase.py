@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.algorithms._clustering import Clustering
+from shoal.algorithms._growing import grown
 from shoal.algorithms._merging import placed
 from shoal.algorithms._records import Records
 from shoal.core.grouping import Codes
@@ -50,42 +52,39 @@ class TwoPhase(Clustering):
     ] = "B"
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
-        from shoal.kernels.members import grow
         from shoal.kernels.splitting import bisect
 
-        start = records.tuples[generator.integers(len(records))]
+        start = int(records.tuples[generator.integers(len(records))])
         least = records.policy.least
-        owners, _ = grow(records.points, records.counts, records.tree, records.space, least, start, True)
-        owners = placed(records, owners)
+        owners, _ = grown(records, start, run.part(between=(0.0, 0.8)), relaxed=True)
+        owners = placed(records, owners, run)
         sizes = np.bincount(owners)
         facts = {"clusters": len(sizes), "big": int(np.sum(sizes >= 2 * least))}
-        run.report(0.5, "splitting clusters")
+        run.report(0.8, "splitting clusters")
         if self.splitting == "A":
             frozen = np.zeros(len(records), dtype=np.bool_)
-            bisect(owners, frozen, records.tuples, records.points, records.space, least, False)
+            bisect(owners, frozen, records.tuples, records.points, records.costs, least, False, run.flag)
+            run.check()
         elif self.splitting == "B":
-            owners = _regrown(records, owners, sizes)
+            owners = _regrown(records, owners, sizes, run.part(between=(0.8, 1.0)))
         return owners, facts
 
 
-def _regrown(records: Records, owners: Codes, sizes: Any) -> Codes:
+def _regrown(records: Records, owners: Codes, sizes: NDArray[np.int64], run: Run) -> Codes:
     """Every cluster of twice the least size or more, clustered by k-member on its own."""
-    from shoal.kernels.members import grow
-
     least = records.policy.least
     by_cluster = np.argsort(owners, kind="stable")
     ends = np.cumsum(sizes)
     split = owners.copy()
     clusters = len(sizes)
-    for big in np.flatnonzero(sizes >= 2 * least).tolist():
-        members = by_cluster[ends[big] - sizes[big] : ends[big]]
-        tuples, counts = np.unique(records.tuples[members], return_counts=True)
-        points = records.points[tuples]
-        parts, found = grow(points, counts, records.index(points), records.space, least, 0, False)
-        inside = Records(
-            records.dataset, records.policy, records.outputs, points, counts,
-            np.repeat(np.arange(len(tuples), dtype=np.int32), counts),
-        )  # fmt: skip
-        split[members] = placed(inside, parts) + clusters
+    big = np.flatnonzero(sizes >= 2 * least)
+    quiet = Run(within=run)
+    for place, cluster in enumerate(big.tolist()):
+        members = by_cluster[ends[cluster] - sizes[cluster] : ends[cluster]]
+        inside = records.some(members)
+        parts, found = grown(inside, 0, quiet)
+        split[members] = placed(inside, parts, quiet) + clusters
         clusters += found
+        if place % 64 == 0:
+            run.report(place / len(big), "splitting clusters")
     return split

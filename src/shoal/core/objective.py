@@ -15,7 +15,8 @@ import numpy as np
 from shoal.core.classes import Classes
 from shoal.core.contracts import Metric
 from shoal.core.grouping import Counts
-from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.hierarchy import Floats
+from shoal.core.loss import by_level, coverage
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,15 +79,9 @@ def even(attributes: int) -> Floats:
     return np.full(attributes, 1.0 / attributes)
 
 
-def leaf_shares(hierarchy: Hierarchy) -> Floats:
-    """For each level and leaf, the share of the domain's leaves that the published value covers."""
-    levels = range(hierarchy.height + 1)
-    return np.stack([hierarchy.leaf_counts(level)[hierarchy.codes[level]] / hierarchy.size for level in levels])
-
-
 def loss_terms(summary: Classes, weights: Floats, *, geometric: bool = True) -> CellTerms:
     """The terms of Iyengar's loss: how much of its domain a value covers, from 0 (one leaf) to 1 (everything)."""
     sizes = np.array([hierarchy.size for hierarchy in summary.hierarchies], dtype=np.float64)
     offsets = summary.records / sizes
-    costs = tuple(leaf_shares(hierarchy) for hierarchy in summary.hierarchies)
+    costs = tuple(by_level(hierarchy, coverage) for hierarchy in summary.hierarchies)
     return CellTerms(costs, offsets, summary.records - offsets, weights, geometric=geometric)

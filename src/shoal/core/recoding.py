@@ -210,7 +210,8 @@ def _means(classes: Codes, column: Codes, tree: Hierarchy, count: int, weights: 
     assert tree.values is not None
     kept = (classes >= 0) & (column >= int(tree.missing))
     shares = np.ones(int(kept.sum())) if weights is None else weights[kept].astype(np.float64)
-    sums = np.bincount(classes[kept], weights=tree.values[column[kept]] * shares, minlength=count)
     totals = np.bincount(classes[kept], weights=shares, minlength=count)
-    means: Floats = np.divide(sums, totals, out=np.full(count, np.nan), where=totals > 0)
-    return means
+    # Shares first: the sum of huge values may be infinite where their mean is not.
+    parts = tree.values[column[kept]] * (shares / totals[classes[kept]])
+    means = np.bincount(classes[kept], weights=parts, minlength=count).astype(np.float64)
+    return np.where(totals > 0, means, np.nan)

@@ -68,14 +68,12 @@ class Run:
             raise CancelledError("the run was cancelled; nothing was written")
 
     def report(self, share: float, doing: str) -> None:
-        """Says how far the work is; raises when it was cancelled."""
+        """Says how far the work is, which never falls back; raises when it was cancelled."""
         self.check()
         with self._lock:
-            self.share, self.doing = min(max(share, 0.0), 1.0), doing
+            self.share, self.doing = min(max(share, self.share), 1.0), doing
             if self.told is not None:
                 self.told(self.share, doing)
-            elif self.within is not None:
-                self.within.report(share, doing)
 
     @property
     def elapsed(self) -> float:
@@ -93,6 +91,10 @@ class Run:
         over = self.seconds is not None and self.elapsed >= self.seconds
         return over or (self.within is not None and self.within.expired)
 
-    def part(self, *, seconds: float | None = None) -> Run:
-        """A part of the run with a deadline of its own; it is cancelled with the whole."""
-        return Run(seconds=seconds, within=self)
+    def part(self, *, seconds: float | None = None, between: tuple[float, float] = (0.0, 1.0)) -> Run:
+        """A part of the run with a deadline of its own; it is cancelled with the whole.
+
+        What it reports as done counts `between` two shares of the whole.
+        """
+        begin, end = between
+        return Run(lambda share, doing: self.report(begin + share * (end - begin), doing), seconds=seconds, within=self)

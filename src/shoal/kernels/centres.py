@@ -5,144 +5,136 @@ range of its leaves, which stands for their closest common ancestor. A record's 
 together.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
 
-from shoal.kernels.index import bound, descend, joined, retire, stretch
+from shoal.kernels.index import Roster, Walk, joined, near_bucket, retire, roster, start, stretch, walk_through
+
+
+class Centres(NamedTuple):
+    """By cluster: the codes of its centre, the sums and numbers of the values that are not missing, and its size."""
+
+    low: Any
+    high: Any
+    sums: Any
+    filled: Any
+    sizes: Any
+
+
+class Gathering(NamedTuple):
+    """Clusters that records join, those first that are `open`, and where their centres lie."""
+
+    centres: Centres
+    open: Any
+    roster: Roster
+    walk: Walk
 
 
 @njit(cache=True, nogil=True)
-def _enter(cluster, point, space, low, high, sums, filled, sizes):
+def _enter(cluster, point, costs, centres):
     """Takes one record into a cluster and moves its centre."""
+    low, high, filled = centres.low[cluster], centres.high[cluster], centres.filled[cluster]
     for attribute in range(len(point)):
         code = point[attribute]
-        if space.interval[attribute]:
-            if space.missing[attribute] and code == 0:
-                if filled[cluster, attribute] == 0:
-                    low[cluster, attribute], high[cluster, attribute] = 0, 0
+        if costs.interval[attribute]:
+            if costs.missing[attribute] and code == 0:
+                if filled[attribute] == 0:
+                    low[attribute], high[attribute] = 0, 0
                 continue
-            base = space.leaves[attribute]
-            sums[cluster, attribute] += space.values[base + code]
-            filled[cluster, attribute] += 1
-            mean = sums[cluster, attribute] / filled[cluster, attribute]
-            first = base + (1 if space.missing[attribute] else 0)
-            last = base + space.sizes[attribute]
-            place = first + np.searchsorted(space.values[first:last], mean)
-            if place == last or (place > first and mean - space.values[place - 1] <= space.values[place] - mean):
+            base = costs.leaves[attribute]
+            centres.sums[cluster, attribute] += costs.values[base + code]
+            filled[attribute] += 1
+            mean = centres.sums[cluster, attribute] / filled[attribute]
+            first = base + (1 if costs.missing[attribute] else 0)
+            last = base + costs.sizes[attribute]
+            place = first + np.searchsorted(costs.values[first:last], mean)
+            if place == last or (place > first and mean - costs.values[place - 1] <= costs.values[place] - mean):
                 place -= 1
-            low[cluster, attribute], high[cluster, attribute] = place - base, place - base
-        elif sizes[cluster] == 0:
-            low[cluster, attribute], high[cluster, attribute] = code, code
+            low[attribute], high[attribute] = place - base, place - base
+        elif centres.sizes[cluster] == 0:
+            low[attribute], high[attribute] = code, code
         else:
-            low[cluster, attribute] = min(low[cluster, attribute], code)
-            high[cluster, attribute] = max(high[cluster, attribute], code)
-    sizes[cluster] += 1
+            low[attribute] = min(low[attribute], code)
+            high[attribute] = max(high[attribute], code)
+    centres.sizes[cluster] += 1
 
 
 @njit(cache=True, nogil=True)
-def _closest(point, low, high, open_, tree, box_low, box_high, alive, space, stack, bounds):
-    """The open cluster whose centre is closest to a record."""
-    order, begins, ends, left, _, _ = tree
-    best, chosen = np.inf, -1
-    stack[0], bounds[0], top = 0, 0.0, 1
-    while top > 0:
-        top -= 1
-        node = stack[top]
-        if bounds[top] >= best or alive[node] == 0:
-            continue
-        if left[node] < 0:
-            for place in range(begins[node], ends[node]):
-                cluster = order[place]
-                if open_[cluster]:
-                    here = joined(space, low[cluster], high[cluster], point, best)
-                    if here < best:
-                        best, chosen = here, cluster
-            continue
-        child = left[node]
-        first = bound(space, point, point, box_low[child], box_high[child], best)
-        second = bound(space, point, point, box_low[child + 1], box_high[child + 1], best)
-        top = descend(stack, bounds, top, child, first, second)
-    return chosen
-
-
-@njit(cache=True, nogil=True)
-def one_pass(seeds, tuples, points, tree, homes, parents, space):
-    """Every record joins the cluster with the closest centre, which moves at once; `seeds` are the first records.
-
-    `tree` is an index over the seeds' points.
-    """
-    clusters, dimensions = len(seeds), points.shape[1]
-    low, high = np.zeros((clusters, dimensions), np.int32), np.zeros((clusters, dimensions), np.int32)
-    sums, filled = np.zeros((clusters, dimensions)), np.zeros((clusters, dimensions), np.int64)
-    sizes = np.zeros(clusters, np.int64)
-    owners = np.full(len(tuples), -1, np.int32)
-    for cluster in range(clusters):
-        owners[seeds[cluster]] = cluster
-        _enter(cluster, points[tuples[seeds[cluster]]], space, low, high, sums, filled, sizes)
-    box_low, box_high, alive = tree[4].copy(), tree[5].copy(), tree[2] - tree[1]
-    open_ = np.ones(clusters, np.bool_)
-    stack, bounds = np.empty(len(alive) + 1, np.int32), np.empty(len(alive) + 1, np.float64)
-    for row in range(len(tuples)):
-        if owners[row] < 0:
-            point = points[tuples[row]]
-            cluster = _closest(point, low, high, open_, tree, box_low, box_high, alive, space, stack, bounds)
-            owners[row] = cluster
-            _enter(cluster, point, space, low, high, sums, filled, sizes)
-            stretch(cluster, low, high, homes[cluster], parents, box_low, box_high)
-    return owners
-
-
-@njit(cache=True, nogil=True)
-def centre_points(owners, tuples, points, clusters, space):
-    """Centres of clusters: low and high codes, sums and counts of values, sizes."""
+def centre_points(owners, tuples, points, clusters, costs):
+    """The centres of clusters; records with a negative owner do not count."""
     dimensions = points.shape[1]
-    low, high = np.zeros((clusters, dimensions), np.int32), np.zeros((clusters, dimensions), np.int32)
-    sums, filled = np.zeros((clusters, dimensions)), np.zeros((clusters, dimensions), np.int64)
-    sizes = np.zeros(clusters, np.int64)
+    centres = Centres(
+        np.zeros((clusters, dimensions), np.int32), np.zeros((clusters, dimensions), np.int32),
+        np.zeros((clusters, dimensions)), np.zeros((clusters, dimensions), np.int64), np.zeros(clusters, np.int64),
+    )  # fmt: skip
     for row in range(len(tuples)):
-        _enter(owners[row], points[tuples[row]], space, low, high, sums, filled, sizes)
-    return low, high, sums, filled, sizes
+        if owners[row] >= 0:
+            _enter(owners[row], points[tuples[row]], costs, centres)
+    return centres
 
 
 @njit(cache=True, nogil=True)
-def surplus(owners, tuples, points, low, high, sizes, space, least):
-    """Takes the farthest records out of every cluster above `least`; their owner becomes -1."""
+def surplus(owners, tuples, points, centres, costs, least):
+    """Takes the farthest records out of every cluster above `least`; their owner becomes -1. Centres stay."""
     distances = np.empty(len(owners))
     for row in range(len(owners)):
-        distances[row] = joined(space, low[owners[row]], high[owners[row]], points[tuples[row]], np.inf)
+        distances[row] = joined(costs, centres.low[owners[row]], centres.high[owners[row]], points[tuples[row]], np.inf)
     by_distance = np.argsort(-distances, kind="mergesort")
     for row in by_distance:
-        if sizes[owners[row]] > least:
-            sizes[owners[row]] -= 1
+        if centres.sizes[owners[row]] > least:
+            centres.sizes[owners[row]] -= 1
             owners[row] = -1
 
 
 @njit(cache=True, nogil=True)
-def hand_out(free, owners, tuples, points, centres, tree, homes, parents, space, least):
-    """Gives each free record, in the given order, to the closest cluster below `least`; when none is left, to the
-    closest of all.
+def gathering(centres, boxes, least):
+    """Clusters that records may join, those below `least` first; `boxes` is a tree over the low codes of centres."""
+    held = Gathering(centres, centres.sizes < least, roster(boxes), walk_through(boxes))
+    for cluster in range(len(centres.sizes)):
+        stretch(cluster, centres.low[cluster], centres.high[cluster], held.roster)
+        if not held.open[cluster]:
+            retire(cluster, held.roster)
+    return held
 
-    `tree` is an index over the low codes of the centres; `centres` and `owners` change in place.
+
+@njit(cache=True, nogil=True)
+def _closest(point, low, high, open_, boxes, alive, walk, costs):
+    """The open cluster whose centre is closest to a record."""
+    best, chosen = np.inf, -1
+    start(walk)
+    while True:
+        node = near_bucket(walk, boxes, alive, 0, costs, point, point, best, 0)
+        if node < 0:
+            return chosen
+        for place in range(boxes.begins[node], boxes.ends[node]):
+            cluster = boxes.order[place]
+            if open_[cluster]:
+                here = joined(costs, low[cluster], high[cluster], point, best)
+                if here < best:
+                    best, chosen = here, cluster
+
+
+@njit(cache=True, nogil=True)
+def join(free, owners, tuples, points, held, costs, least, flag):
+    """Each free record, in the given order, joins the open cluster with the closest centre, which moves at once.
+
+    A cluster that has `least` records closes; when all are closed, all open for good.
     """
-    low, high, sums, filled, sizes = centres
-    box_low, box_high, alive = tree[4].copy(), tree[5].copy(), tree[2] - tree[1]
-    clusters = len(sizes)
-    open_ = sizes < least
-    for cluster in range(clusters):
-        stretch(cluster, low, high, homes[cluster], parents, box_low, box_high)
-        if not open_[cluster]:
-            retire(cluster, homes, parents, alive)
-    stack, bounds = np.empty(len(alive) + 1, np.int32), np.empty(len(alive) + 1, np.float64)
+    centres, alive = held.centres, held.roster.alive
     for row in free:
+        if flag[0]:
+            break
         if alive[0] == 0:
-            open_[:] = True
-            alive[:] = tree[2] - tree[1]
+            held.open[:] = True
+            alive[:] = held.roster.boxes.ends - held.roster.boxes.begins
         point = points[tuples[row]]
-        cluster = _closest(point, low, high, open_, tree, box_low, box_high, alive, space, stack, bounds)
-        before = sizes[cluster]
+        cluster = _closest(point, centres.low, centres.high, held.open, held.roster.boxes, alive, held.walk, costs)
+        before = centres.sizes[cluster]
         owners[row] = cluster
-        _enter(cluster, point, space, low, high, sums, filled, sizes)
-        stretch(cluster, low, high, homes[cluster], parents, box_low, box_high)
-        if before < least and sizes[cluster] == least:
-            open_[cluster] = False
-            retire(cluster, homes, parents, alive)
+        _enter(cluster, point, costs, centres)
+        stretch(cluster, centres.low[cluster], centres.high[cluster], held.roster)
+        if before < least and centres.sizes[cluster] == least:
+            held.open[cluster] = False
+            retire(cluster, held.roster)

@@ -4,19 +4,101 @@ Leaves of a hierarchy stand in the order of a walk through it, so of all leaves 
 leaf has the closest common ancestor with it: a box of leaf ranges bounds distances from below in every attribute.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
 
 from shoal.kernels.cost import cost
 
 
+class Boxes(NamedTuple):
+    """The tree: node `n` holds the points `order[begins[n]:ends[n]]`, all between `low[n]` and `high[n]`.
+
+    `left[n]` is the first of its two children, which come after it and one after the other; -1: a bucket without any.
+    """
+
+    order: Any
+    begins: Any
+    ends: Any
+    left: Any
+    low: Any
+    high: Any
+
+
+class Roster(NamedTuple):
+    """A tree whose points can be struck off, and whose boxes can be stretched: `alive` has the points that are left
+    under each node, `homes` the bucket of each point, `parents` the node above each node, -1 for the root."""
+
+    boxes: Boxes
+    homes: Any
+    parents: Any
+    alive: Any
+
+
+class Walk(NamedTuple):
+    """A walk through a tree: the nodes that are still to be visited, a bound for each, and in `depth[0]` how many."""
+
+    stack: Any
+    bounds: Any
+    depth: Any
+
+
 @njit(cache=True, nogil=True)
-def descend(stack, bounds, top, child, first, second):
-    """Puts both children of a node on the stack, the one with the lower bound to be taken first."""
+def walk_through(boxes):
+    """Room for walks through a tree, one after the other."""
+    room = len(boxes.left) + 1
+    return Walk(np.empty(room, np.int32), np.empty(room, np.float64), np.zeros(1, np.int64))
+
+
+@njit(cache=True, nogil=True)
+def start(walk):
+    """Sets a walk to the root."""
+    walk.stack[0], walk.bounds[0], walk.depth[0] = 0, -np.inf, 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def pop(walk, boxes, marks, closed, limit, ties):
+    """The next node with a bound below `limit`, -1 when there is none.
+
+    Nodes that are marked as `closed` are passed over. A bound that equals the limit is good enough for nodes that
+    begin before place `ties`.
+    """
+    depth = walk.depth[0]
+    found = -1
+    while depth > 0 and found < 0:
+        depth -= 1
+        node, here = walk.stack[depth], walk.bounds[depth]
+        if (here < limit or (here == limit and boxes.begins[node] < ties)) and marks[node] != closed:
+            found = node
+    walk.depth[0] = depth
+    return found
+
+
+@njit(cache=True, nogil=True, inline="always")
+def push(walk, child, first, second):
+    """Has both children of a node visited next, the one with the lower bound first."""
     near = 0 if first <= second else 1
-    stack[top], bounds[top] = child + 1 - near, max(first, second)
-    stack[top + 1], bounds[top + 1] = child + near, min(first, second)
-    return top + 2
+    depth = walk.depth[0]
+    walk.stack[depth], walk.bounds[depth] = child + 1 - near, max(first, second)
+    walk.stack[depth + 1], walk.bounds[depth + 1] = child + near, min(first, second)
+    walk.depth[0] = depth + 2
+
+
+@njit(cache=True, nogil=True)
+def near_bucket(walk, boxes, marks, closed, costs, low, high, limit, ties):
+    """The next bucket with points that a set of records might take in at a cost below `limit`, -1 when there is none.
+
+    `low` and `high` are the set's least and greatest leaves; `pop` says what the others mean.
+    """
+    while True:
+        node = pop(walk, boxes, marks, closed, limit, ties)
+        if node < 0 or boxes.left[node] < 0:
+            return node
+        child = boxes.left[node]
+        first = bound(costs, low, high, boxes.low[child], boxes.high[child], limit)
+        second = bound(costs, low, high, boxes.low[child + 1], boxes.high[child + 1], limit)
+        push(walk, child, first, second)
 
 
 @njit(cache=True, nogil=True)
@@ -32,11 +114,8 @@ def _median(codes):
 
 
 @njit(cache=True, nogil=True)
-def build(points, space, bucket):
-    """The tree: the order of the points, and for each node its points, its children (-1: none) and its box.
-
-    A node's children come after it. Each node is cut along its costliest attribute.
-    """
+def build(points, costs, bucket, flag):
+    """The tree over points, cut at each node along its costliest attribute, into buckets of so many at most."""
     count, dimensions = points.shape
     capacity = 2 * count + 1
     order = np.arange(count).astype(np.int32)
@@ -48,7 +127,7 @@ def build(points, space, bucket):
     high = np.zeros((capacity, dimensions), np.int32)
     ends[0] = count
     nodes, at = 1, 0
-    while at < nodes:
+    while at < nodes and not flag[0]:
         begin, end = begins[at], ends[at]
         for attribute in range(dimensions):
             least, greatest = points[order[begin], attribute], points[order[begin], attribute]
@@ -59,7 +138,7 @@ def build(points, space, bucket):
         if end - begin > bucket:
             widest, width = -1, 0.0
             for attribute in range(dimensions):
-                here = cost(space, attribute, low[at, attribute], high[at, attribute])
+                here = cost(costs, attribute, low[at, attribute], high[at, attribute])
                 if low[at, attribute] < high[at, attribute] and (widest < 0 or here > width):
                     widest, width = attribute, here
             if widest >= 0:
@@ -81,60 +160,55 @@ def build(points, space, bucket):
                 begins[nodes + 1], ends[nodes + 1] = front, end
                 nodes += 2
         at += 1
-    return order, begins[:nodes], ends[:nodes], left[:nodes], low[:nodes], high[:nodes]
+    return Boxes(order, begins[:nodes], ends[:nodes], left[:nodes], low[:nodes], high[:nodes])
 
 
 @njit(cache=True, nogil=True)
-def parents_of(left):
-    """The parent of each node, -1 for the root."""
-    parents = np.full(len(left), -1, np.int32)
-    for node in range(len(left)):
-        if left[node] >= 0:
-            parents[left[node]] = node
-            parents[left[node] + 1] = node
-    return parents
+def roster(boxes):
+    """A tree with all its points, and boxes of its own."""
+    homes = np.empty(len(boxes.order), np.int32)
+    parents = np.full(len(boxes.left), -1, np.int32)
+    for node in range(len(boxes.left)):
+        child = boxes.left[node]
+        if child >= 0:
+            parents[child], parents[child + 1] = node, node
+        else:
+            for place in range(boxes.begins[node], boxes.ends[node]):
+                homes[boxes.order[place]] = node
+    own = Boxes(boxes.order, boxes.begins, boxes.ends, boxes.left, boxes.low.copy(), boxes.high.copy())
+    return Roster(own, homes, parents, boxes.ends - boxes.begins)
 
 
 @njit(cache=True, nogil=True)
-def homes_of(order, begins, ends, left):
-    """The lowest node of each point."""
-    homes = np.empty(len(order), np.int32)
-    for node in range(len(left)):
-        if left[node] < 0:
-            for place in range(begins[node], ends[node]):
-                homes[order[place]] = node
-    return homes
-
-
-@njit(cache=True, nogil=True)
-def retire(point, homes, parents, alive):
-    """Takes a point off the counts of the nodes above it."""
-    node = homes[point]
+def retire(point, roster):
+    """Strikes a point off."""
+    node = roster.homes[point]
     while node >= 0:
-        alive[node] -= 1
-        node = parents[node]
+        roster.alive[node] -= 1
+        node = roster.parents[node]
 
 
 @njit(cache=True, nogil=True)
-def stretch(entry, low, high, home, parents, box_low, box_high):
-    """Widens the boxes above an entry until they hold its range."""
-    node = home
+def stretch(point, low, high, roster):
+    """Widens the boxes above a point until they hold a range."""
+    node = roster.homes[point]
     while node >= 0:
         grown = False
-        for attribute in range(low.shape[1]):
-            if low[entry, attribute] < box_low[node, attribute]:
-                box_low[node, attribute] = low[entry, attribute]
+        box_low, box_high = roster.boxes.low[node], roster.boxes.high[node]
+        for attribute in range(len(low)):
+            if low[attribute] < box_low[attribute]:
+                box_low[attribute] = low[attribute]
                 grown = True
-            if high[entry, attribute] > box_high[node, attribute]:
-                box_high[node, attribute] = high[entry, attribute]
+            if high[attribute] > box_high[attribute]:
+                box_high[attribute] = high[attribute]
                 grown = True
         if not grown:
             break
-        node = parents[node]
+        node = roster.parents[node]
 
 
 @njit(cache=True, nogil=True)
-def bound(space, low, high, box_low, box_high, limit):
+def bound(costs, low, high, box_low, box_high, limit):
     """The least cost of a set of records together with any point of a box; stops once that exceeds `limit`."""
     total = 0.0
     for attribute in range(len(low)):
@@ -143,51 +217,47 @@ def bound(space, low, high, box_low, box_high, limit):
             first = box_high[attribute]
         elif box_low[attribute] > last:
             last = box_low[attribute]
-        total += cost(space, attribute, first, last)
+        total += cost(costs, attribute, first, last)
         if total > limit:
             break
     return total
 
 
 @njit(cache=True, nogil=True)
-def joined(space, low, high, point, limit):
+def joined(costs, low, high, point, limit):
     """The cost of a set of records together with one point; stops once that exceeds `limit`."""
     total = 0.0
     for attribute in range(len(low)):
         code = point[attribute]
-        total += cost(space, attribute, min(low[attribute], code), max(high[attribute], code))
+        total += cost(costs, attribute, min(low[attribute], code), max(high[attribute], code))
         if total > limit:
             break
     return total
 
 
 @njit(cache=True, nogil=True)
-def nearest(queries, points, tree, space, wanted, found, distances, begin, end):
-    """For the queries `begin:end`, the `wanted` nearest points, nearest first, ties by place in the tree's order."""
-    order, begins, ends, left, low, high = tree
-    stack, bounds = np.empty(len(left) + 1, np.int32), np.empty(len(left) + 1, np.float64)
+def nearest(points, boxes, costs, found, distances, begin, end, flag):
+    """For the points `begin:end`, the nearest ones, nearest first, ties by place in the tree's order: as many as
+    `found` has room for. A point is its own nearest."""
+    wanted = found.shape[1]
+    walk, marks = walk_through(boxes), np.ones(len(boxes.left), np.uint8)
     for row in range(begin, end):
-        query = queries[row]
+        if flag[0]:
+            break
+        query = points[row]
         best, names = distances[row], found[row]
         best[:] = np.inf
         names[:] = -1
-        stack[0], bounds[0], top = 0, 0.0, 1
-        while top > 0:
-            top -= 1
-            node = stack[top]
-            if bounds[top] >= best[wanted - 1]:
-                continue
-            if left[node] < 0:
-                for place in range(begins[node], ends[node]):
-                    distance = joined(space, query, query, points[order[place]], best[wanted - 1])
-                    if distance < best[wanted - 1]:
-                        slot = wanted - 1
-                        while slot > 0 and best[slot - 1] > distance:
-                            best[slot], names[slot] = best[slot - 1], names[slot - 1]
-                            slot -= 1
-                        best[slot], names[slot] = distance, order[place]
-                continue
-            child = left[node]
-            first = bound(space, query, query, low[child], high[child], best[wanted - 1])
-            second = bound(space, query, query, low[child + 1], high[child + 1], best[wanted - 1])
-            top = descend(stack, bounds, top, child, first, second)
+        start(walk)
+        while True:
+            node = near_bucket(walk, boxes, marks, 0, costs, query, query, best[wanted - 1], 0)
+            if node < 0:
+                break
+            for place in range(boxes.begins[node], boxes.ends[node]):
+                distance = joined(costs, query, query, points[boxes.order[place]], best[wanted - 1])
+                if distance < best[wanted - 1]:
+                    slot = wanted - 1
+                    while slot > 0 and best[slot - 1] > distance:
+                        best[slot], names[slot] = best[slot - 1], names[slot - 1]
+                        slot -= 1
+                    best[slot], names[slot] = distance, boxes.order[place]

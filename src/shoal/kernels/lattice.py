@@ -1,8 +1,9 @@
 """Checking a node of the lattice on the distinct tuples of a table, and bounding the nodes between two others.
 
 Attributes with few leaves are packed together into one column, so that a tuple's key is the sum of a few lookups.
-`members[starts[p]:starts[p + 1]]` are the attributes of packed column `p`, the last one varying fastest.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -11,9 +12,68 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _WIDEST = 2.0**62
 
 
+class Domain(NamedTuple):
+    """The packed columns and the hierarchies of their attributes.
+
+    `members[starts[p]:starts[p + 1]]` are the attributes of packed column `p`, the last one varying fastest; entries of
+    its table begin at `pack_starts[p]`. Attribute `a` has `leaf_counts[a]` leaves, counted from `leaf_starts[a]` where
+    all attributes are counted one after another; at level `j` leaf `i` is the value
+    `codes[code_starts[a] + j * leaf_counts[a] + i]` of `widths[a, j]`.
+    """
+
+    members: Any
+    starts: Any
+    pack_starts: Any
+    leaf_counts: Any
+    leaf_starts: Any
+    codes: Any
+    code_starts: Any
+    widths: Any
+
+
+class Packed(NamedTuple):
+    """Tuples as packed columns, the records that each one stands for, and which of them stands for each distinct tuple
+    of the table."""
+
+    columns: Any
+    weights: Any
+    owners: Any
+
+
+class Scratch(NamedTuple):
+    """Room to group in: an entry for every code of every packed column, a hash table, and the classes: of each tuple,
+    and how many records each has."""
+
+    table: Any
+    slots: Any
+    slot_keys: Any
+    owners: Any
+    sizes: Any
+
+
+class Charges(NamedTuple):
+    """What cells cost: all of them, and by attribute and level their sum over the table and the greatest one."""
+
+    totals: Any
+    costs: Any
+    greatest: Any
+
+
+class Score(NamedTuple):
+    """How sums of costs become a score; `charge` says what a record that is left out costs in each attribute: 0
+    nothing, 1 one instead of its cell's cost, 2 the information that left-out values had."""
+
+    offsets: Any
+    spans: Any
+    weights: Any
+    geometric: bool
+    charge: int
+
+
 @njit(cache=True, nogil=True)
-def _lookup(levels, members, starts, leaf_counts, codes, code_starts, widths, pack_starts, table):
+def _lookup(levels, domain, table):
     """Fills, for every code of every packed column, its part of the key; returns the size of the key space."""
+    members, starts, pack_starts, leaf_counts, _, codes, code_starts, widths = domain
     space = 1.0
     for position in range(len(levels)):
         space *= widths[position, levels[position]]
@@ -52,13 +112,12 @@ def smallest(nodes, sizes, count, levels):
 
 
 @njit(cache=True, nogil=True)
-def number(
-    levels, packed, weights, members, starts, leaf_counts, codes, code_starts, widths, pack_starts, table, slots,
-    slot_keys, owners, sizes,
-):  # fmt: skip
-    """Numbers the classes of a node: `owners` of each tuple, `sizes` of each class. Returns how many there are,
-    or -1 when a key does not fit into 64 bits."""
-    space = _lookup(levels, members, starts, leaf_counts, codes, code_starts, widths, pack_starts, table)
+def number(levels, held, domain, scratch):
+    """Numbers the classes of a node: that of each tuple and how many records each has, in `scratch`. Returns how many
+    classes there are, or -1 when a key does not fit into 64 bits."""
+    packed, weights, pack_starts = held.columns, held.weights, domain.pack_starts
+    table, slots, slot_keys, owners, sizes = scratch
+    space = _lookup(levels, domain, table)
     if space < 0:
         return -1
     tuples, packs = packed.shape
@@ -108,8 +167,11 @@ def number(
 
 
 @njit(cache=True, nogil=True)
-def tally(owners, chosen, packed, weights, members, starts, leaf_counts, leaf_starts, pack_starts, table):
-    """How often each leaf of each attribute occurs in the tuples whose owner is chosen, one attribute after another."""
+def tally(owners, chosen, raw, domain, table):
+    """How often each leaf of each attribute occurs in the raw tuples whose owner is chosen, one attribute after
+    another."""
+    packed, weights = raw.columns, raw.weights
+    members, starts, pack_starts, leaf_counts, leaf_starts, _, _, _ = domain
     table[:] = 0
     tuples, packs = packed.shape
     for row in range(tuples):
@@ -133,17 +195,12 @@ def tally(owners, chosen, packed, weights, members, starts, leaf_counts, leaf_st
 
 
 @njit(cache=True, nogil=True)
-def survey(
-    levels, packed, weights, base_owners, raw_packed, raw_weights, least, budget, members, starts, leaf_counts,
-    leaf_starts, codes, code_starts, widths, pack_starts, table, slots, slot_keys, owners, sizes,
-):  # fmt: skip
+def survey(levels, held, raw, least, budget, domain, scratch):
     """A node when only sizes count: its classes, those below `least` and their records, and, unless there are none
     or more than `budget` of them, how often each leaf occurs in those records."""
     nothing = np.zeros(0, np.int64)
-    classes = number(
-        levels, packed, weights, members, starts, leaf_counts, codes, code_starts, widths, pack_starts, table, slots,
-        slot_keys, owners, sizes,
-    )  # fmt: skip
+    classes = number(levels, held, domain, scratch)
+    owners, sizes = scratch.owners, scratch.sizes
     small, records = 0, np.int64(0)
     for owner in range(classes):
         if sizes[owner] < least:
@@ -151,13 +208,10 @@ def survey(
             records += sizes[owner]
     if classes < 0 or records == 0 or records > budget:
         return classes, small, records, nothing
-    chosen = np.empty(len(weights), np.bool_)
-    for row in range(len(weights)):
+    chosen = np.empty(len(held.weights), np.bool_)
+    for row in range(len(chosen)):
         chosen[row] = sizes[owners[row]] < least
-    counts = tally(
-        base_owners, chosen, raw_packed, raw_weights, members, starts, leaf_counts, leaf_starts, pack_starts, table
-    )
-    return classes, small, records, counts
+    return classes, small, records, tally(held.owners, chosen, raw, domain, scratch.table)
 
 
 @njit(cache=True, nogil=True)
@@ -205,17 +259,17 @@ def _bits(counts, begin, leaves, codes, row, width):
 
 
 @njit(cache=True, nogil=True)
-def bound(
-    low, high, left_out, lost, totals, costs, greatest, leaf_counts, leaf_starts, codes, code_starts, widths, offsets,
-    spans, weights, geometric, charge,
-):  # fmt: skip
+def bound(low, high, left_out, lost, charges, score, domain):
     """The least score of any node from `low` to `high` when the counted records are left out in all of them, and
     `lost` others that may be any.
 
     Also the attribute in which the last step of the box costs most, and the bound of the part of the box in which
     that attribute is at its greatest level; -1 when the box is a single node. With `low` and `high` the same this
-    is the score itself. `charge`: 0 nothing, 1 one, 2 entropy.
+    is the score itself.
     """
+    totals, costs, greatest = charges
+    offsets, spans, weights, geometric, charge = score
+    _, _, _, leaf_counts, leaf_starts, codes, code_starts, widths = domain
     attributes = len(low)
     sum_low = 0.0
     chosen, widest, step_up = -1, -1.0, 0.0

@@ -1,116 +1,148 @@
 """Merging clusters with the neighbours that they fit best."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
 
 from shoal.kernels.cost import span, union
-from shoal.kernels.index import bound, descend, homes_of, parents_of, retire, stretch
+from shoal.kernels.index import Roster, Walk, near_bucket, retire, roster, start, stretch, walk_through
 
 ROUNDING = 1e-9
 """More than rounding errs, so that a sum that was stopped early never looks cheaper."""
 
 
+class Ranges(NamedTuple):
+    """By cluster: least and greatest codes, size, and what each of its records pays."""
+
+    low: Any
+    high: Any
+    sizes: Any
+    paid: Any
+
+
+class Mergers(NamedTuple):
+    """The mergers of one round: `into` has the cluster that each one went to, `fresh` says which neither went nor grew,
+    `added` what a broken one's merger adds to the loss."""
+
+    ranges: Ranges
+    roster: Roster
+    walk: Walk
+    into: Any
+    fresh: Any
+    added: Any
+
+
 @njit(cache=True, nogil=True)
-def _fitting(cluster, low, high, sizes, paid, tree, box_low, box_high, alive, gone, space, by_union, stack, bounds):
+def ranges(low, high, sizes, costs):
+    """Clusters with what they pay."""
+    paid = np.empty(len(sizes))
+    for cluster in range(len(sizes)):
+        paid[cluster] = span(costs, low[cluster], high[cluster])
+    return Ranges(low, high, sizes, paid)
+
+
+@njit(cache=True, nogil=True)
+def mergers(held, boxes):
+    """None yet; `boxes` is a tree over the low codes of the clusters."""
+    clusters = len(held.sizes)
+    found = Mergers(
+        held, roster(boxes), walk_through(boxes), np.arange(clusters).astype(np.int32), np.ones(clusters, np.bool_),
+        np.zeros(clusters),
+    )  # fmt: skip
+    for cluster in range(clusters):
+        stretch(cluster, held.low[cluster], held.high[cluster], found.roster)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _widen(cluster, low, high, held):
+    for attribute in range(len(low)):
+        held.low[cluster, attribute] = min(held.low[cluster, attribute], low[attribute])
+        held.high[cluster, attribute] = max(held.high[cluster, attribute], high[attribute])
+
+
+@njit(cache=True, nogil=True)
+def _fitting(cluster, mergers, costs, by_union):
     """The cluster to merge one with, -1 when there is no other: the one whose union costs each record least
     (`by_union`), or the one with which the merger adds least to the loss of all records of both."""
-    order, begins, ends, left, _, _ = tree
+    held, boxes, alive = mergers.ranges, mergers.roster.boxes, mergers.roster.alive
+    low, high = held.low[cluster], held.high[cluster]
     best, chosen = np.inf, -1
-    size, own = sizes[cluster], sizes[cluster] * paid[cluster]
-    stack[0], bounds[0], top = 0, 0.0, 1
-    while top > 0:
-        top -= 1
-        node = stack[top]
-        least = bounds[top] if by_union else size * bounds[top] - own
-        if least >= best or alive[node] == 0:
-            continue
-        if left[node] < 0:
-            for place in range(begins[node], ends[node]):
-                other = order[place]
-                if other == cluster or gone[other]:
-                    continue
-                theirs = sizes[other] * paid[other]
-                limit = best if by_union else (best + own + theirs) / (size + sizes[other])
-                here = union(space, low[cluster], high[cluster], low[other], high[other], limit)
-                score = here if by_union else here * (size + sizes[other]) - own - theirs
-                if score < best - ROUNDING:
-                    best, chosen = score, other
-            continue
-        child = left[node]
-        first = bound(space, low[cluster], high[cluster], box_low[child], box_high[child], np.inf)
-        second = bound(space, low[cluster], high[cluster], box_low[child + 1], box_high[child + 1], np.inf)
-        top = descend(stack, bounds, top, child, first, second)
-    return chosen
+    size, own = held.sizes[cluster], held.sizes[cluster] * held.paid[cluster]
+    start(mergers.walk)
+    while True:
+        worth = best if by_union else (best + own) / size
+        node = near_bucket(mergers.walk, boxes, alive, 0, costs, low, high, worth, 0)
+        if node < 0:
+            return chosen
+        for place in range(boxes.begins[node], boxes.ends[node]):
+            other = boxes.order[place]
+            if other == cluster or mergers.into[other] != other:
+                continue
+            both, theirs = size + held.sizes[other], held.sizes[other] * held.paid[other]
+            limit = best if by_union else (best + own + theirs) / both
+            here = union(costs, low, high, held.low[other], held.high[other], limit)
+            score = here if by_union else here * both - own - theirs
+            if score < best - ROUNDING:
+                best, chosen = score, other
 
 
 @njit(cache=True, nogil=True)
-def merge(broken, low, high, sizes, tree, space, by_union, dearest):
-    """One round: each broken cluster that no other joined in this round merges with the one it fits best.
+def merge(broken, mergers, costs, by_union, dearest, flag):
+    """Each broken cluster that no other joined in this round merges with the one it fits best.
 
-    `tree` is an index over `low`. Returns the new cluster of each cluster, and what each broken one's merger adds to
-    the loss; a merger that adds more than `dearest` for each of its records is not made.
+    A merger that adds more than `dearest` for each of its records is not made.
     """
-    clusters = len(sizes)
-    into = np.arange(clusters).astype(np.int32)
-    gone, fresh = np.zeros(clusters, np.bool_), np.ones(clusters, np.bool_)
-    added = np.zeros(len(broken))
-    homes, parents = homes_of(tree[0], tree[1], tree[2], tree[3]), parents_of(tree[3])
-    box_low, box_high, alive = tree[4].copy(), tree[5].copy(), tree[2] - tree[1]
-    stack, bounds = np.empty(len(alive) + 1, np.int32), np.empty(len(alive) + 1, np.float64)
-    paid = np.empty(clusters)
-    for cluster in range(clusters):
-        paid[cluster] = span(space, low[cluster], high[cluster])
-        stretch(cluster, low, high, homes[cluster], parents, box_low, box_high)
-    for place in range(len(broken)):
-        cluster = broken[place]
-        if not fresh[cluster]:
+    held = mergers.ranges
+    for cluster in broken:
+        if flag[0]:
+            break
+        if not mergers.fresh[cluster]:
             continue
-        other = _fitting(
-            cluster, low, high, sizes, paid, tree, box_low, box_high, alive, gone, space, by_union, stack, bounds
-        )
+        other = _fitting(cluster, mergers, costs, by_union)
         if other < 0:
             continue
-        both = union(space, low[cluster], high[cluster], low[other], high[other], np.inf)
-        apart = sizes[cluster] * paid[cluster] + sizes[other] * paid[other]
-        added[place] = both * (sizes[cluster] + sizes[other]) - apart
-        if added[place] > dearest * sizes[cluster]:
+        low, high, size = held.low[cluster], held.high[cluster], held.sizes[cluster]
+        both = union(costs, low, high, held.low[other], held.high[other], np.inf)
+        apart = size * held.paid[cluster] + held.sizes[other] * held.paid[other]
+        mergers.added[cluster] = both * (size + held.sizes[other]) - apart
+        if mergers.added[cluster] > dearest * size:
             continue
-        gone[cluster], fresh[cluster], fresh[other] = True, False, False
-        retire(cluster, homes, parents, alive)
-        into[cluster] = other
-        sizes[other] += sizes[cluster]
-        paid[other] = both
-        for attribute in range(low.shape[1]):
-            low[other, attribute] = min(low[other, attribute], low[cluster, attribute])
-            high[other, attribute] = max(high[other, attribute], high[cluster, attribute])
-        stretch(other, low, high, homes[other], parents, box_low, box_high)
-    for cluster in range(clusters):
-        while into[into[cluster]] != into[cluster]:
-            into[cluster] = into[into[cluster]]
-    return into, added
+        mergers.into[cluster] = other
+        mergers.fresh[cluster], mergers.fresh[other] = False, False
+        retire(cluster, mergers.roster)
+        held.sizes[other] += size
+        held.paid[other] = both
+        _widen(other, low, high, held)
+        stretch(other, held.low[other], held.high[other], mergers.roster)
 
 
 @njit(cache=True, nogil=True)
-def place_leftovers(owners, tuples, points, low, high, sizes, space):
+def follow(into):
+    """Where each cluster ends up when the one that it went to goes on."""
+    for cluster in range(len(into)):
+        while into[into[cluster]] != into[cluster]:
+            into[cluster] = into[into[cluster]]
+
+
+@njit(cache=True, nogil=True)
+def place_leftovers(owners, tuples, points, held, costs, flag):
     """Each record without a cluster joins the one to which it adds least loss."""
-    clusters = len(sizes)
-    paid = np.empty(clusters)
-    for cluster in range(clusters):
-        paid[cluster] = span(space, low[cluster], high[cluster])
     for row in range(len(owners)):
+        if flag[0]:
+            break
         if owners[row] >= 0:
             continue
         point = points[tuples[row]]
         best, chosen = np.inf, -1
-        for cluster in range(clusters):
-            limit = (best + sizes[cluster] * paid[cluster]) / (sizes[cluster] + 1)
-            here = union(space, low[cluster], high[cluster], point, point, limit)
-            score = here * (sizes[cluster] + 1) - sizes[cluster] * paid[cluster]
+        for cluster in range(len(held.sizes)):
+            size, paid = held.sizes[cluster], held.sizes[cluster] * held.paid[cluster]
+            here = union(costs, held.low[cluster], held.high[cluster], point, point, (best + paid) / (size + 1))
+            score = here * (size + 1) - paid
             if score < best - ROUNDING:
                 best, chosen = score, cluster
         owners[row] = chosen
-        sizes[chosen] += 1
-        for attribute in range(len(point)):
-            low[chosen, attribute] = min(low[chosen, attribute], point[attribute])
-            high[chosen, attribute] = max(high[chosen, attribute], point[attribute])
-        paid[chosen] = span(space, low[chosen], high[chosen])
+        held.sizes[chosen] += 1
+        _widen(chosen, point, point, held)
+        held.paid[chosen] = span(costs, held.low[chosen], held.high[chosen])

@@ -7,54 +7,54 @@ from shoal.kernels.cost import cost
 
 
 @njit(cache=True, nogil=True)
-def _apart(space, left, right):
+def _apart(costs, left, right):
     """The squared distance of two points: the sum of the squared costs of the attributes."""
     total = 0.0
     for attribute in range(len(left)):
         low, high = min(left[attribute], right[attribute]), max(left[attribute], right[attribute])
-        total += cost(space, attribute, low, high) ** 2
+        total += cost(costs, attribute, low, high) ** 2
     return total
 
 
 @njit(cache=True, nogil=True)
-def average(points, counts, space):
+def average(points, counts, costs):
     """The average record: the raw value nearest to the mean of a numeric attribute, the commonest of any other."""
     dimensions = points.shape[1]
     middle = np.zeros(dimensions, np.int32)
     for attribute in range(dimensions):
-        base, size = space.leaves[attribute], space.sizes[attribute]
-        first = 1 if space.missing[attribute] else 0
+        base, size = costs.leaves[attribute], costs.sizes[attribute]
+        first = 1 if costs.missing[attribute] else 0
         tally = np.zeros(size, np.int64)
         for point in range(len(points)):
             tally[points[point, attribute]] += counts[point]
         middle[attribute] = np.argmax(tally)
-        if space.interval[attribute] and tally[first:].sum() > 0:
+        if costs.interval[attribute] and tally[first:].sum() > 0:
             total = 0.0
             for leaf in range(first, size):
-                total += tally[leaf] * space.values[base + leaf]
+                total += tally[leaf] * costs.values[base + leaf]
             mean = total / tally[first:].sum()
-            middle[attribute] = first + np.argmin(np.abs(space.values[base + first : base + size] - mean))
+            middle[attribute] = first + np.argmin(np.abs(costs.values[base + first : base + size] - mean))
     return middle
 
 
 @njit(cache=True, nogil=True)
-def _farthest(origin, points, remaining, alive, space):
+def _farthest(origin, points, remaining, alive, costs):
     best, chosen = -1.0, -1
     for point in alive:
         if remaining[point] > 0:
-            here = _apart(space, origin, points[point])
+            here = _apart(costs, origin, points[point])
             if here > best:
                 best, chosen = here, point
     return chosen
 
 
 @njit(cache=True, nogil=True)
-def _gather(origin, points, remaining, alive, space, least, near, distances):
+def _gather(origin, points, remaining, alive, costs, least, near, distances):
     """The nearest points to one, nearest first, at most `least` of them; they have at least `least` records."""
     found = 0
     for point in alive:
         if remaining[point] > 0:
-            here = _apart(space, origin, points[point])
+            here = _apart(costs, origin, points[point])
             if found < least or here < distances[found - 1]:
                 slot = min(found, least - 1)
                 while slot > 0 and distances[slot - 1] > here:
@@ -66,22 +66,25 @@ def _gather(origin, points, remaining, alive, space, least, near, distances):
 
 
 @njit(cache=True, nogil=True)
-def maximum_distance(points, counts, space, least):
-    """The cluster of each record, records in the order of the points, as MDAV makes them."""
-    remaining = counts.copy()
+def maximum_distance(points, counts, remaining, owners, cluster, costs, least, spare, flag):
+    """Makes clusters as MDAV does, numbered from `cluster` on, until at most `spare` records are left, or too few for
+    two clusters; returns how many clusters there are.
+
+    `remaining` has the records of each point that are left, `owners` the cluster of each record, records in the
+    order of the points; both change in place.
+    """
     firsts = np.cumsum(counts) - counts
-    owners = np.full(counts.sum(), -1, np.int32)
     near, distances = np.empty(least, np.int32), np.empty(least)
-    rest, cluster = counts.sum(), 0
+    rest = remaining.sum()
     alive = np.arange(len(points))
-    while rest >= 2 * least:
+    while rest >= 2 * least and rest > spare and not flag[0]:
         alive = alive[remaining[alive] > 0]
-        middle = average(points[alive], remaining[alive], space)
-        origin = points[_farthest(middle, points, remaining, alive, space)].copy()
+        middle = average(points[alive], remaining[alive], costs)
+        origin = points[_farthest(middle, points, remaining, alive, costs)].copy()
         for turn in range(2 if rest >= 3 * least else 1):
             if turn == 1:
-                origin = points[_farthest(origin, points, remaining, alive, space)].copy()
-            found = _gather(origin, points, remaining, alive, space, least, near, distances)
+                origin = points[_farthest(origin, points, remaining, alive, costs)].copy()
+            found = _gather(origin, points, remaining, alive, costs, least, near, distances)
             need = least
             for slot in range(found):
                 point = near[slot]
@@ -92,7 +95,4 @@ def maximum_distance(points, counts, space, least):
                 need -= taken
             rest -= least
             cluster += 1
-    for row in range(len(owners)):
-        if owners[row] < 0:
-            owners[row] = cluster
-    return owners
+    return cluster

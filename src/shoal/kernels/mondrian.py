@@ -1,30 +1,62 @@
 """Cutting partitions of points along one attribute (Mondrian)."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
 
 from shoal.kernels.cost import cost
 
 
+class Points(NamedTuple):
+    """Points with the records that they stand for, and their numbers before any were moved."""
+
+    codes: Any
+    weights: Any
+    identities: Any
+
+
+class Partitions(NamedTuple):
+    """Partition `p` holds the points `begins[p]:ends[p]`; the attributes whose bits are set in `tried[p]` were tried.
+
+    A cut fills in `counts`, how many sides there are (0: it cannot be cut), and along which attribute in `chosen`.
+    """
+
+    begins: Any
+    ends: Any
+    tried: Any
+    counts: Any
+    chosen: Any
+
+
+class Moves(NamedTuple):
+    """Room to move points in: where points are moved to, the side of each point, and where the sides end: side `s` of
+    partition `p` ends before `bounds[begins[p] + s]`."""
+
+    spare: Points
+    side: Any
+    bounds: Any
+
+
 @njit(cache=True, nogil=True)
-def _ancestor(attribute, low, high, space):
+def _ancestor(attribute, low, high, costs):
     """Where the row of the tree matrix begins that holds the closest common ancestor of two leaves."""
-    offset = space.rows[attribute]
-    size = space.sizes[attribute]
-    while space.tree[offset + low] != space.tree[offset + high]:
+    offset = costs.rows[attribute]
+    size = costs.sizes[attribute]
+    while costs.tree[offset + low] != costs.tree[offset + high]:
         offset += size
     return offset
 
 
 @njit(cache=True, nogil=True)
-def _threshold(points, weights, begin, end, attribute, low, high, least, missing_first, tally):
+def _threshold(points, begin, end, attribute, low, high, least, missing_first, tally):
     """The code such that codes up to it go left, with the most even sides; -1 when no cut leaves enough on both."""
     reach = high - low + 1
     tally[:reach] = 0
     total = 0
     for row in range(begin, end):
-        tally[points[row, attribute] - low] += weights[row]
-        total += weights[row]
+        tally[points.codes[row, attribute] - low] += points.weights[row]
+        total += points.weights[row]
     if missing_first and low == 0 and tally[0] >= least and total - tally[0] >= least:
         return 0
     best, left, smaller = -1, 0, -1
@@ -37,14 +69,14 @@ def _threshold(points, weights, begin, end, attribute, low, high, least, missing
 
 
 @njit(cache=True, nogil=True)
-def _scattered_threshold(points, weights, begin, end, attribute, least):
+def _scattered_threshold(points, begin, end, attribute, least):
     """The same for few points over a wide range of codes, by sorting."""
-    codes = points[begin:end, attribute].copy()
+    codes = points.codes[begin:end, attribute].copy()
     order = np.argsort(codes)
-    total = weights[begin:end].sum()
+    total = points.weights[begin:end].sum()
     best, left, smaller = -1, 0, -1
     for place in range(len(order) - 1):
-        left += weights[begin + order[place]]
+        left += points.weights[begin + order[place]]
         code = codes[order[place]]
         side = min(left, total - left)
         if code != codes[order[place + 1]] and side >= least and side > smaller:
@@ -53,30 +85,28 @@ def _scattered_threshold(points, weights, begin, end, attribute, least):
 
 
 @njit(cache=True, nogil=True)
-def _sides(points, weights, begin, end, attribute, low, high, least, space, tally, side):
+def _sides(points, begin, end, attribute, low, high, least, costs, tally, side):
     """Gives every point of the partition its side; returns the number of sides, 0 when there is no allowable cut.
 
     An interval attribute is cut in two. A hierarchical one falls apart into the children of its node; children
     that are too small stay together at the node.
     """
-    if space.interval[attribute]:
+    if costs.interval[attribute]:
         if high - low > 4 * (end - begin) + 64:
-            threshold = _scattered_threshold(points, weights, begin, end, attribute, least)
+            threshold = _scattered_threshold(points, begin, end, attribute, least)
         else:
-            threshold = _threshold(
-                points, weights, begin, end, attribute, low, high, least, space.missing[attribute], tally
-            )
+            threshold = _threshold(points, begin, end, attribute, low, high, least, costs.missing[attribute], tally)
         if threshold < 0:
             return 0
         for row in range(begin, end):
-            side[row] = 0 if points[row, attribute] <= threshold else 1
+            side[row] = 0 if points.codes[row, attribute] <= threshold else 1
         return 2
-    offset = _ancestor(attribute, low, high, space) - space.sizes[attribute]
-    first = space.tree[offset + low]
-    children = space.tree[offset + high] - first + 1
+    offset = _ancestor(attribute, low, high, costs) - costs.sizes[attribute]
+    first = costs.tree[offset + low]
+    children = costs.tree[offset + high] - first + 1
     tally[:children] = 0
     for row in range(begin, end):
-        tally[space.tree[offset + points[row, attribute]] - first] += weights[row]
+        tally[costs.tree[offset + points.codes[row, attribute]] - first] += points.weights[row]
     rest, grown, least_grown = 0, 0, -1
     for child in range(children):
         if tally[child] >= least:
@@ -100,7 +130,7 @@ def _sides(points, weights, begin, end, attribute, low, high, least, space, tall
         else:
             tally[child] = 0
     for row in range(begin, end):
-        side[row] = tally[space.tree[offset + points[row, attribute]] - first]
+        side[row] = tally[costs.tree[offset + points.codes[row, attribute]] - first]
     return at
 
 
@@ -109,7 +139,7 @@ def _halves(points, begin, end, attribute, least, side):
     """A relaxed cut: half of the points on each side, equal values on either."""
     if (end - begin) // 2 < least:
         return 0
-    order = np.argsort(points[begin:end, attribute], kind="mergesort")
+    order = np.argsort(points.codes[begin:end, attribute], kind="mergesort")
     half = (end - begin) // 2
     for place in range(len(order)):
         side[begin + order[place]] = 0 if place < half else 1
@@ -117,29 +147,47 @@ def _halves(points, begin, end, attribute, least, side):
 
 
 @njit(cache=True, nogil=True)
-def cut(
-    begins, ends, tried, points, weights, identities, least, relaxed, space, tally, spare, side, bounds, counts, chosen
-):
-    """Cuts each partition `begins[p]:ends[p]` along its widest allowable attribute that is not in `tried[p]`.
+def _move(points, begin, end, parts, tally, moves):
+    """Reorders the points of a partition so that its sides stand one after the other."""
+    codes, weights, identities = moves.spare
+    side = moves.side
+    tally[: parts + 1] = 0
+    for row in range(begin, end):
+        tally[side[row] + 1] += 1
+    for part in range(parts):
+        tally[part + 1] += tally[part]
+        moves.bounds[begin + part] = begin + tally[part + 1]
+    for row in range(begin, end):
+        place = begin + tally[side[row]]
+        tally[side[row]] += 1
+        codes[place] = points.codes[row]
+        weights[place] = points.weights[row]
+        identities[place] = points.identities[row]
+    points.codes[begin:end] = codes[begin:end]
+    points.weights[begin:end] = weights[begin:end]
+    points.identities[begin:end] = identities[begin:end]
 
-    Points are reordered in place so that the sides stand one after the other. `counts[p]` becomes the number of
-    sides, 0 for a partition that cannot be cut; side `s` ends before `bounds[begins[p] + s]`.
-    """
-    dimensions = points.shape[1]
-    spare_points, spare_weights, spare_identities = spare
+
+@njit(cache=True, nogil=True)
+def cut(partitions, points, moves, costs, least, relaxed, flag):
+    """Cuts each partition along its widest allowable attribute that was not tried, and reorders the points in place."""
+    dimensions = points.codes.shape[1]
+    tally = np.empty(costs.sizes.max() + 2, np.int64)
     low = np.empty(dimensions, np.int32)
     high = np.empty(dimensions, np.int32)
     widths = np.empty(dimensions, np.float64)
-    for partition in range(len(begins)):
-        begin, end = begins[partition], ends[partition]
-        counts[partition] = 0
-        low[:] = points[begin]
-        high[:] = points[begin]
+    for partition in range(len(partitions.begins)):
+        if flag[0]:
+            break
+        begin, end = partitions.begins[partition], partitions.ends[partition]
+        partitions.counts[partition] = 0
+        low[:] = points.codes[begin]
+        high[:] = points.codes[begin]
         total = 0
         for row in range(begin, end):
-            total += weights[row]
+            total += points.weights[row]
             for attribute in range(dimensions):
-                code = points[row, attribute]
+                code = points.codes[row, attribute]
                 if code < low[attribute]:
                     low[attribute] = code
                 elif code > high[attribute]:
@@ -147,39 +195,24 @@ def cut(
         if total < 2 * least:
             continue
         for attribute in range(dimensions):
-            widths[attribute] = cost(space, attribute, low[attribute], high[attribute])
-            if tried[partition] >> np.uint64(attribute) & np.uint64(1):
+            widths[attribute] = cost(costs, attribute, low[attribute], high[attribute])
+            if partitions.tried[partition] >> np.uint64(attribute) & np.uint64(1):
                 widths[attribute] = 0.0
         parts = 0
         while True:
             attribute = np.argmax(widths)
             if widths[attribute] <= 0.0:
                 break
-            if relaxed and space.interval[attribute]:
-                parts = _halves(points, begin, end, attribute, least, side)
+            if relaxed and costs.interval[attribute]:
+                parts = _halves(points, begin, end, attribute, least, moves.side)
             else:
                 parts = _sides(
-                    points, weights, begin, end, attribute, low[attribute], high[attribute], least, space, tally, side
+                    points, begin, end, attribute, low[attribute], high[attribute], least, costs, tally, moves.side
                 )
             if parts > 0:
                 break
             widths[attribute] = 0.0
-        if parts == 0:
-            continue
-        counts[partition] = parts
-        chosen[partition] = attribute
-        tally[: parts + 1] = 0
-        for row in range(begin, end):
-            tally[side[row] + 1] += 1
-        for part in range(parts):
-            tally[part + 1] += tally[part]
-            bounds[begin + part] = begin + tally[part + 1]
-        for row in range(begin, end):
-            place = begin + tally[side[row]]
-            tally[side[row]] += 1
-            spare_points[place] = points[row]
-            spare_weights[place] = weights[row]
-            spare_identities[place] = identities[row]
-        points[begin:end] = spare_points[begin:end]
-        weights[begin:end] = spare_weights[begin:end]
-        identities[begin:end] = spare_identities[begin:end]
+        if parts > 0:
+            partitions.counts[partition] = parts
+            partitions.chosen[partition] = attribute
+            _move(points, begin, end, parts, tally, moves)

@@ -1,20 +1,50 @@
-"""Moving and swapping records between clusters while the loss falls.
+"""Moving and swapping records between clusters while the loss falls."""
 
-The state is a named tuple of arrays:
-
-- `points`: the distinct tuples; `tuples`: the tuple of each record; `starts`: the first record of each tuple;
-  `neighbours`: for each tuple the nearest ones, -1 where there are no more;
-- `owners`: the cluster of each record; `heads`, `following`, `previous`: each cluster's records as a linked list;
-- `sizes`, `extremes` (two least and two greatest codes in each attribute), `paid` (the loss): of each cluster;
-- `changed`: the round in which a cluster changed last; `stirred`: the last such round of the clusters that hold records
-  of a tuple; `looked`: the round in which a record was last looked at.
-"""
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from shoal.kernels.cost import cost, span
 from shoal.kernels.index import joined
+
+
+class State(NamedTuple):
+    """The clusters as they stand.
+
+    - `points`: the distinct tuples; `tuples`: the tuple of each record; `starts`: the first record of each tuple;
+      `neighbours`: for each tuple the nearest ones, -1 where there are no more;
+    - `owners`: the cluster of each record; `heads`, `following`, `previous`: each cluster's records as a linked list;
+    - `sizes`, `extremes` (two least and two greatest codes in each attribute), `paid` (the loss): of each cluster;
+    - `changed`: the round in which a cluster changed last; `stirred`: the last such round of the clusters that hold
+      records of a tuple; `looked`: the round in which a record was last looked at.
+    """
+
+    points: Any
+    tuples: Any
+    starts: Any
+    neighbours: Any
+    owners: Any
+    heads: Any
+    following: Any
+    previous: Any
+    sizes: Any
+    extremes: Any
+    paid: Any
+    changed: Any
+    stirred: Any
+    looked: Any
+
+
+class Proposals(NamedTuple):
+    """By record: only gains below its `ceiling` count; what is saved (0: nothing), the cluster that it goes to, and
+    the record that comes back, -1 for a plain move."""
+
+    ceiling: Any
+    gains: Any
+    targets: Any
+    partners: Any
+
 
 LEAST_GAIN = 1e-9
 """Above rounding, so that a sum that was stopped early never looks like a gain."""
@@ -36,7 +66,7 @@ def link(state):
 
 
 @njit(cache=True, nogil=True)
-def measure(cluster, state, space):
+def measure(cluster, state, costs):
     """Takes a cluster's size, extremes and loss anew."""
     dimensions = state.points.shape[1]
     ends = state.extremes[cluster]
@@ -61,13 +91,13 @@ def measure(cluster, state, space):
                 above[attribute] = code
         row = state.following[row]
     state.sizes[cluster] = size
-    state.paid[cluster] = size * span(space, low, high) if size > 0 else 0.0
+    state.paid[cluster] = size * span(costs, low, high) if size > 0 else 0.0
 
 
 @njit(cache=True, nogil=True)
-def measure_all(state, space):
+def measure_all(state, costs):
     for cluster in range(len(state.heads)):
-        measure(cluster, state, space)
+        measure(cluster, state, costs)
 
 
 @njit(cache=True, nogil=True)
@@ -91,7 +121,7 @@ def _without(cluster, point, state, low, high):
 
 
 @njit(cache=True, nogil=True)
-def _swapped(cluster, leaving, coming, state, space, limit):
+def _swapped(cluster, leaving, coming, state, costs, limit):
     """The cost of a cluster with one record exchanged for another; stops once that exceeds `limit`."""
     ends = state.extremes[cluster]
     total = 0.0
@@ -100,24 +130,25 @@ def _swapped(cluster, leaving, coming, state, space, limit):
         low = ends[1, attribute] if code == ends[0, attribute] else ends[0, attribute]
         high = ends[2, attribute] if code == ends[3, attribute] else ends[3, attribute]
         code = coming[attribute]
-        total += cost(space, attribute, min(low, code), max(high, code))
+        total += cost(costs, attribute, min(low, code), max(high, code))
         if total > limit:
             break
     return total
 
 
 @njit(cache=True, nogil=True)
-def propose(begin, end, state, space, least, ceiling, gains, targets, partners):
+def propose(begin, end, state, proposals, costs, least, flag):
     """For the records `begin:end`, the best move to, or swap with, a cluster of a neighbouring tuple.
 
-    `gains[row]` becomes what is saved, 0 when nothing can be; `targets` the other cluster and `partners` the record
-    that comes back, -1 for a plain move. Pairs of clusters that have not changed since the record was last looked
-    at are passed over. Only gains below `ceiling[row]` count.
+    Pairs of clusters that have not changed since the record was last looked at are passed over.
     """
+    ceiling, gains, targets, partners = proposals
     dimensions = state.points.shape[1]
     stamps = np.full(len(state.heads), -1, np.int32)
     low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
     for row in range(begin, end):
+        if flag[0]:
+            break
         gains[row] = 0.0
         home = state.owners[row]
         if home < 0 or state.paid[home] <= 0.0:
@@ -127,7 +158,7 @@ def propose(begin, end, state, space, least, ceiling, gains, targets, partners):
         stamps[home] = row
         fresh = state.changed[home] > state.looked[row]
         _without(home, point, state, low, high)
-        shrunk = span(space, low, high) if size > 1 else 0.0
+        shrunk = span(costs, low, high) if size > 1 else 0.0
         best = 0.0
         for near in state.neighbours[state.tuples[row]]:
             if near < 0:
@@ -145,24 +176,24 @@ def propose(begin, end, state, space, least, ceiling, gains, targets, partners):
                 others = state.sizes[target]
                 if size > least:
                     limit = (both - best - shrunk * (size - 1)) / (others + 1)
-                    there = joined(space, state.extremes[target, 0], state.extremes[target, 3], point, limit)
+                    there = joined(costs, state.extremes[target, 0], state.extremes[target, 3], point, limit)
                     gain = both - shrunk * (size - 1) - there * (others + 1)
                     if best + LEAST_GAIN < gain < ceiling[row]:
                         best, targets[row], partners[row] = gain, target, -1
                 limit = (both - best - shrunk * size) / others
                 if (
                     limit <= 0
-                    or joined(space, state.extremes[target, 1], state.extremes[target, 2], point, limit) > limit
+                    or joined(costs, state.extremes[target, 1], state.extremes[target, 2], point, limit) > limit
                 ):
                     continue  # Whichever record came back, the target would cost too much.
                 partner = state.heads[target]
                 while partner >= 0 and shrunk * size < both - best:
                     back = state.points[state.tuples[partner]]
                     if state.tuples[partner] != state.tuples[row]:
-                        here = joined(space, low, high, back, (both - best) / size)
+                        here = joined(costs, low, high, back, (both - best) / size)
                         limit = (both - best - here * size) / others
                         if limit > 0:
-                            there = _swapped(target, back, point, state, space, limit)
+                            there = _swapped(target, back, point, state, costs, limit)
                             gain = both - here * size - there * others
                             if best + LEAST_GAIN < gain < ceiling[row]:
                                 best, targets[row], partners[row] = gain, target, partner
@@ -189,25 +220,25 @@ def _shift(row, target, state):
 
 
 @njit(cache=True, nogil=True)
-def exchange(row, partner, target, state, space):
+def exchange(row, partner, target, state, costs):
     """A record goes to another cluster, and its partner, if there is one, comes back."""
     home = state.owners[row]
     if partner >= 0:
         _shift(partner, home, state)
     _shift(row, target, state)
-    measure(home, state, space)
-    measure(target, state, space)
+    measure(home, state, costs)
+    measure(target, state, costs)
 
 
 @njit(cache=True, nogil=True)
-def carry_out(chosen, targets, partners, state, space, now):
+def carry_out(chosen, proposals, state, costs, now):
     """Carries out proposals in the given order, at most one for each cluster; returns which were."""
     done = np.zeros(len(chosen), np.bool_)
     for place in range(len(chosen)):
         row = chosen[place]
-        home, target = state.owners[row], targets[row]
+        home, target = state.owners[row], proposals.targets[row]
         if state.changed[home] < now and state.changed[target] < now:
-            exchange(row, partners[row], target, state, space)
+            exchange(row, proposals.partners[row], target, state, costs)
             state.changed[home], state.changed[target] = now, now
             done[place] = True
     return done

@@ -4,11 +4,23 @@ Vertices are numbered by their place in the index. Edges have a total order, by 
 higher number, so that there is one minimum spanning tree, whoever looks for which part of it.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
 
 from shoal.kernels.cost import pair
-from shoal.kernels.index import bound, descend
+from shoal.kernels.index import near_bucket, start, walk_through
+
+
+class Forest(NamedTuple):
+    """The trees so far: the `components` of the vertices, and of each vertex the lightest edge that was found: its
+    weight and its other end, -1 for none. It is the lightest while its end is outside, and a bound from below ever."""
+
+    points: Any
+    components: Any
+    weights: Any
+    partners: Any
 
 
 @njit(cache=True, nogil=True)
@@ -21,69 +33,74 @@ def _before(weight, one, other, best, first, second):
 
 
 @njit(cache=True, nogil=True)
-def uniform(begins, ends, left, components):
+def _ties(vertex, first, second):
+    """The place before which another vertex makes an edge with this one that comes before an edge as light."""
+    if vertex < first:
+        return np.iinfo(np.int64).max
+    return second if vertex == first else first + (vertex < second)
+
+
+@njit(cache=True, nogil=True)
+def uniform(boxes, components):
     """For each node the component of all its points, -1 where they differ."""
-    labels = np.empty(len(left), np.int32)
-    for node in range(len(left) - 1, -1, -1):
-        if left[node] >= 0:
-            labels[node] = labels[left[node]] if labels[left[node]] == labels[left[node] + 1] else -1
+    labels = np.empty(len(boxes.left), np.int32)
+    for node in range(len(labels) - 1, -1, -1):
+        child = boxes.left[node]
+        if child >= 0:
+            labels[node] = labels[child] if labels[child] == labels[child + 1] else -1
         else:
-            labels[node] = components[begins[node]]
-            for place in range(begins[node] + 1, ends[node]):
+            labels[node] = components[boxes.begins[node]]
+            for place in range(boxes.begins[node] + 1, boxes.ends[node]):
                 if components[place] != labels[node]:
                     labels[node] = -1
     return labels
 
 
 @njit(cache=True, nogil=True)
-def lightest(begin, end, points, tree, space, components, labels, limits, weights, partners):
+def lightest(begin, end, forest, boxes, costs, labels, limits, flag):
     """For the vertices `begin:end`, the first edge out of the own component that comes before the component's limit.
 
-    `limits` has the weight and the ends of the best edge known of each component. `weights` and `partners` keep
-    what was found for each vertex: still true while the partner is outside, and a bound from below at any time.
+    `limits` has the weight and the ends of the best edge known of each component, `labels` the component of each node.
     """
-    _, begins, ends, left, low, high = tree
-    stack, bounds = np.empty(len(left) + 1, np.int32), np.empty(len(left) + 1, np.float64)
+    points, components = forest.points, forest.components
+    walk = walk_through(boxes)
     for vertex in range(begin, end):
-        own = components[vertex]
-        if partners[vertex] >= 0 and components[partners[vertex]] != own:
+        if flag[0]:
+            break
+        own, partner = components[vertex], forest.partners[vertex]
+        if partner >= 0 and components[partner] != own:
             continue
-        best, first, second = limits[own, 0], limits[own, 1], limits[own, 2]
-        if weights[vertex] > best:
+        best = limits[own, 0]
+        if forest.weights[vertex] > best:
             continue
-        chosen = -1
-        stack[0], bounds[0], top = 0, 0.0, 1
-        while top > 0:
-            top -= 1
-            node = stack[top]
-            if labels[node] == own or bounds[top] > best:
-                continue
-            if bounds[top] == best and not _before(best, vertex, begins[node], best, first, second):
-                continue
-            if left[node] < 0:
-                for place in range(begins[node], ends[node]):
-                    if components[place] != own:
-                        here = pair(space, points[vertex], points[place])
-                        if _before(here, vertex, place, best, first, second):
-                            best, first, second, chosen = here, min(vertex, place), max(vertex, place), place
-                continue
-            child = left[node]
-            one = bound(space, points[vertex], points[vertex], low[child], high[child], best)
-            two = bound(space, points[vertex], points[vertex], low[child + 1], high[child + 1], best)
-            top = descend(stack, bounds, top, child, one, two)
-        weights[vertex], partners[vertex] = best, chosen
+        point, chosen = points[vertex], -1
+        # Without an edge there are no ends yet.
+        first = np.int64(limits[own, 1]) if best < np.inf else np.iinfo(np.int64).max
+        second = np.int64(limits[own, 2]) if best < np.inf else np.iinfo(np.int64).max
+        start(walk)
+        while True:
+            ties = _ties(vertex, first, second)
+            node = near_bucket(walk, boxes, labels, own, costs, point, point, best, ties)
+            if node < 0:
+                break
+            for place in range(boxes.begins[node], boxes.ends[node]):
+                if components[place] != own:
+                    here = pair(costs, point, points[place])
+                    if _before(here, vertex, place, best, first, second):
+                        best, first, second, chosen = here, min(vertex, place), max(vertex, place), place
+        forest.weights[vertex], forest.partners[vertex] = best, chosen
 
 
 @njit(cache=True, nogil=True)
-def best_edges(components, count, weights, partners):
+def best_edges(forest, count):
     """For each component the first of the edges that are known to leave it: its weight and its two ends."""
     found = np.full((count, 3), np.inf)
-    for vertex in range(len(components)):
-        partner = partners[vertex]
-        if partner >= 0 and components[partner] != components[vertex]:
-            best = found[components[vertex]]
-            if _before(weights[vertex], vertex, partner, best[0], best[1], best[2]):
-                best[0], best[1], best[2] = weights[vertex], min(vertex, partner), max(vertex, partner)
+    for vertex in range(len(forest.components)):
+        own, partner = forest.components[vertex], forest.partners[vertex]
+        if partner >= 0 and forest.components[partner] != own:
+            best = found[own]
+            if _before(forest.weights[vertex], vertex, partner, best[0], best[1], best[2]):
+                best[0], best[1], best[2] = forest.weights[vertex], min(vertex, partner), max(vertex, partner)
     return found
 
 
@@ -148,7 +165,7 @@ def rooted(edges, count):
 
 
 @njit(cache=True, nogil=True)
-def cut(edges, lengths, counts, wanted, least):
+def cut(edges, lengths, counts, wanted, least, flag):
     """Drops the longest edges, so many as `wanted`, and returns the subtree of each vertex.
 
     Of edges of the same length at the limit, those go first that leave at least `least` records on both sides;
@@ -179,7 +196,7 @@ def cut(edges, lengths, counts, wanted, least):
         for even in (True, False):
             for edge in range(len(edges)):
                 vertex = below[edge]
-                if wanted == 0 or lengths[edge] != limit or severed[vertex]:
+                if wanted == 0 or lengths[edge] != limit or severed[vertex] or flag[0]:
                     continue
                 top = parents[vertex]
                 while even and parents[top] >= 0 and not severed[top]:

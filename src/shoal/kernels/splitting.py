@@ -9,32 +9,32 @@ EXHAUSTIVE = 256
 
 
 @njit(cache=True, nogil=True)
-def _farthest_from(origin, begin, end, members, points, tuples, space):
+def _farthest_from(origin, begin, end, members, points, tuples, costs):
     best, chosen = -1.0, begin
     for place in range(begin, end):
-        here = pair(space, points[tuples[members[origin]]], points[tuples[members[place]]])
+        here = pair(costs, points[tuples[members[origin]]], points[tuples[members[place]]])
         if here > best:
             best, chosen = here, place
     return chosen, best
 
 
 @njit(cache=True, nogil=True)
-def _farthest_pair(begin, end, members, points, tuples, space):
+def _farthest_pair(begin, end, members, points, tuples, costs):
     """The two farthest members; in big clusters the farthest from the first, and the farthest from that one."""
     if end - begin > EXHAUSTIVE:
-        one, _ = _farthest_from(begin, begin, end, members, points, tuples, space)
-        other, best = _farthest_from(one, begin, end, members, points, tuples, space)
+        one, _ = _farthest_from(begin, begin, end, members, points, tuples, costs)
+        other, best = _farthest_from(one, begin, end, members, points, tuples, costs)
         return one, other, best
     one, other, best = begin, begin, -1.0
     for place in range(begin, end):
-        partner, here = _farthest_from(place, place, end, members, points, tuples, space)
+        partner, here = _farthest_from(place, place, end, members, points, tuples, costs)
         if here > best:
             one, other, best = place, partner, here
     return one, other, best
 
 
 @njit(cache=True, nogil=True)
-def bisect(owners, frozen, tuples, points, space, least, once):
+def bisect(owners, frozen, tuples, points, costs, least, once, flag):
     """Splits every cluster of twice `least` or more in two, and, unless `once`, the halves again, in place.
 
     Each member goes to the nearer of the two farthest ones, so far as both halves keep `least`. Clusters of equal
@@ -53,11 +53,11 @@ def bisect(owners, frozen, tuples, points, space, least, once):
             clusters += 1
         ends[owner] = place + 1
     cluster, last = 0, clusters
-    while cluster < (last if once else clusters):
+    while cluster < (last if once else clusters) and not flag[0]:
         begin, end = begins[cluster], ends[cluster]
         one, other, best = 0, 0, 0.0
         if end - begin >= 2 * least and not frozen[members[begin]]:
-            one, other, best = _farthest_pair(begin, end, members, points, tuples, space)
+            one, other, best = _farthest_pair(begin, end, members, points, tuples, costs)
         if best <= 0.0:
             cluster += 1
             continue
@@ -66,7 +66,7 @@ def bisect(owners, frozen, tuples, points, space, least, once):
         nearer = 0
         for place in range(begin, end):
             point = points[tuples[members[place]]]
-            leaning[place - begin] = pair(space, here, point) - pair(space, there, point)
+            leaning[place - begin] = pair(costs, here, point) - pair(costs, there, point)
             if leaning[place - begin] <= 0:
                 nearer += 1
         order = np.argsort(leaning, kind="mergesort")

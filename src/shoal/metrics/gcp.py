@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
-from shoal.core.loss import penalties, penalty
+from shoal.core.loss import by_level, penalties, penalty
 from shoal.core.objective import CellObjective, CellTerms
 from shoal.core.release import Release
 
@@ -35,8 +36,7 @@ class Gcp(CellObjective):
         costs = []
         for tree, keys in zip(summary.hierarchies, summary.keys, strict=True):
             least, greatest = int(keys.min()), int(keys.max())
-            rows = zip(tree.starts, tree.stops, tree.codes, strict=True)
-            costs.append(np.stack([penalty(tree, low[row], high[row], least, greatest) for low, high, row in rows]))
+            costs.append(by_level(tree, partial(penalty, least=least, greatest=greatest)))
         count = len(costs)
         return CellTerms(tuple(costs), np.zeros(count), np.full(count, float(summary.records)), weights)
 

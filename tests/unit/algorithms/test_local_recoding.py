@@ -9,6 +9,7 @@ import pytest
 import shoal
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import refined
+from shoal.algorithms.k_means import coordinates, lloyd
 from shoal.core.policy import Policy
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError, InputError, ParameterError, SchemaError
@@ -267,7 +268,7 @@ class TestRefinement:
         from shoal.kernels.cost import span
 
         low, high, sizes = records.ranges(owners)
-        return sum(size * span(records.space, *ends) for size, *ends in zip(sizes, low, high, strict=True))
+        return sum(size * span(records.costs, *ends) for size, *ends in zip(sizes, low, high, strict=True))
 
     @pytest.mark.parametrize("models", [["k-anonymity:k=3"], ["k-anonymity:k=3", "distinct-l-diversity:l=3"]])
     def test_it_ends_where_no_exchange_saves_anything(self, models: list[str]) -> None:
@@ -333,3 +334,33 @@ class TestRefinement:
         finally:
             set_num_threads(before)
         assert np.array_equal(*found)
+
+
+class TestLloyd:
+    def test_centres_come_to_rest_at_weighted_means(self) -> None:
+        points = np.array([[0.0], [0.1], [0.9], [1.0]])
+        labels, rounds = lloyd(points, np.array([1, 3, 1, 1]), points[[0, 1]], 20, Run())
+        assert labels.tolist() == [0, 0, 1, 1]
+        assert 1 < rounds < 20
+
+    def test_a_centre_without_points_goes_to_a_far_point(self) -> None:
+        points = np.array([[0.0], [0.1], [0.5]])
+        labels, _ = lloyd(points, np.ones(3, np.int64), np.array([[0.0], [9.0]]), 20, Run())
+        assert labels.tolist() == [0, 0, 1]
+
+    def test_missing_numbers_lie_in_the_middle_and_aside(self) -> None:
+        data = shoal.read(pl.DataFrame({"age": [None, 10, 20, 30]}), quasi=["age"])
+        records = Records.of(data, Policy(models=(shoal.KAnonymity(k=2),)), ("interval",))
+        assert coordinates(records, Run()).tolist() == [[0.5, 1], [0, 0], [0.5, 0], [1, 0]]
+
+    def test_values_lie_apart_as_far_as_they_climb(self) -> None:
+        data = read(people())
+        records = Records.of(data, Policy(models=(shoal.KAnonymity(k=2),)), ("interval", "hierarchy", "hierarchy"))
+        points = coordinates(records, Run())[:, 2:]
+        trees = data.hierarchies[1:]
+        for one, other in ((0, 1), (3, 17), (5, 30)):
+            levels = [
+                tree.ancestor_levels(records.points[[one], place], records.points[[other], place])[0] / tree.height
+                for place, tree in enumerate(trees, start=1)
+            ]
+            assert np.square(points[one] - points[other]).sum() == pytest.approx(sum(levels))

@@ -9,10 +9,13 @@ import pytest
 from numba import get_num_threads, set_num_threads
 
 from shoal.algorithms._spanning import spanning_tree
+from shoal.core.costs import TABULATED, Costs, level_costs, loss_costs
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
-from shoal.core.space import TABULATED, level_space, loss_space
 from shoal.kernels import centres, cost, index, members, merging, microaggregation, splitting
+
+GO_ON = np.zeros(1, np.uint8)
+STOP = np.ones(1, np.uint8)
 
 
 def numbers(size: int, *, missing: bool = False) -> Hierarchy:
@@ -49,21 +52,21 @@ def plain_cost(hierarchy: Hierarchy, interval: bool, column: np.ndarray, low: in
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("tabulated", [False, True])
 def test_cost_is_the_definition(monkeypatch: pytest.MonkeyPatch, missing: bool, tabulated: bool) -> None:
-    monkeypatch.setattr("shoal.core.space.TABULATED", TABULATED if tabulated else 0)
+    monkeypatch.setattr("shoal.core.costs.TABULATED", TABULATED if tabulated else 0)
     hierarchies = [numbers(6, missing=missing), letters(missing=missing)]
     columns = [np.arange(hierarchy.size, dtype=np.int32) for hierarchy in hierarchies]
-    space = loss_space(hierarchies, columns, [True, False])
+    costs = loss_costs(hierarchies, columns, [True, False])
     for attribute, (hierarchy, column) in enumerate(zip(hierarchies, columns, strict=True)):
         for low in range(hierarchy.size):
             for high in range(low, hierarchy.size):
                 wanted = plain_cost(hierarchy, attribute == 0, column, low, high)
-                assert cost.cost(space, attribute, low, high) == pytest.approx(wanted)
+                assert cost.cost(costs, attribute, low, high) == pytest.approx(wanted)
 
 
 def test_levels_cost_as_the_hierarchical_distance() -> None:
-    space, scale = level_space([letters(), numbers(3)], [np.arange(7, dtype=np.int32), np.arange(3, dtype=np.int32)])
+    costs, scale = level_costs([letters(), numbers(3)], [np.arange(7, dtype=np.int32), np.arange(3, dtype=np.int32)])
     first, second = np.array([0, 0], np.int32), np.array([3, 2], np.int32)
-    assert cost.pair(space, first, second) / scale == pytest.approx(2 * 2 / 3 + 2)
+    assert cost.pair(costs, first, second) / scale == pytest.approx(2 * 2 / 3 + 2)
 
 
 @pytest.fixture
@@ -71,16 +74,16 @@ def scattered() -> tuple:
     """Points without ties to speak of, and what they cost."""
     hierarchies = [numbers(97), numbers(89, missing=True), letters()]
     points = drawn(7, 160, [97, 90, 7])
-    space = loss_space(hierarchies, list(points.T), [True, True, False])
-    return points, space, index.build(points, space, 4)
+    costs = loss_costs(hierarchies, list(points.T), [True, True, False])
+    return points, costs, index.build(points, costs, 4, GO_ON)
 
 
-def distances(points: np.ndarray, space: tuple) -> np.ndarray:
-    return np.array([[cost.pair(space, left, right) for right in points] for left in points])
+def distances(points: np.ndarray, costs: tuple) -> np.ndarray:
+    return np.array([[cost.pair(costs, left, right) for right in points] for left in points])
 
 
-def together(space: tuple, points: np.ndarray) -> float:
-    return cost.span(space, points.min(axis=0), points.max(axis=0))
+def together(costs: tuple, points: np.ndarray) -> float:
+    return cost.span(costs, points.min(axis=0), points.max(axis=0))
 
 
 def test_index_holds_every_point_once_inside_its_boxes(scattered: tuple) -> None:
@@ -95,112 +98,135 @@ def test_index_holds_every_point_once_inside_its_boxes(scattered: tuple) -> None
 
 
 def test_nearest_are_the_nearest(scattered: tuple) -> None:
-    points, space, tree = scattered
+    points, costs, boxes = scattered
     found, apart = np.empty((len(points), 9), np.int32), np.empty((len(points), 9))
-    index.nearest(points, points, tree, space, 9, found, apart, 0, len(points))
-    wanted = distances(points, space)
+    index.nearest(points, boxes, costs, found, apart, 0, len(points), GO_ON)
+    wanted = distances(points, costs)
     assert np.allclose(apart, np.sort(wanted, axis=1)[:, :9])
     assert np.allclose(np.take_along_axis(wanted, found.astype(np.int64), axis=1), apart)
 
 
-def plain_members(points: np.ndarray, counts: np.ndarray, space: tuple, least: int, start: int) -> list[list[int]]:
+def plain_members(points: np.ndarray, counts: np.ndarray, costs: tuple, least: int, start: int) -> list[list[int]]:
     """Greedy k-member, record by record, looking at all of them."""
     rest = [point for point, count in enumerate(counts) for _ in range(count)]
     clusters, origin = [], start
     while len(rest) >= least:
-        origin = max(rest, key=lambda point: cost.pair(space, points[origin], points[point]))
+        origin = max(rest, key=lambda point: cost.pair(costs, points[origin], points[point]))
         cluster = [origin]
         rest.remove(origin)
         while len(cluster) < least:
-            cheapest = min(rest, key=lambda point: together(space, points[[*cluster, point]]))
+            cheapest = min(rest, key=lambda point: together(costs, points[[*cluster, point]]))
             cluster.append(cheapest)
             rest.remove(cheapest)
         clusters.append(sorted(cluster))
     return clusters
 
 
+def grown(
+    points: np.ndarray, counts: np.ndarray, boxes: index.Boxes, costs: Costs, least: int, start: int, *,
+    relaxed: bool = False,
+) -> tuple[np.ndarray, int]:  # fmt: skip
+    """All clusters, grown in two goes."""
+    growth = members.seeded(counts, boxes, start)
+    for spare in (counts.sum() // 2, 0):
+        members.grow(points, counts, growth, costs, least, relaxed, spare, GO_ON)
+    return growth.owners, int(growth.clusters[0])
+
+
 def test_growing_is_greedy_k_member(scattered: tuple) -> None:
-    points, space, tree = scattered
+    points, costs, boxes = scattered
     counts = np.random.default_rng(3).choice([1, 1, 1, 2, 7], len(points)).astype(np.int64)
-    owners, clusters = members.grow(points, counts, tree, space, 3, 5, False)
+    owners, clusters = grown(points, counts, boxes, costs, 3, 5)
     tuples = np.repeat(np.arange(len(points)), counts)
     found = [sorted(tuples[owners == cluster].tolist()) for cluster in range(clusters)]
-    wanted = plain_members(points, counts, space, 3, 5)
-    paid = [together(space, points[cluster]) for cluster in found]
+    wanted = plain_members(points, counts, costs, 3, 5)
+    paid = [together(costs, points[cluster]) for cluster in found]
     assert len(found) == len(wanted)
     assert np.sum(owners < 0) == counts.sum() % 3
-    assert paid[:12] == pytest.approx([together(space, points[cluster]) for cluster in wanted[:12]])
-    assert sum(paid) == pytest.approx(sum(together(space, points[cluster]) for cluster in wanted), rel=0.02)
+    assert paid[:12] == pytest.approx([together(costs, points[cluster]) for cluster in wanted[:12]])
+    assert sum(paid) == pytest.approx(sum(together(costs, points[cluster]) for cluster in wanted), rel=0.02)
 
 
 def test_relaxed_clusters_take_what_costs_no_more_than_they_pay() -> None:
     hierarchy = numbers(60)
     points = np.array([[0], [1], [2], [3], [50], [58], [59]], np.int32)
-    space = loss_space([hierarchy], [points[:, 0]], [True])
-    tree = index.build(points, space, 4)
-    owners, clusters = members.grow(points, np.ones(7, np.int64), tree, space, 2, 0, True)
+    costs = loss_costs([hierarchy], [points[:, 0]], [True])
+    boxes = index.build(points, costs, 4, GO_ON)
+    owners, clusters = grown(points, np.ones(7, np.int64), boxes, costs, 2, 0, relaxed=True)
     assert clusters == 3
     assert owners[5] == owners[6]
-    strict, _ = members.grow(points, np.ones(7, np.int64), tree, space, 2, 0, False)
+    strict, _ = grown(points, np.ones(7, np.int64), boxes, costs, 2, 0)
     assert np.bincount(strict[strict >= 0]).tolist() == [2, 2, 2]
 
 
 @pytest.mark.parametrize("by_union", [False, True])
 def test_merging_takes_the_best_fitting_cluster(scattered: tuple, by_union: bool) -> None:
-    points, space, _ = scattered
+    points, costs, _ = scattered
     low, high = points[:40].copy(), np.maximum(points[:40], points[40:80])
     low = np.minimum(low, points[40:80])
     sizes = np.random.default_rng(1).integers(1, 9, 40)
-    tree = index.build(low, space, 3)
-    into, added = merging.merge(np.array([11]), low.copy(), high.copy(), sizes.copy(), tree, space, by_union, np.inf)
+    boxes = index.build(low, costs, 3, GO_ON)
+
+    def merged(dearest: float) -> merging.Mergers:
+        held = merging.ranges(low.copy(), high.copy(), sizes.copy(), costs)
+        mergers = merging.mergers(held, boxes)
+        merging.merge(np.array([11]), mergers, costs, by_union, dearest, GO_ON)
+        return mergers
 
     def union(other: int) -> float:
-        return cost.span(space, np.minimum(low[11], low[other]), np.maximum(high[11], high[other]))
+        return cost.span(costs, np.minimum(low[11], low[other]), np.maximum(high[11], high[other]))
 
     def extra(other: int) -> float:
-        apart = sizes[11] * cost.span(space, low[11], high[11]) + sizes[other] * cost.span(
-            space, low[other], high[other]
+        apart = sizes[11] * cost.span(costs, low[11], high[11]) + sizes[other] * cost.span(
+            costs, low[other], high[other]
         )
         return (sizes[11] + sizes[other]) * union(other) - apart
 
     others = [other for other in range(40) if other != 11]
     best = min(others, key=union if by_union else extra)
-    assert into[11] == best
-    assert added[0] == pytest.approx(extra(best))
-    kept, _ = merging.merge(np.array([11]), low, high, sizes, tree, space, by_union, added[0] / sizes[11] - 1e-6)
-    assert kept[11] == 11
+    found = merged(np.inf)
+    assert found.into[11] == best
+    assert found.added[11] == pytest.approx(extra(best))
+    assert merged(found.added[11] / sizes[11] - 1e-6).into[11] == 11
+
+
+def test_chains_of_mergers_end_where_the_last_one_went() -> None:
+    into = np.array([1, 3, 2, 3, 0], np.int32)
+    merging.follow(into)
+    assert into.tolist() == [3, 3, 2, 3, 3]
 
 
 def test_leftovers_join_where_they_add_least(scattered: tuple) -> None:
-    points, space, _ = scattered
+    points, costs, _ = scattered
     owners = (np.arange(len(points)) % 20).astype(np.int32)
     owners[0] = -1
     groups = [points[owners == cluster] for cluster in range(20)]
 
     def extra(cluster: int) -> float:
         grown = np.vstack([groups[cluster], points[:1]])
-        return len(grown) * together(space, grown) - len(groups[cluster]) * together(space, groups[cluster])
+        return len(grown) * together(costs, grown) - len(groups[cluster]) * together(costs, groups[cluster])
 
     low, high = np.array([group.min(axis=0) for group in groups]), np.array([group.max(axis=0) for group in groups])
     sizes = np.array([len(group) for group in groups])
-    merging.place_leftovers(owners, np.arange(len(points), dtype=np.int32), points, low, high, sizes, space)
+    held = merging.ranges(low, high, sizes, costs)
+    merging.place_leftovers(owners, np.arange(len(points), dtype=np.int32), points, held, costs, GO_ON)
     assert owners[0] == min(range(20), key=extra)
 
 
 def test_bisecting_parts_the_two_farthest(scattered: tuple) -> None:
-    points, space, _ = scattered
+    points, costs, _ = scattered
     tuples, frozen = np.arange(30, dtype=np.int32), np.zeros(30, np.bool_)
     owners = np.zeros(30, np.int32)
-    assert splitting.bisect(owners, frozen, tuples, points, space, 4, True) == 2
-    apart = distances(points[:30], space)
+    assert splitting.bisect(owners, frozen, tuples, points, costs, 4, True, GO_ON) == 2
+    apart = distances(points[:30], costs)
     one, other = np.unravel_index(np.argmax(apart), apart.shape)
     assert owners[one] != owners[other]
     nearer = np.sign(apart[one] - apart[other])
     assert all(owners[row] == owners[one] for row in range(30) if nearer[row] < 0) or np.bincount(owners).min() == 4
-    clusters = splitting.bisect(owners, frozen, tuples, points, space, 4, False)
+    clusters = splitting.bisect(owners, frozen, tuples, points, costs, 4, False, GO_ON)
     assert np.all((np.bincount(owners) >= 4) & (np.bincount(owners) < 8))
     assert clusters == len(np.bincount(owners))
-    assert splitting.bisect(np.zeros(30, np.int32), ~frozen, tuples, points, space, 4, False) == 1
+    assert splitting.bisect(np.zeros(30, np.int32), ~frozen, tuples, points, costs, 4, False, GO_ON) == 1
 
 
 def plain_centre(hierarchies: list[Hierarchy], outputs: list[bool], group: np.ndarray) -> tuple[list[int], list[int]]:
@@ -220,12 +246,15 @@ def plain_centre(hierarchies: list[Hierarchy], outputs: list[bool], group: np.nd
 
 
 def test_one_pass_joins_the_closest_centre_which_moves(scattered: tuple) -> None:
-    points, space, _ = scattered
+    points, costs, _ = scattered
     hierarchies, outputs = [numbers(97), numbers(89, missing=True), letters()], [True, True, False]
     tuples = np.arange(len(points), dtype=np.int32)
     seeds = np.array([3, 40, 77, 110, 150])
-    tree = index.build(points[seeds], space, 2)
-    owners = centres.one_pass(seeds, tuples, points, tree, index.homes_of(*tree[:4]), index.parents_of(tree[3]), space)
+    owners = np.full(len(points), -1, np.int32)
+    owners[seeds] = range(5)
+    middles = centres.centre_points(owners, tuples, points, 5, costs)
+    held = centres.gathering(middles, index.build(middles.low, costs, 2, GO_ON), 2**62)
+    centres.join(np.flatnonzero(owners < 0), owners, tuples, points, held, costs, 2**62, GO_ON)
     groups = {cluster: [int(seed)] for cluster, seed in enumerate(seeds)}
     for row in range(len(points)):
         if row in seeds:
@@ -233,7 +262,7 @@ def test_one_pass_joins_the_closest_centre_which_moves(scattered: tuple) -> None
         apart = []
         for rows in groups.values():
             low, high = plain_centre(hierarchies, outputs, points[rows])
-            apart.append(cost.span(space, np.minimum(low, points[row]), np.maximum(high, points[row])))
+            apart.append(cost.span(costs, np.minimum(low, points[row]), np.maximum(high, points[row])))
         assert apart[owners[row]] == pytest.approx(min(apart))
         groups[owners[row]].append(row)
 
@@ -245,21 +274,26 @@ def plain_average(hierarchies: list[Hierarchy], points: np.ndarray, counts: np.n
 
 
 def test_average_is_mean_and_commonest_value(scattered: tuple) -> None:
-    points, space, _ = scattered
+    points, costs, _ = scattered
     counts = np.random.default_rng(5).integers(1, 5, len(points))
     wanted = plain_average([numbers(97), numbers(89, missing=True), letters()], points, counts)
-    assert microaggregation.average(points, counts, space).tolist() == wanted
+    assert microaggregation.average(points, counts, costs).tolist() == wanted
 
 
 def test_microaggregation_takes_the_farthest_and_its_nearest(scattered: tuple) -> None:
-    points, space, _ = scattered
+    points, costs, _ = scattered
     counts = np.ones(len(points), np.int64)
-    owners = microaggregation.maximum_distance(points, counts, space, 5)
-    middle = microaggregation.average(points, counts, space)
+    owners, remaining, clusters = np.full(len(points), -1, np.int32), counts.copy(), 0
+    for spare in (100, 0):
+        clusters = microaggregation.maximum_distance(
+            points, counts, remaining, owners, clusters, costs, 5, spare, GO_ON
+        )
+    owners[owners < 0] = clusters
+    middle = microaggregation.average(points, counts, costs)
 
     def squared(left: np.ndarray, right: np.ndarray) -> float:
         return sum(
-            cost.cost(space, attribute, min(a, b), max(a, b)) ** 2
+            cost.cost(costs, attribute, min(a, b), max(a, b)) ** 2
             for attribute, (a, b) in enumerate(zip(left, right, strict=True))
         )
 
@@ -271,10 +305,10 @@ def test_microaggregation_takes_the_farthest_and_its_nearest(scattered: tuple) -
     assert 5 <= sizes[-1] < 10
 
 
-def kruskal(points: np.ndarray, space: tuple) -> list[float]:
+def kruskal(points: np.ndarray, costs: tuple) -> list[float]:
     """The lengths of a minimum spanning tree's edges; every minimum tree has the same."""
     edges = sorted(
-        (cost.pair(space, points[one], points[other]), one, other) for one, other in combinations(range(len(points)), 2)
+        (cost.pair(costs, points[one], points[other]), one, other) for one, other in combinations(range(len(points)), 2)
     )
     parent = list(range(len(points)))
 
@@ -296,10 +330,10 @@ def test_spanning_tree_is_minimal_and_spans(count: int) -> None:
     hierarchies = (letters(), numbers(9), letters(missing=True))
     points = drawn(count, count, [7, 9, 8])
     edges, lengths = spanning_tree(points, hierarchies, Run())
-    space, scale = level_space(hierarchies, list(points.T))
-    assert np.allclose(lengths * scale, kruskal(points, space))
+    costs, scale = level_costs(hierarchies, list(points.T))
+    assert np.allclose(lengths * scale, kruskal(points, costs))
     assert all(
-        length * scale == pytest.approx(cost.pair(space, points[one], points[other]))
+        length * scale == pytest.approx(cost.pair(costs, points[one], points[other]))
         for (one, other), length in zip(edges, lengths, strict=True)
     )
     reached = {0}
@@ -321,3 +355,15 @@ def test_spanning_tree_does_not_depend_on_the_number_of_threads() -> None:
         set_num_threads(before)
     assert np.array_equal(single[0], double[0])
     assert np.array_equal(single[1], double[1])
+
+
+def test_heights_without_a_small_common_multiple_cost_whole_numbers() -> None:
+    heights = [7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53]
+    hierarchies = [
+        Hierarchy.from_paths("c", [(leaf, *[f"{leaf}{level}" for level in range(height - 1)], "*") for leaf in "ab"])
+        for height in heights
+    ]
+    costs, scale = level_costs(hierarchies, [np.arange(2, dtype=np.int32)] * len(heights))
+    apart = cost.pair(costs, np.zeros(len(heights), np.int32), np.ones(len(heights), np.int32))
+    assert apart == int(apart)
+    assert apart / scale == pytest.approx(2 * len(heights))

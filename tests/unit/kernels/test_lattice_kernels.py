@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.algorithms.full_domain import _tuples
-from shoal.algorithms.full_domain._tuples import Tuples
+from shoal.algorithms.full_domain import _groupings
+from shoal.algorithms.full_domain._groupings import Groupings
 
 LEVELS = [(0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 1), (0, 1, 1), (4, 0, 0), (5, 1, 3)]
 
@@ -39,14 +39,14 @@ def by_hand(data: shoal.Dataset, node: tuple[int, ...]) -> list[tuple[int, ...]]
 @pytest.mark.parametrize("pack", [1, 64, 1 << 20])
 @pytest.mark.parametrize("node", LEVELS)
 def test_classes_are_those_of_plain_python(node: tuple[int, ...], pack: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_tuples, "PACK", pack)
+    monkeypatch.setattr(_groupings, "PACK", pack)
     data = made()
-    found = Tuples(data.summary).grouped(node)
+    found = Groupings(data.summary).grouped(node)
     keys = by_hand(data, node)
     sizes = Counter()
     for key, weight in zip(keys, data.summary.sizes.tolist(), strict=True):
         sizes[key] += weight
-    owners = found.owners[found.base.owners]
+    owners = found.owners[found.base.tuples.owners]
     assert len(found.sizes) == len(sizes)
     for key, owner in zip(keys, owners.tolist(), strict=True):
         assert found.sizes[owner] == sizes[key]
@@ -55,26 +55,26 @@ def test_classes_are_those_of_plain_python(node: tuple[int, ...], pack: int, mon
 @pytest.mark.parametrize("node", LEVELS)
 def test_leaves_of_chosen_classes(node: tuple[int, ...]) -> None:
     data = made()
-    tuples = Tuples(data.summary)
-    found = tuples.grouped(node)
+    groupings = Groupings(data.summary)
+    found = groupings.grouped(node)
     chosen = found.sizes < 4
-    members = chosen[found.owners[found.base.owners]]
-    counts = tuples.counted(found, chosen)
+    members = chosen[found.owners[found.base.tuples.owners]]
+    counts = groupings.counted(found, chosen)
     for position, (tree, keys) in enumerate(zip(data.hierarchies, data.summary.keys, strict=True)):
         expected = np.bincount(keys[members], weights=data.summary.sizes[members], minlength=tree.size)
-        start = tuples.leaf_starts[position]
+        start = groupings.domain.leaf_starts[position]
         assert counts[start : start + tree.size].tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("dense", [0, 1 << 24])
 def test_histograms_of_a_node(dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_tuples, "DENSE", dense)
+    monkeypatch.setattr(_groupings, "DENSE", dense)
     data = made()
-    tuples = Tuples(data.summary)
+    groupings = Groupings(data.summary)
     for node in LEVELS:
-        found = tuples.grouped(node)
-        owners = found.owners[found.base.owners]
-        classes = tuples.classes(found)
+        found = groupings.grouped(node)
+        owners = found.owners[found.base.tuples.owners]
+        classes = groupings.classes(found)
         held, rolled = data.summary.sensitive[0], classes.sensitive[0]
         expected = Counter()
         for owner, value, count in zip(owners[held.owners], held.values, held.counts, strict=True):
@@ -91,11 +91,11 @@ def test_histograms_of_a_node(dense: int, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_bases_give_the_same_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     """With small bases made eagerly and given up often, nodes still have the classes that they have from the rows."""
-    monkeypatch.setattr(_tuples, "SMALL", 1)
-    monkeypatch.setattr(_tuples, "SHARE", 1 << 30)
-    monkeypatch.setattr(_tuples, "BASES", 3)
+    monkeypatch.setattr(_groupings, "SMALL", 1)
+    monkeypatch.setattr(_groupings, "SHARE", 1 << 30)
+    monkeypatch.setattr(_groupings, "BASES", 3)
     data = made()
-    eager = Tuples(data.summary)
+    eager = Groupings(data.summary)
     generator = np.random.default_rng(1)
     heights = [tree.height for tree in data.hierarchies]
     made_from = set()
@@ -112,9 +112,9 @@ def test_keys_wider_than_64_bits() -> None:
     generator = np.random.default_rng(2)
     frame = pl.DataFrame({f"q{at}": generator.integers(0, 90, 120) for at in range(12)})
     data = shoal.read(frame, quasi=frame.columns)
-    tuples = Tuples(data.summary)
-    assert np.prod([float(width) for width in tuples.widths[:, 0]]) > 2.0**63
-    found = tuples.grouped((0,) * 12)
-    assert len(found.sizes) == 120 and found.base is tuples.raw
+    groupings = Groupings(data.summary)
+    assert np.prod([float(width) for width in groupings.domain.widths[:, 0]]) > 2.0**63
+    found = groupings.grouped((0,) * 12)
+    assert len(found.sizes) == 120 and found.base is groupings.raw
     release = shoal.anonymize(data, shoal.KAnonymity(k=3), algorithm="datafly", suppression=0.3)
     assert release.verify(release.policy).holds

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 from math import inf, prod
-from time import monotonic
-from typing import Any
 
-from shoal.algorithms.full_domain._checker import ROUNDING, Checker, Verdict
+from shoal.algorithms.full_domain._checker import Checker, Verdict
 from shoal.core.lattice import Lattice, Node
 from shoal.core.run import Run
+
+ROUNDING = 1e-12
 
 
 class Branching:
     """The search, its best node so far and the bound that is proven."""
 
-    def __init__(self, checker: Checker, lattice: Lattice, run: Run) -> None:
-        self.checker, self.lattice, self.watch = checker, lattice, run
+    def __init__(self, checker: Checker, lattice: Lattice) -> None:
+        self.checker, self.lattice = checker, lattice
         self.best: Verdict | None = None
         self.to_beat = inf
         """Bounds from here up cannot lead to a better score, but for rounding."""
@@ -38,26 +38,26 @@ class Branching:
             self.to_beat = verdict.score - ROUNDING * max(1.0, abs(verdict.score))
         return better
 
-    def run(self, *, deadline: float = inf, most: float = inf) -> None:
-        """Searches until the best node is proven, until `deadline`, or until `most` nodes are checked."""
+    def run(self, run: Run, *, most: float = inf) -> None:
+        """Searches until the best node is proven, until the run's time is up, or until `most` nodes are checked."""
         lattice, checker = self.lattice, self.checker
         heap: list[tuple[float, int, Node, Node]] = [(-inf, 0, lattice.least, lattice.greatest)]
         boxes = 0
         while heap and heap[0][0] < self.to_beat:
-            if boxes and (monotonic() > deadline or len(checker.verdicts) >= most):
+            if boxes and (run.expired or len(checker.verdicts) >= most):
                 self.bound = min(heap[0][0], self.best.score if self.best else inf)
                 return
             self.bound, _, low, high = heappop(heap)
             boxes += 1
             if boxes % 64 == 0:
-                self._report(heap)
+                self._report(len(heap), run)
             verdict = checker.check(high)
             self.consider(verdict)
             if verdict.lost > checker.budget:
                 self.excluded += prod(last - first + 1 for first, last in zip(low, high, strict=True)) - 1
                 continue
             bound = checker.bound(low, high)
-            if checker.terms is None:
+            if not checker.by_cells:
                 self.consider(checker.check(low))
             at = bound.attribute
             if bound.least >= self.to_beat or at < 0:
@@ -75,15 +75,15 @@ class Branching:
     def _lower(self, here: Verdict) -> None:
         """Takes levels back that cost nothing: the search stops at the first of several nodes with one score."""
         for node in self.lattice.specializations(here.node):
-            if self.checker.terms is None or self.checker.floor(node) >= self.to_beat:
+            if not self.checker.by_cells or self.checker.floor(node) >= self.to_beat:
                 verdict = self.checker.check(node)
                 if verdict.feasible and verdict.score <= here.score:
                     self.best = verdict
                     return self._lower(verdict)
         return None
 
-    def _report(self, heap: list[Any]) -> None:
+    def _report(self, boxes: int, run: Run) -> None:
         best = self.best.score if self.best else inf
         share = min(max(self.bound / best, 0.0), 1.0) if 0 < best < inf else 0.0
         checked = len(self.checker.verdicts)
-        self.watch.report(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {len(heap):,} boxes open")
+        run.report(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {boxes:,} boxes open")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from time import monotonic
 
 import numpy as np
 
 from shoal.algorithms.full_domain._branching import Branching
 from shoal.algorithms.full_domain._checker import Verdict
 from shoal.core.lattice import Node
+from shoal.core.run import Run
 
 PATIENCE = 20
 
@@ -21,9 +21,9 @@ class Climbing:
         self.search, self.checker, self.lattice = search, search.checker, search.lattice
         self.generator = np.random.default_rng(seed)
 
-    def run(self, *, deadline: float, most: float) -> None:
-        """Climbs until `deadline`, or until `most` nodes are checked."""
-        self.deadline, self.most = deadline, most
+    def run(self, run: Run, *, most: float) -> None:
+        """Climbs until the run's time is up, or until `most` nodes are checked."""
+        self.watch, self.most = run, most
         for start in (self._raised(), self._judged(self.lattice.greatest)):
             if start.feasible:
                 self._improve(start)
@@ -40,7 +40,10 @@ class Climbing:
             idle = idle + 1 if len(self.checker.verdicts) == before else 0
 
     def _may_go_on(self) -> bool:
-        return monotonic() < self.deadline and len(self.checker.verdicts) < self.most
+        checked = len(self.checker.verdicts)
+        if checked % 64 == 0:
+            self.watch.report(checked / self.most, f"{checked:,} nodes checked")
+        return not self.watch.expired and checked < self.most
 
     def _judged(self, node: Node) -> Verdict:
         found = self.checker.check(node)
@@ -49,7 +52,7 @@ class Climbing:
 
     def _raised(self) -> Verdict:
         """From the bottom, the attribute with the most values goes up until a node satisfies the policy."""
-        widths = self.checker.tuples.widths
+        widths = self.checker.groupings.domain.widths
         node = self.lattice.least
         while not (found := self._judged(node)).feasible and self._may_go_on():
             free = [at for at, level in enumerate(node) if level < self.lattice.greatest[at]]

@@ -11,4 +11,8 @@ def by_column(given: Any) -> Any:
     if isinstance(given, Mapping):
         return given
     pairs = [given] if isinstance(given, str) else list(given)
-    return dict(pair.rsplit(":", 1) if ":" in pair else (pair, "") for pair in pairs)
+    return {column: number for column, _, number in (_parted(pair) for pair in pairs)}
+
+
+def _parted(pair: str) -> tuple[str, str, str]:
+    return pair.rpartition(":") if ":" in pair else (pair, "", "")

@@ -34,7 +34,7 @@ def recoded(checker: Checker, lattice: Lattice, best: Verdict, nodes: dict[str, 
         **facts,
     }
     return Recoding.at_levels(
-        checker.dataset.summary, best.node, checker.suppression(best.node), facts=known, trail=trail
+        checker.groupings.summary, best.node, checker.suppression(best.node), facts=known, trail=trail
     )
 
 

@@ -41,7 +41,7 @@ class Datafly(Algorithm):
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         summary = dataset.summary
         lattice = Lattice.of(summary.hierarchies)
-        checker = Checker(dataset, policy)
+        checker = Checker(dataset, policy, run)
         distinct = [
             [len(np.unique(codes[keys])) for codes in tree.codes]
             for tree, keys in zip(summary.hierarchies, summary.keys, strict=True)
@@ -50,7 +50,7 @@ class Datafly(Algorithm):
         while not (verdict := checker.check(node)).feasible:
             free = [at for at, level in enumerate(node) if level < lattice.greatest[at]]
             if not free:
-                raise infeasible(checker, lattice, proven=checker.monotone)
+                raise infeasible(checker, lattice, proven=checker.judge.monotone)
             at = max(free, key=lambda attribute: (distinct[attribute][node[attribute]], -attribute))
             node = (*node[:at], node[at] + 1, *node[at + 1 :])
             run.report(sum(node) / lattice.height, f"{len(checker.verdicts):,} nodes checked")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from math import prod
+from math import comb, prod
 from typing import Any
 
 import numpy as np
@@ -51,8 +51,8 @@ class Incognito(Algorithm):
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         lattice = Lattice.of(dataset.hierarchies)
-        checker = Checker(dataset, policy)
-        if not checker.monotone:
+        checker = Checker(dataset, policy, run)
+        if not checker.judge.monotone:
             raise ParameterError(
                 "Incognito prunes by models that generalization cannot break, and this policy has one that it can "
                 "break (or that suppression lets it break); use the optimal search"
@@ -82,15 +82,15 @@ def _satisfying(checker: Checker, lattice: Lattice, run: Run) -> tuple[Any, int]
     ruled_out = 0
     for size in range(1, count + 1):
         found: dict[tuple[int, ...], Any] = {}
-        for subset in combinations(range(count), size):
+        for place, subset in enumerate(combinations(range(count), size)):
             candidates = np.ones([levels[attribute] for attribute in subset], dtype=np.bool_)
             for position in range(size):
                 part = smaller[(*subset[:position], *subset[position + 1 :])]
                 candidates &= np.expand_dims(part, position)
             ruled_out += int((~candidates).sum()) if size == count else 0
             found[subset] = _walked(checker, lattice.greatest, subset, candidates)
+            run.report((size - 1 + (place + 1) / comb(count, size)) / count, f"subsets of {size} of {count} attributes")
         smaller = found
-        run.report(size / count, f"subsets of {size} of {count} attributes")
     return smaller[tuple(range(count))], ruled_out
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
-from time import monotonic
 from typing import Annotated
 
 from annotated_types import Ge, Gt
@@ -77,19 +76,21 @@ class Optimal(Algorithm):
     ] = 1_000_000
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
-        began = monotonic()
         lattice = Lattice.of(dataset.hierarchies, self.least_levels, self.greatest_levels)
-        checker = Checker(dataset, policy, self.weights)
-        search = Branching(checker, lattice, run)
+        checker = Checker(dataset, policy, run, self.weights)
+        search = Branching(checker, lattice)
         large = lattice.size > self.anytime_above
         seconds = self.time_limit
         if large and seconds is None and self.check_limit is None:
             seconds = PATIENCE
         most = self.check_limit or inf
+        limited = run.part(seconds=seconds)
         if large:
-            share = began + CLIMBING_SHARE * seconds if seconds else inf
-            Climbing(search, policy.seed).run(deadline=share, most=min(most / 2, CLIMBING_CHECKS))
-        search.run(deadline=began + seconds if seconds else inf, most=most)
+            climbing = limited.part(
+                seconds=CLIMBING_SHARE * seconds if seconds else None, between=(0.0, CLIMBING_SHARE)
+            )
+            Climbing(search, policy.seed).run(climbing, most=min(most / 2, CLIMBING_CHECKS))
+        search.run(limited.part(between=(CLIMBING_SHARE if large else 0.0, 1.0)), most=most)
         best = search.best
         if best is None:
             raise infeasible(checker, lattice, proven=search.proven)

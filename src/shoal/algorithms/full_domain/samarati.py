@@ -51,7 +51,7 @@ class Samarati(Algorithm):
                 f"Samarati's algorithm visits whole heights of the lattice, and {lattice.size:,} nodes are too many; "
                 "use the optimal search"
             )
-        checker = Checker(dataset, policy)
+        checker = Checker(dataset, policy, run)
         low, high = lattice.lowest, lattice.height
         tried: list[dict[str, Any]] = []
         while low < high:
@@ -59,9 +59,10 @@ class Samarati(Algorithm):
             reached = any(checker.check(node).feasible for node in lattice.at(middle))
             tried.append({"height": middle, "reached": reached})
             low, high = (low, middle) if reached else (middle + 1, high)
-            run.report(len(tried) / (len(tried) + 1), f"{len(checker.verdicts):,} nodes checked")
+            share = 1 - (high - low + 1) / (lattice.height - lattice.lowest + 1)
+            run.report(share, f"{len(checker.verdicts):,} nodes checked")
         found = [verdict for node in lattice.at(high) if (verdict := checker.check(node)).feasible]
         if not found:
-            raise infeasible(checker, lattice, proven=checker.monotone)
+            raise infeasible(checker, lattice, proven=checker.judge.monotone)
         best = min(found, key=lambda verdict: (verdict.suppressed, verdict.score, verdict.node))
-        return recoded(checker, lattice, best, {}, height=high, heights=tried, minimal=checker.monotone)
+        return recoded(checker, lattice, best, {}, height=high, heights=tried, minimal=checker.judge.monotone)

@@ -1,4 +1,4 @@
-"""Space: what a range of leaves costs in each quasi-identifier, as flat arrays that kernels can read.
+"""Costs: what a range of leaves costs in each quasi-identifier, as flat arrays that kernels can read.
 
 One notion of distance and of added loss for every local recoding: the cost of a set of records is, summed over
 the attributes, the cost of the range of leaves that they would be published as. The distance of two records is
@@ -7,26 +7,44 @@ the cost of the pair.
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Sequence
+from functools import partial
 from math import lcm
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shoal.core.grouping import Codes
+from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Floats, Hierarchy
-from shoal.core.loss import penalty
-
-Space = namedtuple("Space", "sizes tables offsets interval missing values leaves spans tree charges rows")
-"""For attribute `a`: `sizes[a]` leaves; where they are few, the cost of the leaves i to j is
-`tables[offsets[a] + i * sizes[a] + j]`, else `offsets[a]` is -1 and the cost follows from `values` (intervals) or
-from `tree` and `charges` (the node of each leaf at each level, and what that node costs)."""
+from shoal.core.loss import by_level, misclassification, quantities, width
 
 TABULATED = 512
 """Hierarchies of up to so many leaves get a table of all ranges."""
 
+FINEST = 2**40
+"""Levels are counted in steps no finer than this, so that sums of them are exact."""
 
-def loss_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool]) -> Space:
+
+class Costs(NamedTuple):
+    """For attribute `a`: `sizes[a]` leaves; where they are few, the cost of the leaves i to j is
+    `tables[offsets[a] + i * sizes[a] + j]`, else `offsets[a]` is -1 and the cost follows from `values` (intervals) or
+    from `tree` and `charges` (the node of each leaf at each level, and what that node costs)."""
+
+    sizes: Counts
+    tables: Floats
+    offsets: Counts
+    interval: NDArray[np.bool_]
+    missing: NDArray[np.bool_]
+    values: Floats
+    leaves: Counts
+    spans: Floats
+    tree: Codes
+    charges: Floats
+    rows: Counts
+
+
+def loss_costs(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool]) -> Costs:
     """Costs as the loss metric LM counts them; attribute `j` is published as intervals where `intervals[j]` says so,
     else as nodes.
 
@@ -34,60 +52,43 @@ def loss_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], inter
     that its node covers. Searches that minimize it end with less NCP, too, than searches that minimize NCP, which
     charges the first leaf as soon as there is a second one.
     """
-    charges = [_charges(hierarchy, column) for hierarchy, column in zip(hierarchies, columns, strict=True)]
-    return _space(hierarchies, columns, intervals, charges)
+    charges = []
+    for hierarchy, column in zip(hierarchies, columns, strict=True):
+        least, greatest = int(column.min()), int(column.max())
+        charges.append(by_level(hierarchy, partial(misclassification, least=least, greatest=greatest)))
+    return _costs(hierarchies, columns, intervals, charges)
 
 
-def width_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool]) -> Space:
+def width_costs(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool]) -> Costs:
     """Costs as widths: of an interval over the table's range, and otherwise the share of the leaves under the node."""
-    charges = [
-        np.stack([hierarchy.leaf_counts(level)[codes] for level, codes in enumerate(hierarchy.codes)]) / hierarchy.size
-        for hierarchy in hierarchies
-    ]
-    for charge in charges:
-        charge[0] = 0.0
-    return _space(hierarchies, columns, intervals, charges)
+    return _costs(hierarchies, columns, intervals, [by_level(hierarchy, width) for hierarchy in hierarchies])
 
 
-def _charges(hierarchy: Hierarchy, column: Codes) -> Floats:
-    """What each leaf costs when it is published at each level."""
-    least, greatest = int(column.min()), int(column.max())
-    nodes = [
-        (hierarchy.starts[level][codes], hierarchy.stops[level][codes]) for level, codes in enumerate(hierarchy.codes)
-    ]
-    if hierarchy.ordered:
-        return np.stack([penalty(hierarchy, low, high, least, greatest) for low, high in nodes])
-    return np.stack([(high - low) / max(hierarchy.size - 1, 1) for low, high in nodes])
-
-
-def level_space(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes]) -> tuple[Space, int]:
+def level_costs(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes]) -> tuple[Costs, int]:
     """Costs as HDist counts them: two records pay, in each attribute, twice the share of levels to climb.
 
-    Costs are whole numbers, exact in any sum; HDist is the cost over the second thing returned.
+    Costs are whole numbers, exact in any sum; HDist is the cost over the second thing returned. Where heights have no
+    small common multiple it is HDist to twelve digits.
     """
-    scale = lcm(*(hierarchy.height for hierarchy in hierarchies))
+    scale = min(lcm(*(hierarchy.height for hierarchy in hierarchies)), FINEST)
     charges = [
-        np.repeat(
-            np.arange(hierarchy.height + 1, dtype=np.float64)[:, None] * (2 * scale // hierarchy.height),
-            hierarchy.size,
-            axis=1,
-        )
+        np.repeat(np.rint(np.arange(hierarchy.height + 1)[:, None] * (2 * scale / hierarchy.height)), hierarchy.size, 1)
         for hierarchy in hierarchies
     ]
-    return _space(hierarchies, columns, [False] * len(hierarchies), charges), scale
+    return _costs(hierarchies, columns, [False] * len(hierarchies), charges), scale
 
 
-def _space(
+def _costs(
     hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool], charges: Sequence[Floats]
-) -> Space:
+) -> Costs:
     sizes = np.array([hierarchy.size for hierarchy in hierarchies], dtype=np.int64)
     tables: list[Floats] = []
     offsets = np.full(len(sizes), -1, dtype=np.int64)
     spans = np.ones(len(sizes))
     numbers: list[Floats] = []
     for position, (hierarchy, column, interval) in enumerate(zip(hierarchies, columns, intervals, strict=True)):
-        held = hierarchy.values if hierarchy.values is not None else np.zeros(hierarchy.size)
-        numbers.append(np.asarray(held, dtype=np.float64))
+        held = quantities(hierarchy)
+        numbers.append(held)
         if interval:
             present = column[column >= int(hierarchy.missing)]
             span = float(held[present.max()] - held[present.min()]) if len(present) else 0.0
@@ -97,7 +98,7 @@ def _space(
             tables.append(_table(hierarchy, interval, spans[position], charges[position]))
     firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     rows = np.concatenate([[0], np.cumsum([charge.size for charge in charges])[:-1]]).astype(np.int64)
-    return Space(
+    return Costs(
         sizes,
         np.concatenate([table.ravel() for table in tables]) if tables else np.zeros(1),
         offsets,
@@ -117,8 +118,8 @@ def _table(hierarchy: Hierarchy, interval: bool, span: float, charges: Floats) -
     above, beside = np.triu_indices(hierarchy.size)
     low, high = above.astype(np.int32), beside.astype(np.int32)
     if interval:
-        assert hierarchy.values is not None
-        costs = np.clip((hierarchy.values[high] - hierarchy.values[low]) / span, 0.0, 1.0)
+        values = quantities(hierarchy)
+        costs = np.clip((values[high] - values[low]) / span, 0.0, 1.0)
         costs[hierarchy.spans_missing(low, high)] = 1.0
         costs[low == high] = 0.0
     else:

@@ -1,0 +1,126 @@
+"""Scoring nodes of the lattice by an objective, and bounding what the nodes between two others can score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shoal.algorithms.full_domain._groupings import Grouping, Groupings
+from shoal.core.contracts import Metric
+from shoal.core.grouping import Counts
+from shoal.core.hierarchy import Floats
+from shoal.core.lattice import Node
+from shoal.core.objective import CellObjective, CellTerms, ClassObjective, loss_terms
+from shoal.errors import ParameterError, unknown_columns
+
+CHARGES = {"nothing": 0, "one": 1, "entropy": 2}
+
+
+class Bound(NamedTuple):
+    """The least that a box of nodes can score, the attribute to split it by, and the bound of the upper part."""
+
+    least: float
+    attribute: int
+    upper: float
+
+
+class CellScores:
+    """Scores of an objective that adds up over cells."""
+
+    def __init__(self, terms: CellTerms, groupings: Groupings) -> None:
+        from shoal.kernels.lattice import Score
+
+        self.domain = groupings.domain
+        raw = groupings.raw
+        everything = Grouping(raw, raw.tuples.owners, raw.tuples.weights)
+        self.nothing: Counts = np.zeros(int(self.domain.leaf_counts.sum()), dtype=np.int64)
+        self.whole = groupings.counted(everything, np.ones(len(raw), np.bool_))
+        self.scale = Score(terms.offsets, terms.spans, terms.weights, terms.geometric, CHARGES[terms.left_out])
+        # The least that a cell costs at a level or above it.
+        floors = [np.minimum.accumulate(costs[::-1], axis=0)[::-1] for costs in terms.costs]
+        if terms.left_out == "one":
+            floors = [np.minimum(floor, 1.0) for floor in floors]
+        self.exact, self.floors = self._charges(terms.costs), self._charges(floors)
+
+    def _charges(self, costs: Sequence[Floats]) -> Any:
+        from shoal.kernels.lattice import Charges
+
+        totals, greatest = np.zeros((2, *self.domain.widths.shape))
+        for position, (start, count) in enumerate(zip(self.domain.leaf_starts, self.domain.leaf_counts, strict=True)):
+            totals[position, : len(costs[position])] = costs[position] @ self.whole[start : start + count]
+            greatest[position, : len(costs[position])] = costs[position].max(axis=1)
+        return Charges(totals, np.concatenate([part.ravel() for part in costs]), greatest)
+
+    def _bounded(self, low: Node, high: Node, left_out: Counts, lost: int, charges: Any) -> Bound:
+        from shoal.kernels import lattice as kernel
+
+        first, last = np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
+        return Bound(*kernel.bound(first, last, left_out, lost, charges, self.scale, self.domain))
+
+    def score(self, node: Node, left_out: Counts) -> float:
+        """The score of a node when records with such leaves are left out."""
+        return self._bounded(node, node, left_out, 0, self.exact).least
+
+    def bound(self, low: Node, high: Node, left_out: Counts, unsure: int) -> Bound:
+        """A score that no node from `low` to `high` can beat when records with such leaves are left out in all of
+        them, and `unsure` others."""
+        return self._bounded(low, high, left_out, unsure, self.floors)
+
+    def floor(self, node: Node) -> float:
+        """The least that a node and its generalizations can score, without a look at the classes."""
+        return self._bounded(node, node, self.nothing, 0, self.floors).least
+
+
+class ClassScores:
+    """Scores of an objective that looks at class sizes."""
+
+    def __init__(self, objective: ClassObjective, groupings: Groupings) -> None:
+        self.objective, self.records = objective, groupings.summary.records
+        self.widths = groupings.domain.widths
+
+    def base(self, sizes: Counts) -> float:
+        return float(self.objective.base(sizes, self.records))
+
+    def extra(self, sizes: Counts) -> float:
+        return float(self.objective.extra(sizes, self.records))
+
+    def score(self, total: float) -> float:
+        return float(self.objective.value(total, self.records))
+
+    def bound(self, low: Node, high: Node, total: float) -> Bound:
+        """A score that no node from `low` to `high` can beat, and the attribute whose last step merges most values."""
+        steps = [
+            self.widths[position, last - 1] / self.widths[position, last] if last > first else -1.0
+            for position, (first, last) in enumerate(zip(low, high, strict=True))
+        ]
+        least = self.score(total)
+        return Bound(least, int(np.argmax(steps)) if max(steps) >= 0 else -1, least)
+
+
+def scores(objective: Metric | None, weights: Mapping[str, float], groupings: Groupings) -> CellScores | ClassScores:
+    """What a search minimizes: an objective with weights by column, loss unless one is chosen."""
+    summary = groupings.summary
+    unknown = [name for name in weights if name not in summary.attributes]
+    if unknown:
+        raise unknown_columns(unknown, summary.attributes)
+    given = np.array([weights.get(name, 1.0) for name in summary.attributes], dtype=np.float64)
+    if (given < 0).any() or not np.isfinite(given).all() or given.sum() == 0:
+        raise ParameterError("weights are numbers from 0 up, and one of them at least is above 0")
+    if isinstance(objective, ClassObjective):
+        if weights:
+            raise ParameterError(
+                f"{type(objective).__name__} looks at class sizes, so weights of columns mean nothing to it; "
+                "leave them out or choose another objective, such as loss"
+            )
+        return ClassScores(objective, groupings)
+    shares = given / given.sum()
+    if objective is None:
+        return CellScores(loss_terms(summary, shares), groupings)
+    if isinstance(objective, CellObjective):
+        return CellScores(objective.terms(summary, shares), groupings)
+    raise ParameterError(
+        f"{type(objective).__name__} cannot be minimized over the lattice; choose an objective such as loss, "
+        "loss-arithmetic, gcp, dm, dm-all, aecs, entropy, precision or height"
+    )
