@@ -330,6 +330,7 @@ def anonymize(
     release = publish(data, recoding, policy, pseudonyms=pseudonyms)
     release = replace(release, provenance=manifest.provenance(policy, method, release.form, pseudonyms, data.schema))
     run.check()
+    release.view.check(data, recoding)
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
     if broken:
         raise VerificationError(

@@ -58,6 +58,11 @@ class Release:
         return self.policy is not None and bool(self.policy.models)
 
     @property
+    def seed(self) -> int:
+        """What decided what was chosen at random; only the holder knows it."""
+        return self.policy.seed if self.policy is not None else 0
+
+    @property
     def suppressed(self) -> int:
         """How many records were left out."""
         return self.records - self.published.records
@@ -109,6 +114,13 @@ class Release:
             return _spread(books, people.keys)
         plan = self.recoding.plan
         chosen = np.flatnonzero(plan.published)
+        return _merged(_spread(plan.codebooks, plan.cells[:, chosen]), self.placed(people)[chosen], len(people))
+
+    def placed(self, people: Classes) -> Codes:
+        """For each class of the plan, the one of the published classes that it is; negative: it is not published."""
+        assert self.recoding is not None and self.recoding.plan is not None
+        plan = self.recoding.plan
+        chosen = np.flatnonzero(plan.published)
         shown = [
             self.published.places(name)[cells[chosen]]
             for name, cells in zip(people.attributes, plan.cells, strict=True)
@@ -120,7 +132,9 @@ class Release:
         if found.keys.shape != people.keys.shape or not np.array_equal(found.keys, people.keys):
             raise VerificationError("the published classes are not those that were decided on")
         assert found.index is not None
-        return _merged(_spread(plan.codebooks, plan.cells[:, chosen]), found.index, len(people))
+        places: Codes = np.full(plan.count, -1, np.int32)
+        places[chosen] = found.index
+        return places
 
     def raw_cells_of(self, people: Classes) -> Cells:
         """The cells of classes whose quasi-identifiers are published as they are."""
@@ -153,7 +167,8 @@ class Release:
             name="suppressed", value=self.suppressed, bound=budget, holds=0 <= self.suppressed <= budget,
             how="records of the table less records of the release",
         )  # fmt: skip
-        return Findings((*(model.measure(self.view.judged_by(model)) for model in policy.models), left_out))
+        measured = (model.measure(self.view.judged_by(model)) for model in policy.models)
+        return Findings((*measured, *self.view.agreement(), left_out))
 
     def files(self, path: Path) -> tuple[Path, ...]:
         """Every file that `write` makes at a path: the tables, and last the manifest."""
