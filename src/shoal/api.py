@@ -473,7 +473,8 @@ def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
             holds=release.published.records == stated["published"],
             how="records in the file, held against the manifest",
         )  # fmt: skip
-        return Findings((*release.verify(policy), rows, unchanged))
+        counts = (release.counts_agree(),) if populations else ()
+        return Findings((*release.verify(policy), rows, *counts, unchanged))
     except ShoalError:
         if same:
             raise

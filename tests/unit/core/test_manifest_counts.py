@@ -12,7 +12,7 @@ def test_counts_of_withheld_records(model, told, tmp_path):
     data = shoal.read(table, quasi=["a"], sensitive=["s"], hierarchies={"a": "ordering"})
     release = shoal.anonymize(data, "k-anonymity:k=5", model, algorithm="optimal", suppression=0.1)
     assert release.suppressed == 1
-    stated = release.manifest()["sensitive"]["s"]["population"]
+    stated = release.manifest([""])["sensitive"]["s"]["population"]
     assert sum(stated) == (11 if told else 10)
     path = tmp_path / "out.csv"
     release.write(path)
