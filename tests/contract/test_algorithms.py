@@ -6,59 +6,24 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from making import QUASI, cases, one, opened, people, releases
 from truth import untrue_cells
 
 import shoal
 from shoal import registry
-from shoal.errors import InfeasibleError, NotDefined, ParameterError
+from shoal.errors import NotDefined
 
-QUASI = ["age", "sex", "race", "marital-status"]
-CASES = [
-    pytest.param(name, example, id=f"{name}{dict(example) or ''}")
-    for name in registry.names("algorithms")
-    for example in registry.examples("algorithms", name)
-]
-POLICIES: dict[str, tuple[Any, ...]] = {
-    "k-anonymity": (shoal.KAnonymity(k=4),),
-    "k-anonymity and diversity": (shoal.KAnonymity(k=4), shoal.DistinctLDiversity(l=2)),
-    "t-closeness": (shoal.KAnonymity(k=2), shoal.TCloseness(t=0.5)),
-    "frequencies": (shoal.FrequencyLDiversity(l=3),),
-    "nothing": (),
-}
+CASES = cases("algorithms")
 
 
 @pytest.fixture(scope="module")
 def table() -> pl.DataFrame:
-    """Four hundred people; some ages are missing, and a plain number tells the records apart."""
-    sample = shoal.samples.adult().select(*QUASI, "occupation", "hours-per-week").head(400).with_row_index("row")
-    return sample.with_columns(pl.when(pl.col("row") % 40 == 7).then(None).otherwise(pl.col("age")).alias("age"))
-
-
-def opened(table: pl.DataFrame) -> shoal.Dataset:
-    hierarchies = shoal.samples.hierarchies("adult")
-    return shoal.read(table, quasi=QUASI, sensitive=["occupation"], hierarchies=hierarchies)
-
-
-def releases(name: str, example: Any, data: shoal.Dataset, **more: Any) -> Iterator[tuple[str, shoal.Release]]:
-    """A release for each policy that the algorithm takes."""
-    method = registry.make("algorithms", name, dict(example))
-    for policy, models in POLICIES.items():
-        try:
-            yield policy, shoal.anonymize(data, *models, algorithm=method, **{"seed": 7, **more})
-        except ParameterError:
-            continue
-        except InfeasibleError as error:
-            assert error.attempt
-
-
-def one(name: str, example: Any, data: shoal.Dataset, **more: Any) -> shoal.Release:
-    return next(release for _, release in releases(name, example, data, **more))
+    return people()
 
 
 @pytest.mark.parametrize(("name", "example"), CASES)
