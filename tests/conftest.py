@@ -1,20 +1,27 @@
-"""What all tests share: where the reference data lie."""
+"""What all tests share: where the reference data lie, the checks of the contract tests, and what a run says it left
+out."""
 
 from __future__ import annotations
 
 import random
+import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent / "contract"))
+
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "adult"
+LACKING = "they need the reference data beside the repository"
 
 
 @pytest.fixture(scope="session")
 def reference() -> Path:
     """The reference copy of Adult with its hierarchies, which lies beside the repository and is not part of it."""
     if not REFERENCE.is_dir():
-        pytest.skip("the reference data are not beside this checkout")
+        pytest.skip(LACKING)
     return REFERENCE
 
 
@@ -22,3 +29,11 @@ def reference() -> Path:
 def drawn_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seeds that nobody gives are drawn; here from a stream of the test, so that a failure can be repeated."""
     monkeypatch.setattr("shoal.api.secrets.randbits", random.Random(request.node.nodeid).getrandbits)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """One line for each reason why tests were skipped, so that no oracle is missing in silence."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"skipped: {count} {'test' if count == 1 else 'tests'}: {reason}")

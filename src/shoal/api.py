@@ -377,6 +377,7 @@ def anonymize(
     release = publish(data, recoding, policy, pseudonyms=pseudonyms)
     release = replace(release, provenance=manifest.provenance(policy, method, release.form, pseudonyms, data.schema))
     run.check()
+    release.view.check(data, recoding)
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
     if broken:
         raise VerificationError(
@@ -520,7 +521,8 @@ def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
             holds=release.published.records == stated["published"],
             how="records in the file, held against the manifest",
         )  # fmt: skip
-        return Findings((*release.verify(policy), rows, unchanged))
+        counts = (release.counts_agree(),) if populations else ()
+        return Findings((*release.verify(policy), rows, *counts, unchanged))
     except ShoalError:
         if same:
             raise

@@ -68,6 +68,11 @@ class _Algorithm(BaseModel):
     name: StrictStr
 
 
+def _claims(algorithm: str) -> bool:
+    """Whether what an algorithm makes satisfies a model; one that is not known here is no excuse for stating none."""
+    return algorithm not in registry.names("algorithms") or registry.find("algorithms", algorithm).claims
+
+
 class _Manifest(BaseModel):
     form: StrictStr
     algorithm: _Algorithm
@@ -87,7 +92,7 @@ class _Manifest(BaseModel):
         parts = [table.part for table in self.tables]
         if parts[0] or len(set(parts)) < len(parts) or self.tables[0].rows != self.published:
             raise ValueError("its tables are not those of a release")
-        if not self.policy.models and self.form != "perturbed":
+        if not self.policy.models and _claims(self.algorithm.name):
             raise ValueError("it states no model, which only a perturbed release may do")
         sensitive = {column.name for column in self.columns if column.role is Role.SENSITIVE}
         if set(self.sensitive) != (sensitive if self.policy.models else set()):

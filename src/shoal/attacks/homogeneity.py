@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.core.contracts import Attack, Attempt
 from shoal.core.dataset import Dataset
+from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined
@@ -36,6 +37,8 @@ class Homogeneity(Attack):
     """
 
     threshold: Annotated[float, Ge(0), Le(1), Doc("the certainty above which a record counts as exposed")] = 0.9
+
+    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
 
     def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
         groups = release.view.groups()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Le
@@ -11,6 +11,7 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Attack, Attempt
 from shoal.core.dataset import Dataset
+from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
 
@@ -33,6 +34,8 @@ class Prosecutor(Attack):
     """
 
     threshold: Annotated[float, Ge(0), Le(1), Doc("the risk above which a record counts as exposed")] = 0.2
+
+    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
 
     def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
         sizes = release.view.people().sizes

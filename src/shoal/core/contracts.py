@@ -376,6 +376,14 @@ class View(ABC):
     def candidates(self, people: Codes) -> Candidates:
         """The groups in which people can be whose quasi-identifiers are the leaves `people[:, p]`."""
 
+    @abstractmethod
+    def check(self, dataset: Dataset, recoding: Recoding) -> None:
+        """Raises `VerificationError` unless the published tables of the dataset say what was decided."""
+
+    def agreement(self) -> tuple[Finding, ...]:
+        """Whether the tables of a release agree with one another, where a form has several."""
+        return ()
+
 
 class Form(Parametrized, ABC):
     """A way to publish: which tables there are, and what an attacker reads from them."""

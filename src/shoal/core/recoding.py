@@ -119,6 +119,12 @@ class Plan:
         return int(self.cells.shape[1])
 
     @property
+    def owners(self) -> Codes:
+        """The class that each tuple, or record, is published in; negative: it is not."""
+        owners: Codes = np.where(self.withheld, np.int32(-1), self.classes)
+        return owners
+
+    @property
     def published(self) -> NDArray[np.bool_]:
         """Which classes have a published record."""
         found = np.zeros(self.count, dtype=np.bool_)

@@ -58,6 +58,11 @@ class Release:
         return self.policy is not None and bool(self.policy.models)
 
     @property
+    def seed(self) -> int:
+        """What decided what was chosen at random; only the holder knows it."""
+        return self.policy.seed if self.policy is not None else 0
+
+    @property
     def suppressed(self) -> int:
         """How many records were left out."""
         return self.records - self.published.records
@@ -109,6 +114,13 @@ class Release:
             return _spread(books, people.keys)
         plan = self.recoding.plan
         chosen = np.flatnonzero(plan.published)
+        return _merged(_spread(plan.codebooks, plan.cells[:, chosen]), self.placed(people)[chosen], len(people))
+
+    def placed(self, people: Classes) -> Codes:
+        """For each class of the plan, the one of the published classes that it is; negative: it is not published."""
+        assert self.recoding is not None and self.recoding.plan is not None
+        plan = self.recoding.plan
+        chosen = np.flatnonzero(plan.published)
         shown = [
             self.published.places(name)[cells[chosen]]
             for name, cells in zip(people.attributes, plan.cells, strict=True)
@@ -116,11 +128,28 @@ class Release:
         radices = [len(self.published.labels(name)) for name in people.attributes]
         if any(int(column.min(initial=0)) < 0 for column in shown):
             raise VerificationError("a class that was decided on is not among the published ones")
+        for name, book, cells in zip(people.attributes, plan.codebooks, plan.cells, strict=True):
+            self._check_labels(name, book, np.unique(cells[chosen]))
         found = group(shown, radices, index=True)
         if found.keys.shape != people.keys.shape or not np.array_equal(found.keys, people.keys):
             raise VerificationError("the published classes are not those that were decided on")
         assert found.index is not None
-        return _merged(_spread(plan.codebooks, plan.cells[:, chosen]), found.index, len(people))
+        places: Codes = np.full(plan.count, -1, np.int32)
+        places[chosen] = found.index
+        return places
+
+    def _check_labels(self, name: str, book: Codebook, entries: Codes) -> None:
+        """Raises unless the entries of a codebook read as they were meant to."""
+        labels, places = self.published.labels(name), self.published.places(name)
+        hierarchy = self.schema[name].hierarchy
+        for entry in entries.tolist():
+            shown, meant = labels[places[entry]], book.labels[entry]
+            if book.raw and hierarchy is not None:  # as it came, which may be another spelling
+                same = hierarchy.leaf(shown) in (None, book.low[entry])
+            else:
+                same = shown == meant or (book.numeric and None not in (shown, meant) and float(shown) == float(meant))
+            if not same:
+                raise VerificationError(f"column {name!r}: a class is published as something else than was decided")
 
     def raw_cells_of(self, people: Classes) -> Cells:
         """The cells of classes whose quasi-identifiers are published as they are."""
@@ -153,7 +182,8 @@ class Release:
             name="suppressed", value=self.suppressed, bound=budget, holds=0 <= self.suppressed <= budget,
             how="records of the table less records of the release",
         )  # fmt: skip
-        return Findings((*(model.measure(self.view.judged_by(model)) for model in policy.models), left_out))
+        measured = (model.measure(self.view.judged_by(model)) for model in policy.models)
+        return Findings((*measured, *self.view.agreement(), left_out))
 
     def files(self, path: Path) -> tuple[Path, ...]:
         """Every file that `write` makes at a path: the tables, and last the manifest."""
@@ -207,6 +237,23 @@ class Release:
             "sensitive": {name: self._shape(name) for name in self.schema.sensitive} if self.claims else {},
         }
 
+    def counts_agree(self) -> Finding:
+        """Whether the counts of sensitive values that a manifest states can be those of the table, or are those of the
+        release, whichever the policy's models ask for."""
+        holds = True
+        for histogram in self.view.groups().sensitive:
+            shown = _occurring(histogram)
+            total = self.records if self._compares() else int(shown.sum())
+            holds &= int(histogram.population.sum()) == total and bool(np.all(shown <= histogram.population))
+        return Finding(
+            name="counts-agree", value="yes" if holds else "no", holds=holds,
+            how="sensitive values in the file, held against their counts in the manifest",
+        )  # fmt: skip
+
+    def _compares(self) -> bool:
+        """Whether a model compares with the whole table."""
+        return self.policy is None or any(model.by_population for model in self.policy.models)
+
     def _shape(self, name: str) -> dict[str, Any]:
         """A sensitive attribute without its values: the leaf of each published label, the table's counts, the tree."""
         hierarchy = self.schema[name].hierarchy
@@ -233,11 +280,14 @@ class Release:
         """The counts that a manifest states: of the whole table where a model compares with them, else of the release,
         so that they tell nothing about the records that were left out."""
         histogram: Histogram = self.view.groups().histogram(name)
-        if self.policy is None or any(model.by_population for model in self.policy.models):
-            return histogram.population
-        counts = np.zeros_like(histogram.population)
-        np.add.at(counts, histogram.values, histogram.counts)
-        return counts
+        return histogram.population if self._compares() else _occurring(histogram)
+
+
+def _occurring(histogram: Histogram) -> Counts:
+    """How often each value occurs in the classes of a histogram."""
+    counts = np.zeros_like(histogram.population)
+    np.add.at(counts, histogram.values, histogram.counts)
+    return counts
 
 
 def _unknown_values(name: str, count: int) -> InputError:

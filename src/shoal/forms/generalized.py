@@ -10,7 +10,10 @@ import numpy as np
 
 from shoal.core.classes import Classes
 from shoal.core.contracts import Candidates, Cells, Form, Sheet, Shown, View
+from shoal.core.dataset import Dataset
+from shoal.core.decision import check_cells, check_groups
 from shoal.core.grouping import Codes
+from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.schema import Role, Schema
 
@@ -91,3 +94,8 @@ class GeneralizedView(View):
             np.concatenate(classes).astype(np.int32) if classes else np.zeros(0, np.int32),
             np.concatenate(chances) if chances else np.zeros(0),
         )
+
+    def check(self, dataset: Dataset, recoding: Recoding) -> None:
+        assert recoding.plan is not None
+        check_cells(dataset, recoding.plan)
+        check_groups(dataset, recoding.plan, self._classes, self.release.placed(self._classes), self.release.seed)

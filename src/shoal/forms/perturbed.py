@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NoReturn
 
+import numpy as np
+
 from shoal.core.classes import Classes
 from shoal.core.contracts import Candidates, Cells, Form, Sheet, Shown, View
+from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
+from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.schema import Role, Schema
-from shoal.errors import NotDefined
+from shoal.errors import NotDefined, VerificationError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,3 +66,13 @@ class PerturbedView(View):
 
     def candidates(self, people: Codes) -> Candidates:
         self._refuse()
+
+    def check(self, dataset: Dataset, recoding: Recoding) -> None:
+        """Every record is published, and the changed columns hold the new values, each as often as was decided."""
+        table = self.release.published
+        if table.records != dataset.records:
+            raise VerificationError("a perturbed table has another number of records than the original")
+        for name, values in recoding.changed.items():
+            _, counts = np.unique(values, return_counts=True)
+            if sorted(counts.tolist()) != sorted(table.group([name], []).sizes.tolist()):
+                raise VerificationError(f"column {name!r}: the published values are not those that were decided on")

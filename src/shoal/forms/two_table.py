@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -10,10 +10,14 @@ import numpy as np
 
 from shoal.core.classes import Classes
 from shoal.core.contracts import Candidates, Cells, Form, Model, Sheet, Shown, View
-from shoal.core.grouping import Codes
+from shoal.core.dataset import Dataset
+from shoal.core.decision import check_groups, check_people
+from shoal.core.finding import Finding
+from shoal.core.grouping import Codes, Groups, group
+from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.schema import Role, Schema
-from shoal.errors import NotDefined, SchemaError
+from shoal.errors import InputError, NotDefined, SchemaError, VerificationError
 
 GROUP, COUNT = "group", "count"
 
@@ -95,22 +99,60 @@ class TwoTableView(View):
     def cells(self) -> Cells:
         return self._cells
 
+    @cached_property
+    def _rows(self) -> Groups:
+        """The distinct rows of the main table: leaves of the quasi-identifiers and the place of the group."""
+        quasi = self.release.schema.quasi
+        rows = self.release.grouped("", (*quasi, GROUP))
+        leaves = self.release.raw_cells_of(replace(rows, attributes=quasi, keys=rows.keys[:-1])).low
+        places = {label: place for place, label in enumerate(self.release.tables["sensitive"].labels(GROUP))}
+        labels = self.release.tables[""].labels(GROUP)
+        unknown = sum(label not in places for label in labels)
+        if unknown:
+            raise InputError(f"{unknown} groups of the main table are not in the other table")
+        groups = np.array([places[label] for label in labels], np.int32)[rows.keys[-1]]
+        radices = [int(codes.max(initial=0)) + 1 for codes in leaves]
+        return group([*leaves, groups], [*radices, len(places)], weights=rows.sizes)
+
     def candidates(self, people: Codes) -> Candidates:
         """The groups that have a record with exactly the person's values, by how many they have."""
-        within = self.release.grouped("", (*self.release.schema.quasi, GROUP))
-        numbers = {label: place for place, label in enumerate(self.release.tables["sensitive"].labels(GROUP))}
-        shown = [numbers[label] for label in self.release.tables[""].labels(GROUP)]
-        # Classes stand in the order of their keys, so those of one tuple stand together.
-        tuples = {tuple(leaves): place for place, leaves in enumerate(self._cells.low.T.tolist())}
-        fresh = np.append(True, np.any(np.diff(within.keys[:-1], axis=1) != 0, axis=0))
+        rows = self._rows
+        # Rows stand in the order of their keys, so those of one tuple stand together.
+        fresh = np.append(True, np.any(np.diff(rows.keys[:-1], axis=1) != 0, axis=0))
         firsts = np.append(np.flatnonzero(fresh), len(fresh))
+        tuples = {tuple(leaves): place for place, leaves in enumerate(rows.keys[:-1, firsts[:-1]].T.tolist())}
         counts, groups, chances = [], [], []
         for person in people.T.tolist():
             at = tuples.get(tuple(person))
             some = slice(0, 0) if at is None else slice(firsts[at], firsts[at + 1])
-            sizes = within.sizes[some]
+            sizes = rows.counts[some]
             counts.append(len(sizes))
-            groups += [shown[place] for place in within.keys[-1, some]]
+            groups += rows.keys[-1, some].tolist()
             chances += (sizes / max(sizes.sum(), 1)).tolist()
         starts = np.append(0, np.cumsum(counts)).astype(np.int64)
         return Candidates(starts, np.array(groups, np.int32), np.array(chances, np.float64))
+
+    def check(self, dataset: Dataset, recoding: Recoding) -> None:
+        assert recoding.plan is not None
+        plan = recoding.plan
+        numbers = np.array([int(label or -1) for label in self.release.tables["sensitive"].labels(GROUP)], np.int32)
+        if not np.array_equal(np.sort(numbers), np.flatnonzero(plan.published)):
+            raise VerificationError("the published groups are not those that were decided on")
+        placed = np.full(plan.count, -1, np.int32)
+        placed[numbers] = np.arange(len(numbers))
+        check_groups(dataset, plan, self._groups, placed, self.release.seed)
+        check_people(dataset, plan, self._rows, placed)
+
+    def _sizes(self, part: str, groups: Classes) -> dict[str | None, int]:
+        labels = self.release.tables[part].labels(GROUP)
+        return {labels[key]: size for key, size in zip(groups.keys[0].tolist(), groups.sizes.tolist(), strict=True)}
+
+    def agreement(self) -> tuple[Finding, ...]:
+        listed, counted = self._sizes("", self.release.grouped("", (GROUP,))), self._sizes("sensitive", self._groups)
+        agree = listed == counted
+        return (
+            Finding(
+                name="tables-agree", value="yes" if agree else "no", holds=agree,
+                how="records of each group in the main table, held against the counts of the other",
+            ),
+        )  # fmt: skip

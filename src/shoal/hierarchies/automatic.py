@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.core.contracts import Builder
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.parameters import Examples
 from shoal.core.schema import Kind
 from shoal.core.values import Values
 from shoal.hierarchies.dates import Dates
@@ -35,6 +36,8 @@ class Automatic(Builder):
     """
 
     finest: Annotated[int, Ge(2), Doc("about how many intervals the first level of a numeric column has")] = 16
+
+    examples: ClassVar[Examples] = ({}, {"finest": 4})
 
     def build(self, values: Values) -> Hierarchy:
         return replace(self._built(values), automatic=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from typing_extensions import Doc
 
 from shoal.core.contracts import Builder
 from shoal.core.hierarchy import TOP, Hierarchy
+from shoal.core.parameters import Examples
 from shoal.core.schema import Kind
 from shoal.core.values import Values
 from shoal.errors import HierarchyError
@@ -28,6 +29,8 @@ class Dates(Builder):
     """
 
     units: Annotated[tuple[Unit, ...], Doc("the levels, from fine to coarse")] = ("month", "quarter", "year", "decade")
+
+    examples: ClassVar[Examples] = ({}, {"units": ("year",)})
 
     def build(self, values: Values) -> Hierarchy:
         if values.kind is not Kind.DATE:

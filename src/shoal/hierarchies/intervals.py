@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -15,6 +15,7 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Builder
 from shoal.core.hierarchy import LARGEST, TOP, Floats, Hierarchy, are_numbers, spelled
+from shoal.core.parameters import Examples
 from shoal.core.values import Values
 from shoal.errors import HierarchyError
 
@@ -41,6 +42,11 @@ class Intervals(Builder):
     origin: Annotated[float, Doc("where an interval begins")] = 0.0
     bottom: Annotated[float | None, Doc("values below this are one value (bottom coding)")] = None
     top: Annotated[float | None, Doc("values from this on are one value (top coding)")] = None
+
+    examples: ClassVar[Examples] = (
+        {"width": 5.0},
+        {"width": 2.5, "factor": 3, "levels": 2, "origin": 1.0, "bottom": 20.0, "top": 60.0},
+    )
 
     def build(self, values: Values) -> Hierarchy:
         if values.numbers is None:

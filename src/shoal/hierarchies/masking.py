@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Len
 from typing_extensions import Doc
 
 from shoal.core.contracts import Builder
 from shoal.core.hierarchy import TOP, Hierarchy
+from shoal.core.parameters import Examples
 from shoal.core.values import Values
 from shoal.errors import HierarchyError
 
@@ -34,6 +35,8 @@ class Masking(Builder):
     side: Annotated[Literal["right", "left"], Doc("where masking begins")] = "right"
     step: Annotated[int, Ge(1), Doc("how many more characters each level masks")] = 1
     symbol: Annotated[str, Len(1, 1), Doc("what stands for a masked character")] = "*"
+
+    examples: ClassVar[Examples] = ({}, {"side": "left", "step": 2, "symbol": "#"})
 
     def build(self, values: Values) -> Hierarchy:
         longest = max((len(text) for text in values.texts), default=0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.core.contracts import Builder
 from shoal.core.hierarchy import TOP, Hierarchy
+from shoal.core.parameters import Examples
 from shoal.core.values import Values
 from shoal.errors import HierarchyError
 
@@ -29,6 +30,8 @@ class Ordering(Builder):
 
     order: Annotated[tuple[str, ...], Doc("the values in order; by default their natural order")] = ()
     fanout: Annotated[int, Ge(2), Doc("how many neighbours are joined at each level")] = 2
+
+    examples: ClassVar[Examples] = ({}, {"fanout": 3}, {"order": ("Male", "Female")})
 
     def build(self, values: Values) -> Hierarchy:
         ordered = list(self.order) or values.texts.tolist()

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from typing_extensions import Doc
 
 from shoal.core.contracts import Builder
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.parameters import Examples
 from shoal.core.values import Values
 from shoal.errors import HierarchyError
 
@@ -39,6 +40,8 @@ class Table(Builder):
     """
 
     path: Annotated[Path, Doc("the file")]
+
+    examples: ClassVar[Examples] = ({"path": Path(__file__).parents[1] / "samples/hierarchies/adult/sex.csv"},)
 
     def build(self, values: Values) -> Hierarchy:
         return Hierarchy.from_paths(values.column, read_paths(self.path, values.column))

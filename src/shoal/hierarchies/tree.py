@@ -6,12 +6,13 @@ import json
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from typing_extensions import Doc
 
 from shoal.core.contracts import Builder
 from shoal.core.hierarchy import TOP, Hierarchy
+from shoal.core.parameters import Examples
 from shoal.core.values import Values
 from shoal.errors import HierarchyError
 
@@ -34,6 +35,8 @@ class Tree(Builder):
     """
 
     path: Annotated[Path, Doc("the .toml or .json file")]
+
+    examples: ClassVar[Examples] = ({"path": Path(__file__).parents[1] / "samples/example-tree.toml"},)
 
     def build(self, values: Values) -> Hierarchy:
         where = f"the hierarchy of column {values.column!r}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 from typing_extensions import Doc
@@ -11,6 +11,7 @@ from typing_extensions import Doc
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
+from shoal.core.parameters import Examples
 from shoal.core.release import Release
 
 
@@ -30,6 +31,8 @@ class CAvg(Metric):
     """
 
     k: Annotated[int | None, Ge(1), Doc("the k to compare with; by default the policy's least class size")] = None
+
+    examples: ClassVar[Examples] = ({}, {"k": 3})
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         k = self.k or (release.policy.least if release.policy else 1)

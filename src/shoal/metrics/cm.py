@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from typing_extensions import Doc
 
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
+from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.errors import NotDefined, SchemaError
 
@@ -35,6 +36,8 @@ class Cm(Metric):
     target: Annotated[
         str | None, Doc("the published column to be predicted; by default each sensitive attribute, and their mean")
     ] = None
+
+    examples: ClassVar[Examples] = ({}, {"target": "occupation"})
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         release.view.people()  # where records are no classes, nobody is outvoted

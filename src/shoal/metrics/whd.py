@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge
@@ -12,6 +12,7 @@ from typing_extensions import Doc
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
+from shoal.core.parameters import Examples
 from shoal.core.release import Release
 
 
@@ -40,6 +41,8 @@ class Whd(Metric):
     """
 
     beta: Annotated[float, Ge(0), Doc("how much more steps close to the top cost; 0: all steps cost the same")] = 1.0
+
+    examples: ClassVar[Examples] = ({}, {"beta": 0.0})
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         cells, sizes = release.view.cells(), release.view.people().sizes

@@ -12,6 +12,7 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
+from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
@@ -46,6 +47,7 @@ class RankSwapping(Algorithm):
     ] = ()
 
     claims: ClassVar[bool] = False
+    examples: ClassVar[Examples] = ({}, {"share": 0.3, "columns": ("age",)})
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         names = self.columns or tuple(name for name in dataset.schema.quasi if _is_numeric(dataset, name))

@@ -1,0 +1,72 @@
+"""Holds what was published against what was decided: an algorithm or an engine that errs hands nothing out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.classes import Classes, Histogram
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes, Groups, group
+from shoal.core.recoding import Plan
+from shoal.errors import VerificationError
+
+
+def check_cells(dataset: Dataset, plan: Plan) -> None:
+    """Raises unless every cell of a plan covers the values of the records that are published in it."""
+    owners = plan.owners
+    shown = owners >= 0
+    for keys, cells, book in zip(_people(dataset, plan), plan.cells, plan.codebooks, strict=True):
+        values, entries = keys[shown], cells[owners[shown]]
+        if bool(np.any((values < book.low[entries]) | (values > book.high[entries]))):
+            raise VerificationError(
+                f"column {book.column!r}: a published value does not cover that of a record under it"
+            )
+
+
+def check_groups(dataset: Dataset, plan: Plan, groups: Classes, placed: Codes, seed: int) -> None:
+    """Raises unless groups have the records, and the sensitive values, that a plan puts there.
+
+    `placed` says of each class of the plan which of the groups it is; negative: nothing of it is published.
+    """
+    decided = dataset.partitioned(_places(plan, placed), len(groups), seed=seed)
+    if not np.array_equal(decided.sizes, groups.sizes):
+        raise VerificationError("a published group has another number of records than was decided")
+    for found, wanted in zip(groups.sensitive, decided.sensitive, strict=True):
+        if not _same(_counted(found), _counted(wanted)):
+            raise VerificationError(f"column {found.column!r}: a published group has other values than was decided")
+
+
+def check_people(dataset: Dataset, plan: Plan, rows: Groups, placed: Codes) -> None:
+    """Raises unless people who are published as they are stand in the groups that a plan puts them into.
+
+    `rows` has the distinct leaves of the quasi-identifiers with, last, the group.
+    """
+    places = _places(plan, placed)
+    shown = places >= 0
+    columns = [*_people(dataset, plan)[:, shown], places[shown]]
+    weights = np.ones(len(places), np.int64) if plan.by_record else dataset.summary.sizes
+    if not _same(rows, group(columns, [int(codes.max(initial=0)) + 1 for codes in columns], weights=weights[shown])):
+        raise VerificationError("records are not published in the groups that were decided on")
+
+
+def _people(dataset: Dataset, plan: Plan) -> Codes:
+    """The quasi-identifiers of each entry of a plan, as leaves."""
+    summary = dataset.summary
+    return np.repeat(summary.keys, summary.sizes, axis=1) if plan.by_record else summary.keys
+
+
+def _places(plan: Plan, placed: Codes) -> Codes:
+    """The published group of each entry of a plan; negative: it is not published."""
+    places: Codes = np.where(plan.owners >= 0, placed[plan.owners], np.int32(-1))
+    return places
+
+
+def _counted(histogram: Histogram) -> Groups:
+    """How often each group has each value, whatever else its records have in common."""
+    owners = histogram.owners.astype(np.int32)
+    radices = [len(histogram.starts), len(histogram.population)]
+    return group([owners, histogram.values], radices, weights=histogram.counts)
+
+
+def _same(left: Groups, right: Groups) -> bool:
+    return np.array_equal(left.keys, right.keys) and np.array_equal(left.counts, right.counts)
