@@ -327,7 +327,7 @@ def anonymize(
     run.report(1.0, "publishing")
     form = registry.make("forms", recoding.form, {})
     sheets = form.sheets(data.schema, pseudonyms=pseudonyms is not None)
-    tables = data.table.publish(data.schema, recoding, sheets, seed=policy.seed, pseudonyms=pseudonyms)
+    tables = data.table.publish(data.schema, recoding, sheets, seed=policy.seed, pseudonyms=pseudonyms, run=run)
     run.check()
     release = Release(
         form=form,

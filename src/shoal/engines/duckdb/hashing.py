@@ -19,6 +19,8 @@ def spelled(value: str, kind: str) -> str:
         return f"printf('%.17g', CAST({value} AS DOUBLE))"
     if kind == "DATE":
         return f"CAST({value} - DATE '1970-01-01' AS VARCHAR)"
+    if kind == "TIMESTAMP_NS":
+        return f"CAST(epoch_ns({value}) // 1000 AS VARCHAR)"
     if kind.startswith("TIME") and "TIME WITH" not in kind:
         return f"CAST(epoch_us({value}) AS VARCHAR)"
     return f"CAST({value} AS VARCHAR)"

@@ -8,11 +8,12 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from threading import Lock
+from threading import Event, Lock, Thread, get_ident
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from shoal.core.run import Run
 from shoal.errors import CancelledError, InputError, MissingExtraError, OutputError, ShoalError
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 BATCH = 1 << 17
 """Rows that pass through Python at a time, where rows have to."""
+
+POLL = 0.05
+"""Seconds between two looks at whether a run was cancelled."""
 
 
 def quoted(name: str) -> str:
@@ -69,6 +73,7 @@ class Session:
             self._connection = duckdb.connect(":memory:", config={**settings, **fixed})
         self._numbers = itertools.count()
         self._attached: dict[str, str] = {}
+        self._running: dict[int, list[duckdb.DuckDBPyConnection]] = {}
         self._lock = Lock()
 
     @contextmanager
@@ -76,11 +81,37 @@ class Session:
         """A cursor for one query; `what` is named when it fails."""
         with self._lock:
             cursor = self._connection.cursor()
+            running = self._running.setdefault(get_ident(), [])
+            running.append(cursor)
         try:
             with _told_plainly(what):
                 yield cursor
         finally:
+            with self._lock:
+                running.remove(cursor)
+                if not running:
+                    self._running.pop(get_ident(), None)
             cursor.close()
+
+    @contextmanager
+    def stopped_by(self, run: Run) -> Iterator[None]:
+        """Meanwhile, the queries of this thread stop when the run is cancelled."""
+        thread, over = get_ident(), Event()
+
+        def watch() -> None:
+            while not over.wait(POLL):
+                if run.cancelled:
+                    with self._lock:
+                        for cursor in self._running.get(thread, ()):
+                            cursor.interrupt()
+
+        watcher = Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
 
     def execute(self, sql: str, *, what: str = "the table") -> None:
         with self.cursor(what) as cursor:

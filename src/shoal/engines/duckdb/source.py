@@ -145,10 +145,9 @@ def _open_files(session: Session, label: str, paths: Sequence[Path], missing: tu
     for path in paths[1:]:
         other = pa.parquet.read_schema(path)
         if other.names != schema.names or other.types != schema.types:
-            differing = sorted(set(_fields(other)) ^ set(_fields(schema))) or [("", "")]
-            raise InputError(
-                f"{path.name}: its columns are not those of {paths[0].name}; they differ in {differing[0][0]!r}"
-            )
+            differing = sorted({name for name, _ in set(_fields(other)) ^ set(_fields(schema))})
+            what = f"differ in {differing[0]!r}" if differing else "stand in another order"
+            raise InputError(f"{path.name}: its columns are not those of {paths[0].name}: they {what}")
     listed = ", ".join(literal(str(path)) for path in paths)
     place = f"read_parquet([{listed}], hive_partitioning = false)"
     return _checked(Source(session, label, first.names, place, None, first.missing, schema, files))

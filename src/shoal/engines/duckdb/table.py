@@ -14,6 +14,7 @@ from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Recoding
+from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.engines.duckdb.encoding import classes, joined
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
@@ -109,9 +110,17 @@ class DuckDBTable:
         return f"(SELECT {', '.join(selected)} FROM {joined(self.source.relation, codes)})"
 
     def publish(
-        self, schema: Schema, recoding: Recoding, sheets: Sequence[Sheet], *, seed: int, pseudonyms: Pseudonyms | None
+        self,
+        schema: Schema,
+        recoding: Recoding,
+        sheets: Sequence[Sheet],
+        *,
+        seed: int,
+        pseudonyms: Pseudonyms | None,
+        run: Run,
     ) -> dict[str, Published]:
         from shoal.engines.duckdb.publishing import Publishing
 
         publishing = Publishing(self, schema, recoding, seed, pseudonyms)
-        return {sheet.part: publishing.sheet(sheet) for sheet in sheets}
+        with self._session.stopped_by(run):
+            return {sheet.part: publishing.sheet(sheet) for sheet in sheets}

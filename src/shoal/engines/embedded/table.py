@@ -16,6 +16,7 @@ from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Codebook, Plan, Recoding
+from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.engines.embedded.encoding import dictionary
 from shoal.engines.embedded.hashing import row_hashes
@@ -103,7 +104,14 @@ class EmbeddedTable:
         return found
 
     def publish(
-        self, schema: Schema, recoding: Recoding, sheets: Sequence[Sheet], *, seed: int, pseudonyms: Pseudonyms | None
+        self,
+        schema: Schema,
+        recoding: Recoding,
+        sheets: Sequence[Sheet],
+        *,
+        seed: int,
+        pseudonyms: Pseudonyms | None,
+        run: Run,
     ) -> dict[str, Published]:
         plan = recoding.plan
         owners = self._owners(schema, plan, seed) if plan is not None else None
@@ -113,9 +121,11 @@ class EmbeddedTable:
         names |= {name for name in schema.names if recoding.plan is None}
         plain = self._loaded([name for name in schema.names if name in names and name not in self.columns])
         changed = self._changed(recoding, seed)
-        return {
-            sheet.part: self._sheet(sheet, schema, plan, rows, shown, plain, changed, pseudonyms) for sheet in sheets
-        }
+        tables: dict[str, Published] = {}
+        for sheet in sheets:
+            run.check()
+            tables[sheet.part] = self._sheet(sheet, schema, plan, rows, shown, plain, changed, pseudonyms)
+        return tables
 
     def _sheet(
         self, sheet: Sheet, schema: Schema, plan: Plan | None, rows: Rows, owners: Codes | None,
