@@ -374,7 +374,7 @@ def anonymize(
     job.check_policy(policy, method)
     recoding = method.search(data, policy, run)
     run.report(1.0, "publishing")
-    release = publish(data, recoding, policy, pseudonyms=pseudonyms)
+    release = publish(data, recoding, policy, pseudonyms=pseudonyms, run=run)
     release = replace(release, provenance=manifest.provenance(policy, method, release.form, pseudonyms, data.schema))
     run.check()
     release.view.check(data, recoding)
@@ -387,7 +387,12 @@ def anonymize(
 
 
 def publish(
-    data: Dataset, recoding: Recoding, policy: Policy | None = None, *, pseudonyms: Pseudonyms | None = None
+    data: Dataset,
+    recoding: Recoding,
+    policy: Policy | None = None,
+    *,
+    pseudonyms: Pseudonyms | None = None,
+    run: Run | None = None,
 ) -> Release:
     """The release that carries a recoding out. Nothing is verified: `anonymize` does that before it hands one out."""
     form = registry.make("forms", recoding.form, {})
@@ -395,7 +400,7 @@ def publish(
     seed = policy.seed if policy is not None else 0
     return Release(
         form=form,
-        tables=data.table.publish(data.schema, recoding, sheets, seed=seed, pseudonyms=pseudonyms),
+        tables=data.table.publish(data.schema, recoding, sheets, seed=seed, pseudonyms=pseudonyms, run=run or Run()),
         schema=data.schema,
         records=data.records,
         engine=data.engine,

@@ -279,7 +279,14 @@ class Table(Protocol):
         ...
 
     def publish(
-        self, schema: Schema, recoding: Recoding, sheets: Sequence[Sheet], *, seed: int, pseudonyms: Pseudonyms | None
+        self,
+        schema: Schema,
+        recoding: Recoding,
+        sheets: Sequence[Sheet],
+        *,
+        seed: int,
+        pseudonyms: Pseudonyms | None,
+        run: Run,
     ) -> dict[str, Published]:
         """The tables of a release by their parts: the plan carried out, without what it withholds.
 

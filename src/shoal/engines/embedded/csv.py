@@ -6,7 +6,8 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,56 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
 
 def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[str]) -> dict[str, pa.ChunkedArray]:
     """Columns of a CSV file as dictionary-encoded text; `missing` are the spellings of a missing value."""
+    with _refusing(path, dialect) as refuse, _stream(path) as stream:
+        options = _options(dialect, names, missing, pa.dictionary(pa.int32(), pa.string()), refuse)
+        table = pa.csv.read_csv(_decoded(stream, dialect), **options)
+    if table.num_rows == 0:
+        raise InputError(f"{path.name}: there is a header and no record")
+    columns = {name: table[at].unify_dictionaries() for at, name in enumerate(names)}
+    for name, column in columns.items():
+        _check_texts(path, dialect, name, column.chunk(0).dictionary)
+    return columns
+
+
+def batches(path: Path, dialect: Dialect, missing: Sequence[str]) -> Iterator[pa.Table]:
+    """A CSV file as text, piece by piece; what `load` refuses is refused, at the latest when the file is at its end."""
+    rows = 0
+    with _refusing(path, dialect) as refuse, _stream(path) as stream:
+        options = _options(dialect, dialect.names, missing, pa.string(), refuse)
+        for batch in pa.csv.open_csv(_decoded(stream, dialect), **options):
+            rows += batch.num_rows
+            for name, column in zip(dialect.names, batch.columns, strict=True):
+                _check_texts(path, dialect, name, column.drop_null())
+            yield pa.table(batch.columns, names=list(dialect.names))
+    if rows == 0:
+        raise InputError(f"{path.name}: there is a header and no record")
+
+
+def _decoded(stream: Any, dialect: Dialect) -> Any:
+    if dialect.encoding.startswith("utf-8"):
+        return stream
+    return pa.transcoding_input_stream(stream, dialect.encoding, "utf8")
+
+
+def _options(
+    dialect: Dialect, names: Sequence[str], missing: Sequence[str], text: pa.DataType, refuse: Callable[[Any], str]
+) -> dict[str, Any]:
+    spelled = dict(zip(dialect.names, dialect.header, strict=True))
+    return {
+        "read_options": pa.csv.ReadOptions(block_size=BLOCK),
+        "parse_options": pa.csv.ParseOptions(
+            delimiter=dialect.delimiter, newlines_in_values=True, invalid_row_handler=refuse
+        ),
+        "convert_options": pa.csv.ConvertOptions(
+            column_types=dict.fromkeys(dialect.header, text), include_columns=[spelled[name] for name in names],
+            null_values=["", *missing], strings_can_be_null=True, quoted_strings_can_be_null=True,
+        ),
+    }  # fmt: skip
+
+
+@contextmanager
+def _refusing(path: Path, dialect: Dialect) -> Iterator[Callable[[Any], str]]:
+    """Whatever is wrong with a CSV file, said without a cell of it; gives the handler of rows that do not fit."""
     ragged = 0
 
     def refuse(_row: Any) -> str:
@@ -201,27 +252,13 @@ def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[s
         ragged += 1
         return "skip"
 
-    text = pa.dictionary(pa.int32(), pa.string())
-    spelled = dict(zip(dialect.names, dialect.header, strict=True))
     try:
-        with _stream(path) as stream:
-            encoding = "utf8" if dialect.encoding.startswith("utf-8") else dialect.encoding
-            table = pa.csv.read_csv(
-                pa.transcoding_input_stream(stream, encoding, "utf8") if encoding != "utf8" else stream,
-                read_options=pa.csv.ReadOptions(block_size=BLOCK),
-                parse_options=pa.csv.ParseOptions(
-                    delimiter=dialect.delimiter, newlines_in_values=True, invalid_row_handler=refuse
-                ),
-                convert_options=pa.csv.ConvertOptions(
-                    column_types=dict.fromkeys(dialect.header, text), include_columns=[spelled[name] for name in names],
-                    null_values=["", *missing], strings_can_be_null=True, quoted_strings_can_be_null=True,
-                ),
-            )  # fmt: skip
+        yield refuse
     except pa.ArrowException as error:
         reason = str(error)
         if "straddl" in reason:
             message = f"a row is longer than {BLOCK:,} bytes; is a quotation mark left open?"
-        elif "UTF8" in reason and encoding == "utf8":
+        elif "UTF8" in reason and dialect.encoding.startswith("utf-8"):
             raise _mixed(path, _lines_that_are_not_utf8(path)) from None
         elif "UTF8" in reason or "codec" in reason:
             message = f"the text is not {dialect.encoding}; name its encoding"
@@ -241,12 +278,6 @@ def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[s
             f"{path.name}: {ragged:,} rows have another number of fields than the header's {len(dialect.names)}; "
             "check the delimiter and the quotation marks"
         )
-    if table.num_rows == 0:
-        raise InputError(f"{path.name}: there is a header and no record")
-    columns = {name: table[spelled[name]].unify_dictionaries() for name in names}
-    for name, column in columns.items():
-        _check_texts(path, dialect, name, column.chunk(0).dictionary)
-    return columns
 
 
 def _check_texts(path: Path, dialect: Dialect, name: str, texts: pa.Array) -> None:

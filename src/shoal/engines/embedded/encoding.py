@@ -166,8 +166,13 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
     return Encoded(translation[indices], described, values.take(pa.array(first)))
 
 
-def bind(encoded: Encoded, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], Hierarchy, pa.Array]:
-    """The column as leaves of a hierarchy, the hierarchy (with a missing value where needed), raw values by leaf."""
+def bind(
+    encoded: Encoded, hierarchy: Hierarchy, counts: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.int32], Hierarchy, pa.Array]:
+    """The column as leaves of a hierarchy, the hierarchy (with a missing value where needed), raw values by leaf.
+
+    With `counts`, a code counts as so many records.
+    """
     values = encoded.values
     if values.kind is not Kind.NUMERIC:
         hierarchy = replace(hierarchy, values=None, bounds=None)
@@ -177,10 +182,11 @@ def bind(encoded: Encoded, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], Hie
     found = np.array([MISSING if leaf is None else leaf for leaf in leaves], dtype=np.int32)
     lacking = int(np.sum(found == MISSING))
     if lacking:
-        translated = np.append(found, 0)[encoded.codes]
+        unknown = np.append(found, 0)[encoded.codes] == MISSING
+        records = int(unknown.sum() if counts is None else counts[unknown].sum())
         raise HierarchyError(
             f"the hierarchy of column {values.column!r} lacks {lacking} of the column's {len(found)} distinct values "
-            f"({int(np.sum(translated == MISSING)):,} records); add a row for each"
+            f"({records:,} records); add a row for each"
         )
     raw = encoded.raw.take(_positions(found, hierarchy.size))
     return np.append(found, np.int32(0))[encoded.codes], hierarchy, raw

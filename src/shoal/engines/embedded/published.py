@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv as standard_csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ class EmbeddedPublished:
         if held is None:
             if name not in self.table.column_names:
                 raise unknown_columns([name], self.names)
-            held = self._read[name] = _as_texts(name, self.table[name])
+            held = self._read[name] = as_texts(name, self.table[name])
         return held
 
     def labels(self, name: str) -> Sequence[str | None]:
@@ -124,33 +125,48 @@ class EmbeddedPublished:
         return pa.table({name: plain_values(self.table[name]) for name in self.table.column_names})
 
     def write(self, path: Path) -> None:
-        form = format_of(path)
-        try:
-            if form == "parquet":
+        if format_of(path) == "parquet":
+            with _refusing(path):
                 pa.parquet.write_table(self.decoded(), path, compression="zstd")
-            elif form == "arrow":
-                pa.feather.write_feather(self.decoded(), path, compression="zstd")
-            else:
-                self._write_csv(path)
-        except pa.ArrowException as error:
-            raise OutputError(f"{path.name}: could not be written ({type(error).__name__})") from None
+        else:
+            write(path, self.decoded().schema, [self.decoded()], self.dialect)
 
-    def _write_csv(self, path: Path) -> None:
-        delimiter = "\t" if ".tsv" in path.suffixes else self.dialect.delimiter if self.dialect else ","
-        compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
-        table = self.decoded()
-        nested = [name for name in table.column_names if pa.types.is_nested(table[name].type)]
+
+def write(path: Path, schema: pa.Schema, pieces: Iterable[pa.Table], dialect: Dialect | None) -> None:
+    """Writes the pieces of a table to a CSV or Arrow file, one after the other."""
+    nested = [entry.name for entry in schema if pa.types.is_nested(entry.type)]
+    delimiter = "\t" if ".tsv" in path.suffixes else dialect.delimiter if dialect else ","
+    compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
+    with _refusing(path):
+        if format_of(path) == "arrow":
+            with pa.ipc.new_file(str(path), schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as file:
+                for piece in pieces:
+                    file.write_table(piece)
+            return
         if nested:
             raise OutputError(f"{path.name}: column {nested[0]!r} is nested, which CSV cannot hold; write .parquet")
-        if table.num_columns == 1:  # a line with nothing in it would be read as no record at all
-            table = pa.table({name: table[name].cast(pa.string()).fill_null("") for name in table.column_names})
         with pa.output_stream(str(path), compression=compression) as stream:
-            header = _quoted(self.table.column_names, delimiter)
-            stream.write((header + "\n").encode())
-            pa.csv.write_csv(
-                table, stream,
-                pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed"),
-            )  # fmt: skip
+            stream.write((_quoted(schema.names, delimiter) + "\n").encode())
+            for piece in pieces:
+                pa.csv.write_csv(
+                    _never_blank(piece), stream,
+                    pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed"),
+                )  # fmt: skip
+
+
+def _never_blank(table: pa.Table) -> pa.Table:
+    """A table of one column with quoted texts: a line with nothing in it would be read as no record at all."""
+    if table.num_columns > 1:
+        return table
+    return pa.table({name: table[name].cast(pa.string()).fill_null("") for name in table.column_names})
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except pa.ArrowException as error:
+        raise OutputError(f"{path.name}: could not be written ({type(error).__name__})") from None
 
 
 def spelled_values(values: pa.Array) -> list[str | None]:
@@ -159,7 +175,7 @@ def spelled_values(values: pa.Array) -> list[str | None]:
     return [next(present) if filled else None for filled in values.is_valid().to_pylist()]
 
 
-def _as_texts(name: str, column: pa.ChunkedArray) -> tuple[Codes, list[str | None]]:
+def as_texts(name: str, column: pa.ChunkedArray) -> tuple[Codes, list[str | None]]:
     """Positions in the ascending list of distinct texts, the missing value last.
 
     Dictionaries may list values that only withheld records had: those do not count.

@@ -16,6 +16,7 @@ from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Codebook, Plan, Recoding
+from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.engines.embedded.encoding import dictionary
 from shoal.engines.embedded.hashing import row_hashes
@@ -103,7 +104,14 @@ class EmbeddedTable:
         return found
 
     def publish(
-        self, schema: Schema, recoding: Recoding, sheets: Sequence[Sheet], *, seed: int, pseudonyms: Pseudonyms | None
+        self,
+        schema: Schema,
+        recoding: Recoding,
+        sheets: Sequence[Sheet],
+        *,
+        seed: int,
+        pseudonyms: Pseudonyms | None,
+        run: Run,
     ) -> dict[str, Published]:
         plan = recoding.plan
         owners = self._owners(schema, plan, seed) if plan is not None else None
@@ -113,9 +121,11 @@ class EmbeddedTable:
         names |= {name for name in schema.names if recoding.plan is None}
         plain = self._loaded([name for name in schema.names if name in names and name not in self.columns])
         changed = self._changed(recoding, seed)
-        return {
-            sheet.part: self._sheet(sheet, schema, plan, rows, shown, plain, changed, pseudonyms) for sheet in sheets
-        }
+        tables: dict[str, Published] = {}
+        for sheet in sheets:
+            run.check()
+            tables[sheet.part] = self._sheet(sheet, schema, plan, rows, shown, plain, changed, pseudonyms)
+        return tables
 
     def _sheet(
         self, sheet: Sheet, schema: Schema, plan: Plan | None, rows: Rows, owners: Codes | None,
@@ -128,7 +138,7 @@ class EmbeddedTable:
             if column.what == "cell":
                 assert plan is not None
                 at = schema.quasi.index(name)
-                books[name] = _values(plan.codebooks[at], self.columns[name])
+                books[name] = published_values(plan.codebooks[at], self.columns[name].raw)
                 columns[name] = pa.DictionaryArray.from_arrays(plan.cells[at][owners], books[name])
             elif column.what == "group":
                 columns[name] = pa.array(owners)
@@ -170,9 +180,7 @@ class EmbeddedTable:
         for name, values in recoding.changed.items():
             placed = np.empty_like(values)
             placed[self._order(seed)] = values
-            kind = self.columns[name].raw.type
-            whole = pa.types.is_integer(kind) and bool(np.all(placed[~np.isnan(placed)] % 1 == 0))
-            found[name] = pa.array(placed, pa.float64(), from_pandas=True).cast(kind if whole else pa.float64())
+            found[name] = changed_values(placed, self.columns[name].raw.type)
         return found
 
     def _loaded(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
@@ -183,17 +191,27 @@ class EmbeddedTable:
         return {name: column.filter(pa.array(self.kept)) for name, column in loaded.items()}
 
 
-def _values(book: Codebook, held: EncodedColumn) -> pa.Array:
+def published_values(book: Codebook, raw: pa.Array) -> pa.Array:
     """What each entry of a codebook is published as: raw values as they came, means as numbers, labels as text."""
     if book.raw:
-        return held.raw.take(pa.array(book.low))
+        return raw.take(pa.array(book.low))
     if book.numeric:
         return pa.array([None if label is None else float(label) for label in book.labels], pa.float64())
     return pa.array(book.labels, pa.string())
 
 
+def changed_values(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
+    """What a perturbation made of a column, whole numbers as the type that the column had."""
+    whole = pa.types.is_integer(kind) and bool(np.all(values[~np.isnan(values)] % 1 == 0))
+    return pa.array(values, pa.float64(), from_pandas=True).cast(kind if whole else pa.float64())
+
+
 def _pseudonymous(name: str, column: pa.ChunkedArray, pseudonyms: Pseudonyms, rows: Any) -> pa.Array:
     encoded = dictionary(name, column).take(pa.array(rows))
-    texts = [None if value is None else str(value).strip() for value in encoded.dictionary.to_pylist()]
-    tokens = pseudonyms.of(name, texts)
-    return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(tokens, pa.string()))
+    return pa.DictionaryArray.from_arrays(encoded.indices, tokens(name, encoded.dictionary, pseudonyms))
+
+
+def tokens(name: str, values: pa.Array, pseudonyms: Pseudonyms) -> pa.Array:
+    """The pseudonyms of distinct identifiers; blanks around one do not count."""
+    texts = [None if value is None else str(value).strip() for value in values.to_pylist()]
+    return pa.array(pseudonyms.of(name, texts), pa.string())

@@ -1,0 +1,175 @@
+"""The DuckDB engine: queries where the data live, within a memory limit, spilling to disk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
+from typing_extensions import Doc
+
+from shoal.core.contracts import Engine
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.schema import Column, Kind, Missing, Role, Schema
+from shoal.core.values import Values
+from shoal.engines.duckdb.encoding import Distinct, distinct, joined, tally, translation
+from shoal.engines.duckdb.looking import looked_at
+from shoal.engines.duckdb.published import DuckDBPublished, open_published
+from shoal.engines.duckdb.session import Session, Stored, quoted
+from shoal.engines.duckdb.source import Source, open_source
+from shoal.engines.duckdb.table import CodedColumn, DuckDBTable
+from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
+from shoal.engines.embedded.published import format_of
+from shoal.errors import InputError, ParameterError, SchemaError
+
+_SIZE = re.compile(r"\d+(\.\d+)? ?([KMGT]i?B)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuckDB(Engine):
+    """DuckDB does the work on rows; the table itself does not enter Python, only its distinct values, its classes and
+    what is made of them do. Two exceptions: algorithms that look at single records get the encoded columns, and
+    pseudonyms are made from the distinct identifiers, batch by batch.
+
+    Reads Parquet (a file, a glob such as `parts/*.parquet`, a folder), a table of a database (`file.duckdb::table`,
+    `file.sqlite::table`, `postgres://user@host/base::table`), and whatever the embedded engine reads.
+
+    What does not fit into the memory limit is spilled, not encrypted, into a private folder inside `temporary` and
+    removed at the end.
+    """
+
+    memory_limit: Annotated[
+        str | None, Doc("how much memory DuckDB may take, such as 8GB; by default four fifths of what there is")
+    ] = None
+    threads: Annotated[int | None, Ge(1), Doc("how many threads DuckDB uses; by default one for each core")] = None
+    temporary: Annotated[
+        Path | None, Doc("the folder for what does not fit into memory; by default the system's temporary folder")
+    ] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.memory_limit is not None and not _SIZE.fullmatch(self.memory_limit):
+            raise ParameterError("DuckDB: memory_limit: a size is a number with a unit, such as 8GB or 500MB")
+
+    @cached_property
+    def session(self) -> Session:
+        """The database in which everything of this engine is done, so that the limits hold for all of it together."""
+        given = {"memory_limit": self.memory_limit, "threads": self.threads}
+        settings = {name: value for name, value in given.items() if value is not None}
+        return Session(settings, None if self.temporary is None else str(self.temporary))
+
+    def open(
+        self, source: Any, *, delimiter: str | None = None, encoding: str | None = None, missing: Sequence[str] = ()
+    ) -> Source:
+        return open_source(self.session, source, delimiter=delimiter, encoding=encoding, missing=missing)
+
+    def read(
+        self,
+        source: Source,  # type: ignore[override]
+        roles: Mapping[str, Role],
+        hierarchy_for: Callable[[Values, Role], Hierarchy],
+        *,
+        kinds: Mapping[str, Kind],
+        missing_rules: Mapping[str, Missing],
+        strict: bool,
+    ) -> Dataset:
+        """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
+        named = [name for name in source.names if roles[name] in (Role.QUASI, Role.SENSITIVE)]
+        if not named:
+            raise SchemaError(
+                "no column has a role; name quasi-identifiers, and sensitive attributes where there are any"
+            )
+        session = source.session
+        tallied = tally(session, [f"s.{quoted(name)}" for name in named], source.relation, what=source.label)
+        if not session.value(f"SELECT count(*) FROM {tallied}"):
+            raise InputError("the table has no record")
+        found = {name: distinct(session, tallied, f"v{at}", source.came(name)) for at, name in enumerate(named)}
+        encoded = {name: encode(name, each.values, kinds.get(name), source.missing) for name, each in found.items()}
+        dropping = _dropping(found, encoded, missing_rules)
+        tallied, kept = _without(session, tallied, dropping, found, encoded)
+        columns, held = [], {}
+        for name in source.names:
+            rule = missing_rules.get(name, Missing.VALUE)
+            if name not in encoded:
+                columns.append(Column(name=name, role=roles[name], kind=kinds.get(name, Kind.TEXT), missing=rule))
+                continue
+            each, counts = encoded[name], kept[name]
+            there = counts > 0
+            leaves, hierarchy, raw = bind(
+                Encoded(each.codes[there], each.values, each.raw),
+                hierarchy_for(each.values, roles[name]),
+                counts[there],
+            )
+            codes = np.zeros(len(there), np.int32)
+            codes[there] = leaves
+            held[name] = CodedColumn(hierarchy, raw, translation(session, found[name], codes, there))
+            columns.append(
+                Column(name=name, role=roles[name], kind=each.values.kind, hierarchy=hierarchy, missing=rule)
+            )
+        codes_of = {f"l{at}": (f"t.v{at}", held[name].codes) for at, name in enumerate(named)}
+        coded = tally(
+            session, (f"{alias}.code" for alias in codes_of), joined(f"{tallied} AS t", codes_of), weight="sum(t.n)",
+            what=source.label,
+        )  # fmt: skip
+        table = DuckDBTable(source, held, coded, frozenset(dropping))
+        return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
+
+    def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:  # type: ignore[override]
+        return looked_at(source)
+
+    def open_published(self, path: Path) -> DuckDBPublished:
+        return open_published(self.session, path)
+
+    def check_format(self, path: Path) -> None:
+        format_of(path)
+
+
+def _dropping(found: Mapping[str, Distinct], encoded: Mapping[str, Encoded], rules: Mapping[str, Missing]) -> list[str]:
+    """The columns whose missing values leave records out; a rule that refuses missing values is kept."""
+    lacking = [name for name, column in encoded.items() if column.has_missing]
+    for name in lacking:
+        if rules.get(name) is Missing.REFUSE:
+            counts = found[name].counts
+            absent = int(counts[encoded[name].codes == MISSING].sum())
+            raise InputError(
+                f"column {name!r} lacks a value in {absent:,} of {int(counts.sum()):,} records; its rule refuses that"
+            )
+    return [name for name in lacking if rules.get(name) is Missing.DROP]
+
+
+def _without(
+    session: Session,
+    tallied: Stored,
+    dropping: Sequence[str],
+    found: Mapping[str, Distinct],
+    encoded: Mapping[str, Encoded],
+) -> tuple[Stored, dict[str, NDArray[np.int64]]]:
+    """The tally without the records that lack a value in one of the columns, and how many records each distinct value
+    of each column still has."""
+    if not dropping:
+        return tallied, {name: each.counts for name, each in found.items()}
+    present = {
+        f"l{at}": (f"t.v{at}", translation(session, found[name], column.codes, column.codes != MISSING))
+        for at, (name, column) in enumerate(encoded.items())
+        if name in dropping
+    }
+    rest = session.create(f"SELECT t.* FROM {joined(f'{tallied} AS t', present)}")
+    if not session.value(f"SELECT count(*) FROM {rest}"):
+        raise InputError("the missing-value rules leave no record")
+    kept = {}
+    for at, (name, each) in enumerate(found.items()):
+        left = session.fetch(
+            f"SELECT v.id, CAST(sum(t.n) AS BIGINT) AS n FROM {rest} AS t JOIN {each.table} AS v "
+            f"ON v.value IS NOT DISTINCT FROM t.v{at} GROUP BY 1"
+        )
+        kept[name] = np.zeros(len(each.counts), np.int64)
+        kept[name][left["id"].to_numpy()] = left["n"].to_numpy()
+    return rest, kept

@@ -1,0 +1,202 @@
+"""What the DuckDB engine publishes: a relation in the database or a file, and the files made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.classes import Classes
+from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Hierarchy
+from shoal.engines.duckdb.encoding import Distinct, as_came, classes, distinct, joined, tally, translation
+from shoal.engines.duckdb.hashing import cell_hash, row_hash
+from shoal.engines.duckdb.session import Session, Stored, literal, quoted
+from shoal.engines.duckdb.source import open_source
+from shoal.engines.embedded import source as embedded
+from shoal.engines.embedded.published import EmbeddedPublished, as_texts, format_of, spelled_values, write
+from shoal.errors import InputError, OutputError, unknown_columns
+
+
+@dataclass(frozen=True)
+class PublishedColumn:
+    """A column: the stored one that it follows from, its published value, and the type that it came with."""
+
+    name: str
+    stored: str
+    value: str
+    came: pa.DataType | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class DuckDBPublished:
+    """A published table: the `rows`, called `r` in expressions, and the dictionaries that are joined to them.
+
+    `joins` has, by the stored column that is looked up, its dictionary, which goes by that column's name, and the key
+    there. The sum of the `hashes` of a row settles its place. `held` keeps what the rows are read from.
+    """
+
+    session: Session
+    rows: str
+    columns: tuple[PublishedColumn, ...]
+    hashes: tuple[str, ...] = ()
+    joins: Mapping[str, tuple[Stored, str]] = field(default_factory=dict)
+    held: tuple[Any, ...] = ()
+    opened: embedded.Source | None = None
+    books: Mapping[str, pa.Array] = field(default_factory=dict)
+    label: str = "the release"
+    _known: dict[str, list[str | None]] = field(default_factory=dict)
+
+    @cached_property
+    def records(self) -> int:
+        return int(self.session.value(f"SELECT count(*) FROM {self.rows} AS r", what=self.label))
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    def _column(self, name: str) -> PublishedColumn:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise unknown_columns([name], self.names)
+
+    def _joined(self, rows: str, stored: Sequence[str]) -> str:
+        joins = [
+            f"JOIN {table} AS {here} ON {here}.{key} = r.{here}"
+            for here, (table, key) in self.joins.items()
+            if here in stored
+        ]
+        return " ".join((f"{rows} AS r", *joins))
+
+    def tallied(self, names: Sequence[str], count: str | None = None) -> Stored:
+        """The distinct published rows of some columns and how often each occurs: counted first as they are stored,
+        then as they are published."""
+        chosen = [self._column(name) for name in names]
+        stored = list(dict.fromkeys(column.stored for column in chosen))
+        weight = "count(*)" if count is None else f"sum(CAST({self._column(count).stored} AS BIGINT))"
+        rows = f"(SELECT {', '.join((*stored, f'{weight} AS n'))} FROM {self.rows} GROUP BY ALL)"
+        values = [column.value for column in chosen]
+        return tally(self.session, values, self._joined(rows, stored), weight="sum(r.n)", what=self.label)
+
+    def _labelled(self, name: str, found: Distinct) -> Codes:
+        """The position of each distinct value of a column among its labels."""
+        codes, labels = as_texts(name, found.values)
+        self._known[name] = labels
+        return codes
+
+    def labels(self, name: str) -> Sequence[str | None]:
+        if name not in self._known:
+            self._labelled(name, distinct(self.session, self.tallied([name]), "v0", self._column(name).came))
+        return self._known[name]
+
+    def places(self, name: str) -> Codes:
+        known = {label: place for place, label in enumerate(self.labels(name))}
+        return np.array([known.get(text, -1) for text in spelled_values(self.books[name])], np.int32)
+
+    def group(
+        self, attributes: Sequence[str], sensitive: Sequence[tuple[str, Hierarchy | None]], *, count: str | None = None
+    ) -> Classes:
+        if count is not None:
+            self._check_counts(count)
+        names = [*attributes, *(name for name, _ in sensitive)]
+        tallied, trees = self.tallied(names, count), dict(sensitive)
+        codes, sizes = {}, {}
+        for at, name in enumerate(names):
+            found = distinct(self.session, tallied, f"v{at}", self._column(name).came)
+            places = self._labelled(name, found)
+            sizes[name], tree = len(self._known[name]), trees.get(name)
+            if tree is not None:
+                places, sizes[name] = self._leaves(name, tree)[places], tree.size
+            codes[f"l{at}"] = f"t.v{at}", translation(self.session, found, places)
+        return classes(
+            self.session,
+            joined(f"{tallied} AS t", codes),
+            [(name, f"l{at}.code", sizes[name]) for at, name in enumerate(attributes)],
+            [
+                (name, f"l{at}.code", sizes[name], tree)
+                for at, (name, tree) in enumerate(sensitive, start=len(attributes))
+            ],
+        )
+
+    def _leaves(self, name: str, tree: Hierarchy) -> Codes:
+        """The leaf of each label of a sensitive column."""
+        leaves = [tree.leaf(label) for label in self._known[name]]
+        if None in leaves:
+            raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
+        return np.array(leaves, dtype=np.int32)
+
+    def _check_counts(self, name: str) -> None:
+        """A column that counts equal rows holds whole numbers."""
+        stored = self._column(name).stored
+        odd = self.session.value(
+            f"SELECT count(*) FROM {self.rows} AS r WHERE {stored} IS NULL "
+            f"OR NOT regexp_full_match(trim(CAST({stored} AS VARCHAR)), '[0-9]{{1,18}}')",
+            what=self.label,
+        )
+        if odd:
+            raise InputError(f"column {name!r} of the release does not count")
+
+    def counted(self, name: str) -> DuckDBPublished:
+        """The distinct rows of the table, with how often each occurs in a column of that name."""
+        tallied = self.tallied(self.names)
+        kinds = list(self.session.described(str(tallied)).values())
+        columns = [
+            PublishedColumn(column.name, f"v{at}", f"r.v{at}", column.came) for at, column in enumerate(self.columns)
+        ]
+        columns.append(PublishedColumn(name, "n", "r.n"))
+        hashes = [cell_hash(each.name, each.value, kind) for each, kind in zip(columns, kinds, strict=True)]
+        return DuckDBPublished(
+            self.session, str(tallied), tuple(columns), tuple(hashes), held=(tallied,), opened=self.opened
+        )
+
+    @property
+    def _ordered(self) -> str:
+        """The published rows in their order."""
+        selected = ", ".join(f"{column.value} AS {quoted(column.name)}" for column in self.columns)
+        order = f" ORDER BY {row_hash(self.hashes)}" if self.hashes else ""
+        return f"SELECT {selected} FROM {self._joined(self.rows, list(self.joins))}{order}"
+
+    def _as_came(self, table: pa.Table) -> pa.Table:
+        columns = [as_came(table[at], column.came) for at, column in enumerate(self.columns)]
+        return pa.table(columns, names=self.names)
+
+    def frame(self) -> Any:
+        """pandas, polars or Arrow, as it came in; polars for what came from a file."""
+        table = self._as_came(self.session.fetch(self._ordered, what=self.label))
+        opened = self.opened
+        if opened is None or opened.frame is None:
+            return EmbeddedPublished(table).frame()
+        return EmbeddedPublished(table, opened.native, None, opened.frame.schema, opened.dtypes).frame()
+
+    def write(self, path: Path) -> None:
+        """Parquet is written by DuckDB; CSV and Arrow by what the embedded engine writes them with, batch by batch, so
+        that both engines spell values alike."""
+        try:
+            if format_of(path) == "parquet":
+                self.session.execute(
+                    f"COPY ({self._ordered}) TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd)"
+                )
+                return
+            schema = self._as_came(self.session.fetch(f"SELECT * FROM ({self._ordered}) LIMIT 0")).schema
+            batches = self.session.batches(self._ordered)
+            pieces = (self._as_came(pa.table(batch)) for batch in batches)
+            write(path, schema, pieces, None if self.opened is None else self.opened.dialect)
+        except InputError:
+            raise OutputError(f"{path.name}: could not be written; is the disk full?") from None
+
+
+def open_published(session: Session, path: Path) -> DuckDBPublished:
+    """A release file, as it was published."""
+    source = open_source(session, path, delimiter=None, encoding=None, missing=())
+    selected = ", ".join(f"s.{quoted(name)} AS x{at}" for at, name in enumerate(source.names))
+    columns = tuple(
+        PublishedColumn(name, f"x{at}", f"r.x{at}", source.came(name)) for at, name in enumerate(source.names)
+    )
+    rows = f"(SELECT {selected} FROM {source.relation})"
+    return DuckDBPublished(session, rows, columns, held=(source,), opened=source.opened, label=path.name)

@@ -1,0 +1,189 @@
+"""A DuckDB database of one engine: where its queries run, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Event, Lock, Thread, get_ident
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from shoal.core.run import Run
+from shoal.errors import CancelledError, InputError, MissingExtraError, OutputError, ShoalError
+
+if TYPE_CHECKING:
+    import duckdb
+
+BATCH = 1 << 17
+"""Rows that pass through Python at a time, where rows have to."""
+
+POLL = 0.05
+"""Seconds between two looks at whether a run was cancelled."""
+
+
+def quoted(name: str) -> str:
+    """A name as SQL spells it, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text as SQL spells it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+class Stored:
+    """A table in the database; it is dropped with whatever holds it."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        self.name = name
+        weakref.finalize(self, session.drop, name).atexit = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Session:
+    """A database in memory that spills into a private temporary folder, which goes with it.
+
+    Every call has a cursor of its own, so that any number of threads may call. DuckDB's error messages quote cells of
+    the table: none of them is passed on.
+    """
+
+    def __init__(self, settings: Mapping[str, str | int], folder: str | None = None) -> None:
+        try:
+            import duckdb
+        except ImportError:
+            raise MissingExtraError("the duckdb engine", "duckdb") from None
+        try:
+            self.folder = tempfile.mkdtemp(prefix="shoal-", dir=folder)
+        except OSError:
+            raise OutputError("the temporary folder does not exist, or nothing can be written there") from None
+        weakref.finalize(self, shutil.rmtree, self.folder, True)
+        fixed = {
+            "temp_directory": self.folder,
+            "autoinstall_known_extensions": "false",  # nothing is fetched from anywhere unless the holder does it
+            "python_enable_replacements": "false",  # no variable of a program is taken for a table
+        }
+        with _told_plainly("the database"):
+            self._connection = duckdb.connect(":memory:", config={**settings, **fixed})
+        self._numbers = itertools.count()
+        self._attached: dict[str, str] = {}
+        self._running: dict[int, list[duckdb.DuckDBPyConnection]] = {}
+        self._lock = Lock()
+
+    @contextmanager
+    def cursor(self, what: str = "the table") -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor for one query; `what` is named when it fails."""
+        with self._lock:
+            cursor = self._connection.cursor()
+            running = self._running.setdefault(get_ident(), [])
+            running.append(cursor)
+        try:
+            with _told_plainly(what):
+                yield cursor
+        finally:
+            with self._lock:
+                running.remove(cursor)
+                if not running:
+                    self._running.pop(get_ident(), None)
+            cursor.close()
+
+    @contextmanager
+    def stopped_by(self, run: Run) -> Iterator[None]:
+        """Meanwhile, the queries of this thread stop when the run is cancelled."""
+        thread, over = get_ident(), Event()
+
+        def watch() -> None:
+            while not over.wait(POLL):
+                if run.cancelled:
+                    with self._lock:
+                        for cursor in self._running.get(thread, ()):
+                            cursor.interrupt()
+
+        watcher = Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
+
+    def execute(self, sql: str, *, what: str = "the table") -> None:
+        with self.cursor(what) as cursor:
+            cursor.execute(sql)
+
+    def fetch(self, sql: str, *, what: str = "the table") -> pa.Table:
+        """A result as a whole."""
+        with self.cursor(what) as cursor:
+            return cursor.sql(sql).to_arrow_table()
+
+    def batches(self, sql: str, *, what: str = "the table") -> Iterator[pa.RecordBatch]:
+        """A result in batches, of which one at a time is in Python."""
+        with self.cursor(what) as cursor:
+            yield from cursor.sql(sql).to_arrow_reader(BATCH)
+
+    def value(self, sql: str, *, what: str = "the table") -> Any:
+        """A result of one row and one column."""
+        with self.cursor(what) as cursor:
+            row = cursor.execute(sql).fetchone()
+        assert row is not None
+        return row[0]
+
+    def create(self, sql: str, *, what: str = "the table") -> Stored:
+        """The result of a query, stored."""
+        name = f"t{next(self._numbers)}"
+        self.execute(f"CREATE TABLE {name} AS {sql}", what=what)
+        return Stored(self, name)
+
+    def load(self, table: pa.Table, selected: str = "*") -> Stored:
+        """A small table from Python, stored; `selected` may cast its columns."""
+        name = f"t{next(self._numbers)}"
+        with self.cursor() as cursor:
+            cursor.register("loaded", table)
+            cursor.execute(f"CREATE TABLE {name} AS SELECT {selected} FROM loaded")
+        return Stored(self, name)
+
+    def append(self, stored: Stored, batch: pa.Table | pa.RecordBatch) -> None:
+        """More rows for a stored table."""
+        with self.cursor() as cursor:
+            cursor.register("loaded", batch if isinstance(batch, pa.Table) else pa.table(batch))
+            cursor.execute(f"INSERT INTO {stored} SELECT * FROM loaded")
+
+    def drop(self, name: str) -> None:
+        with self.cursor() as cursor:
+            cursor.execute(f"DROP TABLE IF EXISTS {name}")
+
+    def attached(self, target: str) -> str:
+        """The name that a database has here."""
+        with self._lock:
+            return self._attached.setdefault(target, f"d{len(self._attached)}")
+
+    def described(self, relation: str, *, what: str = "the table") -> dict[str, str]:
+        """The columns of a relation and their types."""
+        with self.cursor(what) as cursor:
+            return {row[0]: row[1] for row in cursor.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
+
+
+@contextmanager
+def _told_plainly(what: str) -> Iterator[None]:
+    """Errors of DuckDB as Shoal's own, without their texts."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise CancelledError("the query was stopped; nothing was written") from None
+    except duckdb.OutOfMemoryException:
+        raise ShoalError(
+            "the memory limit of the duckdb engine is too low, or its temporary folder is full; raise memory_limit, "
+            "or name a temporary folder with more room"
+        ) from None
+    except duckdb.IOException:
+        raise InputError(f"{what}: cannot be read, or the disk is full") from None
+    except duckdb.Error as error:
+        raise InputError(f"{what}: DuckDB cannot work on it ({type(error).__name__})") from None

@@ -1,0 +1,228 @@
+"""Sources: Parquet files, tables of databases, CSV and Arrow files, and frames, opened without being read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from shoal.engines.duckdb.session import Session, Stored, literal, quoted
+from shoal.engines.embedded import csv
+from shoal.engines.embedded import source as embedded
+from shoal.errors import InputError
+
+_SERVER = re.compile(r"postgres(?:ql)?:/+")
+_WILD = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table that DuckDB can query.
+
+    Parquet files and tables of databases are queried where they are. What else there is (`opened`) is streamed into
+    the session the first time that rows are needed.
+    """
+
+    session: Session
+    label: str
+    names: tuple[str, ...]
+    place: str | None = None
+    opened: embedded.Source | None = None
+    missing: tuple[str, ...] = ()
+    types: pa.Schema | None = None
+    files: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def dialect(self) -> csv.Dialect | None:
+        return None if self.opened is None else self.opened.dialect
+
+    def came(self, name: str) -> pa.DataType | None:
+        """The Arrow type of a column at its source, where that is known."""
+        return None if self.types is None else self.types.field(self.names.index(name)).type
+
+    @cached_property
+    def _streamed(self) -> Stored:
+        assert self.opened is not None
+        return streamed(self.session, self.opened)
+
+    @property
+    def relation(self) -> str:
+        """What stands after FROM; files that changed since they were opened are refused."""
+        for path, stamp in self.files.items():
+            if embedded._stamp(path) != stamp:
+                raise InputError(f"{path.name}: the file changed while it was being read; read it again")
+        columns = ", ".join(quoted(name) for name in self.names)
+        return f"(SELECT * FROM {self.place or self._streamed}) AS s({columns})"
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """The DuckDB type of each column."""
+        return self.session.described(self.relation, what=self.label)
+
+
+def streamed(session: Session, opened: embedded.Source) -> Stored:
+    """A CSV or Arrow file, or a frame, copied into the session batch by batch."""
+    stored: Stored | None = None
+    for batch in _batches(opened):
+        if stored is None:
+            stored = session.load(batch)
+        else:
+            session.append(stored, batch)
+    assert stored is not None
+    return stored
+
+
+def _batches(opened: embedded.Source) -> Iterator[pa.Table]:
+    """A source piece by piece, with dictionaries resolved: those of two pieces need not be the same."""
+    if opened.dialect is not None:
+        assert opened.path is not None
+        yield from csv.batches(opened.path, opened.dialect, opened.missing)
+    elif opened.frame is not None:
+        yield _plain(opened.frame)
+    else:
+        assert opened.path is not None
+        try:
+            with pa.memory_map(str(opened.path)) as file:
+                reader = pa.ipc.open_file(file)
+                yield _plain(reader.schema.empty_table())
+                for place in range(reader.num_record_batches):
+                    yield _plain(pa.table(reader.get_batch(place)))
+        except (pa.ArrowException, OSError):
+            raise InputError(f"{opened.path.name}: some of its columns cannot be read") from None
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
+def open_source(
+    session: Session, source: Any, *, delimiter: str | None, encoding: str | None, missing: Sequence[str]
+) -> Source:
+    """A path, a glob, a folder, a table of a database, or a frame."""
+    if not isinstance(source, (str, PathLike)):
+        opened = embedded.open_frame(source, missing=missing)
+        assert opened.frame is not None
+        return _checked(
+            Source(session, "the frame", opened.names, None, opened, opened.missing, types=opened.frame.schema)
+        )
+    database, separator, table = str(source).rpartition("::")
+    if separator:
+        return _open_table(session, database, table, tuple(missing))
+    path = Path(source)
+    if path.is_dir():
+        return _open_files(session, path.name, sorted(path.rglob("*.parquet")), tuple(missing))
+    if _WILD.search(path.name) and not path.exists():
+        return _open_files(session, path.name, sorted(path.parent.glob(path.name)), tuple(missing))
+    opened = embedded.open_file(path, delimiter=delimiter, encoding=encoding, missing=missing)
+    if opened.format == "parquet":
+        return _open_files(session, path.name, [path], opened.missing)
+    return _checked(
+        Source(session, path.name, opened.names, None, opened, opened.missing, files={path: embedded._stamp(path)})
+    )
+
+
+def _open_files(session: Session, label: str, paths: Sequence[Path], missing: tuple[str, ...]) -> Source:
+    """Parquet files of one schema."""
+    if not paths:
+        raise InputError(f"{label}: there are no Parquet files here")
+    files = {path: embedded._stamp(path) for path in paths}
+    first, *others = (embedded.open_file(path, missing=missing) for path in paths)
+    odd = [path.name for path, each in zip(paths, (first, *others), strict=True) if each.format != "parquet"]
+    if odd:
+        raise InputError(f"{odd[0]}: several files are read together when all are Parquet, and this one is not")
+    schema = pa.parquet.read_schema(paths[0])
+    for path in paths[1:]:
+        other = pa.parquet.read_schema(path)
+        if other.names != schema.names or other.types != schema.types:
+            differing = sorted({name for name, _ in set(_fields(other)) ^ set(_fields(schema))})
+            what = f"differ in {differing[0]!r}" if differing else "stand in another order"
+            raise InputError(f"{path.name}: its columns are not those of {paths[0].name}: they {what}")
+    listed = ", ".join(literal(str(path)) for path in paths)
+    place = f"read_parquet([{listed}], hive_partitioning = false)"
+    return _checked(Source(session, label, first.names, place, None, first.missing, schema, files))
+
+
+def _fields(schema: pa.Schema) -> list[tuple[str, str]]:
+    return [(entry.name, str(entry.type)) for entry in schema]
+
+
+def _open_table(session: Session, database: str, table: str, missing: tuple[str, ...]) -> Source:
+    """A table or view of a DuckDB, SQLite or PostgreSQL database, which is only read."""
+    catalog, label = _attached(session, database)
+    with session.cursor(label) as cursor:
+        known = cursor.execute(
+            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = ? ORDER BY ALL",
+            [catalog],
+        ).fetchall()
+    found = [(schema, name) for schema, name in known if table in (name, f"{schema}.{name}")]
+    if len(found) != 1:
+        there = ", ".join(dict.fromkeys(f"{schema}.{name}" for schema, name in known)) or "none"
+        raise InputError(f"{label}: {'no' if not found else 'more than one'} table {table!r}; there are {there}")
+    place = ".".join(quoted(part) for part in (catalog, *found[0]))
+    kinds = session.described(place, what=table)
+    # Arrow has no plain type for these, and their texts say all that they hold.
+    selected = (
+        f"CAST({quoted(name)} AS VARCHAR)" if kind.startswith("ENUM") or kind == "UUID" else quoted(name)
+        for name, kind in kinds.items()
+    )
+    return _checked(Source(session, table, tuple(kinds), f"(SELECT {', '.join(selected)} FROM {place})", None, missing))
+
+
+def _attached(session: Session, database: str) -> tuple[str, str]:
+    """Attaches a database; the name that it has here, and what messages call it, which holds no password."""
+    server = _SERVER.match(database)
+    if server:
+        kind, label, target = "postgres", "the PostgreSQL database", "postgres://" + database[server.end() :]
+    else:
+        path = Path(database)
+        embedded._stamp(path)
+        kind, label, target = _database_kind(path), path.name, str(path)
+    if kind != "duckdb":
+        _loaded(session, kind)
+    name = session.attached(target)
+    options = "READ_ONLY" if kind == "duckdb" else f"TYPE {kind}, READ_ONLY"
+    session.execute(f"ATTACH IF NOT EXISTS {literal(target)} AS {quoted(name)} ({options})", what=label)
+    return name, label
+
+
+def _database_kind(path: Path) -> str:
+    with path.open("rb") as file:
+        start = file.read(16)
+    if start.startswith(b"SQLite format 3"):
+        return "sqlite"
+    if start[8:12] == b"DUCK":
+        return "duckdb"
+    raise InputError(f"{path.name}: this is neither a DuckDB nor a SQLite database")
+
+
+def _loaded(session: Session, extension: str) -> None:
+    try:
+        session.execute(f"LOAD {extension}")
+    except InputError:
+        raise InputError(
+            f"DuckDB's extension {extension!r} is not installed, which reading such a database needs; install it once "
+            f"with: python -c \"import duckdb; duckdb.execute('INSTALL {extension}')\""
+        ) from None
+
+
+def _checked(source: Source) -> Source:
+    """Refuses names that DuckDB takes for the same."""
+    folded = [name.casefold() for name in source.names]
+    alike = [name for name in source.names if folded.count(name.casefold()) > 1]
+    if alike:
+        raise InputError(
+            f"{source.label}: the columns {', '.join(map(repr, alike))} differ only in case, which DuckDB does "
+            "not tell apart; rename them"
+        )
+    return source

@@ -1,0 +1,126 @@
+"""The DuckDB table: rows stay in the database, or at their source, and are joined with codes and plans there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from shoal.core.classes import Classes
+from shoal.core.contracts import Published, Sheet
+from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.pseudonyms import Pseudonyms
+from shoal.core.recoding import Recoding
+from shoal.core.run import Run
+from shoal.core.schema import Schema
+from shoal.engines.duckdb.encoding import classes, joined
+from shoal.engines.duckdb.hashing import cell_hash, row_hash
+from shoal.engines.duckdb.session import Session, Stored, quoted
+from shoal.engines.duckdb.source import Source
+from shoal.errors import unknown_columns
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """The leaves of a column: `codes` is the table of its values and their leaves, `raw` has the original value of each
+    leaf that occurs."""
+
+    hierarchy: Hierarchy
+    raw: pa.Array
+    codes: Stored
+
+
+@dataclass(frozen=True, eq=False)
+class DuckDBTable:
+    """A source and the codes of its columns with a role.
+
+    `coded` counts the distinct combinations of codes; everything that is about classes comes from it. Records that
+    lack a value in one of the `dropping` columns are no part of the table.
+    """
+
+    source: Source
+    columns: Mapping[str, CodedColumn]
+    coded: Stored
+    dropping: frozenset[str] = frozenset()
+
+    @property
+    def _session(self) -> Session:
+        return self.source.session
+
+    @cached_property
+    def records(self) -> int:
+        return int(self._session.value(f"SELECT sum(n) FROM {self.coded}"))
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each encoded column among the columns of `coded`."""
+        return {name: at for at, name in enumerate(name for name in self.source.names if name in self.columns)}
+
+    def group(self, attributes: Sequence[str], sensitive: Sequence[str]) -> Classes:
+        trees = {name: column.hierarchy for name, column in self.columns.items()}
+        return classes(
+            self._session,
+            str(self.coded),
+            [(name, f"v{self.places[name]}", trees[name].size) for name in attributes],
+            [(name, f"v{self.places[name]}", trees[name].size, trees[name]) for name in sensitive],
+            [trees[name] for name in attributes],
+        )
+
+    def codes(self, name: str) -> Codes:
+        if name not in self.columns:
+            raise unknown_columns([name], self.columns)
+        return self._fetched([name], self.rows([name]))[0]
+
+    def listed(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
+        chosen = list(dict.fromkeys((*quasi, *names)))
+        order = ", ".join((*(f"k{self.places[name]}" for name in quasi), "hash"))
+        return tuple(self._fetched(names, f"{self.rows(chosen, seed=seed)} ORDER BY {order}"))
+
+    def numbers(self, names: Sequence[str], seed: int) -> dict[str, Floats]:
+        ordered = self._fetched(names, f"{self.rows(names, seed=seed)} ORDER BY hash")
+        found = {}
+        for name, codes in zip(names, ordered, strict=True):
+            values = self.columns[name].hierarchy.values
+            assert values is not None
+            found[name] = values[codes]
+        return found
+
+    def _fetched(self, names: Sequence[str], rows: str) -> list[Codes]:
+        """Encoded columns of a query over rows, in its order."""
+        if not names:
+            return []
+        selected = ", ".join(f"k{self.places[name]} AS x{at}" for at, name in enumerate(names))
+        found = self._session.fetch(f"SELECT {selected} FROM {rows}", what=self.source.label)
+        return [column.to_numpy() for column in found.columns]
+
+    def rows(self, encoded: Sequence[str], plain: Sequence[str] = (), *, seed: int | None = None) -> str:
+        """The records: leaves as `k0`, `k1` and so on, by the place of the column, values as they are at the source as
+        `c0`, `c1`, and, with a seed, the keyed hash of the whole record as `hash`."""
+        names = [name for name in self.columns if name in encoded or name in self.dropping]
+        codes = {f"l{self.places[name]}": (f"s.{quoted(name)}", self.columns[name].codes) for name in names}
+        selected = [f"l{self.places[name]}.code AS k{self.places[name]}" for name in names]
+        selected += [f"s.{quoted(name)} AS c{self.source.names.index(name)}" for name in plain]
+        if seed is not None:
+            kinds = self.source.kinds
+            hashes = [cell_hash(name, f"s.{quoted(name)}", kinds[name], seed) for name in self.source.names]
+            selected.append(f"{row_hash(hashes)} AS hash")
+        return f"(SELECT {', '.join(selected)} FROM {joined(self.source.relation, codes)})"
+
+    def publish(
+        self,
+        schema: Schema,
+        recoding: Recoding,
+        sheets: Sequence[Sheet],
+        *,
+        seed: int,
+        pseudonyms: Pseudonyms | None,
+        run: Run,
+    ) -> dict[str, Published]:
+        from shoal.engines.duckdb.publishing import Publishing
+
+        publishing = Publishing(self, schema, recoding, seed, pseudonyms)
+        with self._session.stopped_by(run):
+            return {sheet.part: publishing.sheet(sheet) for sheet in sheets}

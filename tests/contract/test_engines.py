@@ -1,0 +1,346 @@
+"""Every engine reads, groups, publishes and writes the same: held against the default one, found in the registry."""
+
+import datetime
+import gzip
+import threading
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal import registry
+from shoal.core.finding import Findings
+from shoal.engines import DEFAULT
+from shoal.errors import InputError, MissingExtraError, SchemaError, ShoalError
+
+KEY = b"a key of at least sixteen bytes"
+ROLES = {
+    "quasi": ["age", "sex", "born", "town"],
+    "sensitive": ["disease", "insured"],
+    "identifiers": ["name"],
+}
+
+
+def people(rows=240, seed=0):
+    """Numbers, dates, times, booleans and odd texts, with missing values among all of them."""
+    draw = np.random.default_rng(seed)
+
+    def some(values, lacking=0.05):
+        picked = [values[place] for place in draw.integers(0, len(values), rows)]
+        return [None if absent else value for value, absent in zip(picked, draw.random(rows) < lacking, strict=True)]
+
+    def spelled(first, others):
+        return [first, *some([first, *others])[1:]]
+
+    days = [datetime.date(1950 + 7 * place, 1 + place, 28 - place) for place in range(9)]
+    return pl.DataFrame(
+        {
+            "name": [f"person {place % 200}" for place in range(rows)],
+            "age": some(list(range(20, 60, 3))),
+            "sex": spelled("f", ["m", " f"]),
+            "born": some(days),
+            "town": some(['Saint "Étienne"', "a,b", "two\nlines", "Łódź", "plain", "true"]),
+            "disease": spelled("flu", ["cold", "gout", "it's", "flu "]),
+            "insured": some([True, False]),
+            "weight": some([55.5, 60.0, 71.25, 1 / 3, 1e-7, 1e20], 0.1),
+            "seen": some([datetime.datetime(2020, 1, day, 12, 30, day) for day in range(1, 9)]),
+            "note": some(["", "x", "ünï", "=1+1", "'; DROP TABLE t; --", 'a""b']),
+        }
+    )
+
+
+@pytest.fixture(params=registry.names("engines"))
+def engine(request):
+    """The name of an engine whose packages are installed."""
+    try:
+        shoal.read(pl.DataFrame({"a": [1]}), quasi=["a"], engine=request.param)
+    except MissingExtraError as reason:
+        pytest.skip(str(reason))
+    return request.param
+
+
+def both(source, engine, **options):
+    """The same table in the hands of the default engine and of another one."""
+    chosen = {**ROLES, **options}
+    return shoal.read(source, engine=DEFAULT, **chosen), shoal.read(source, engine=engine, **chosen)
+
+
+def facts(findings: Findings):
+    return [(finding.name, finding.value, finding.bound, finding.holds, finding.how) for finding in findings]
+
+
+def same_classes(left, right):
+    assert left.attributes == right.attributes and left.records == right.records
+    assert np.array_equal(left.keys, right.keys) and np.array_equal(left.sizes, right.sizes)
+    assert len(left.sensitive) == len(right.sensitive)
+    for mine, other in zip(left.sensitive, right.sensitive, strict=True):
+        for what in ("starts", "values", "counts", "population", "contexts"):
+            ours, theirs = getattr(mine, what), getattr(other, what)
+            assert (ours is None) == (theirs is None), what
+            assert ours is None or np.array_equal(ours, theirs), what
+
+
+SOURCES = {
+    "polars": lambda table, folder: table,
+    "pandas": lambda table, folder: table.to_pandas(),
+    "arrow": lambda table, folder: table.to_arrow(),
+    "parquet": lambda table, folder: _written(folder / "people.parquet", table.write_parquet),
+    "csv": lambda table, folder: _written(folder / "people.csv", table.write_csv),
+    "csv.gz": lambda table, folder: _compressed(folder / "people.csv.gz", table),
+    "arrow file": lambda table, folder: _written(folder / "people.arrow", table.write_ipc),
+}
+
+
+def _written(path, write):
+    write(path)
+    return path
+
+
+def _compressed(path, table):
+    path.write_bytes(gzip.compress(table.write_csv(separator=";").encode()))
+    return path
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_a_table_is_read_alike(engine, kind, tmp_path):
+    if kind == "pandas":
+        pytest.importorskip("pandas")
+    reference, data = both(SOURCES[kind](people(), tmp_path), engine)
+    assert data.records == reference.records
+    assert [(each.name, each.role, each.kind) for each in data.schema.columns] == [
+        (each.name, each.role, each.kind) for each in reference.schema.columns
+    ]
+    for mine, other in zip(data.schema.columns, reference.schema.columns, strict=True):
+        if other.hierarchy is not None:
+            assert np.array_equal(mine.hierarchy.codes, other.hierarchy.codes), mine.name
+            assert mine.hierarchy.rows() == other.hierarchy.rows()
+    same_classes(data.summary, reference.summary)
+    same_classes(data.group(("disease", "age")), reference.group(("disease", "age")))
+    for name in (*reference.schema.quasi, *reference.schema.sensitive):
+        assert np.array_equal(data.codes(name), reference.codes(name)), name
+    for mine, other in zip(data.listed(7), reference.listed(7), strict=True):
+        assert np.array_equal(mine, other)
+    assert facts(shoal.diagnose(data, k=3)) == facts(shoal.diagnose(reference, k=3))
+    asked, expected = shoal.ask(data, k=3), shoal.ask(reference, k=3)
+    assert asked.positive_border == expected.positive_border and asked.negative_border == expected.negative_border
+
+
+ALGORITHMS = {
+    "optimal": ["k-anonymity:k=4"],
+    "mondrian": ["k-anonymity:k=4", "distinct-l-diversity:l=2"],
+    "mondrian:strict=false": ["k-anonymity:k=4"],
+    "k-member:refine=true": ["k-anonymity:k=4"],
+    "anatomy": ["frequency-l-diversity:l=2"],
+    "rank-swapping:share=0.2": [],
+}
+
+
+@pytest.mark.parametrize("kind", ["polars", "parquet", "csv"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_release_is_the_same_to_the_byte(engine, algorithm, kind, tmp_path):
+    models = ALGORITHMS[algorithm]
+    one = {"sensitive": ["disease"]} if algorithm == "anatomy" else {}
+    releases = {}
+    datasets = both(SOURCES[kind](people(), tmp_path), engine, **one)
+    for place, data in enumerate(datasets):
+        suppression = 0.1 if algorithm in ("optimal", "anatomy") else 0.0
+        release = shoal.anonymize(
+            data, *models, algorithm=algorithm, suppression=suppression, seed=11, pseudonyms=shoal.Pseudonyms(key=KEY)
+        )
+        (tmp_path / str(place)).mkdir()
+        release.write(tmp_path / str(place) / "release.csv")
+        release.write(tmp_path / str(place) / "release.parquet")
+        releases[place] = release
+    expected, found = releases[0], releases[1]
+    assert found.suppressed == expected.suppressed
+    for part, frame in expected.frames.items():
+        assert found.frames[part].equals(frame), part
+    files = sorted(path.name for path in (tmp_path / "0").iterdir())
+    assert files == sorted(path.name for path in (tmp_path / "1").iterdir())
+    for name in (name for name in files if "csv" in name):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "0" / name).read_bytes(), name
+    for name in (name for name in files if name.endswith(".parquet")):
+        assert pl.read_parquet(tmp_path / "1" / name).equals(pl.read_parquet(tmp_path / "0" / name)), name
+    scores = [facts(shoal.evaluate(data, releases[place])) for place, data in enumerate(datasets)]
+    assert scores[0] == scores[1]
+    for ending in ("csv", "parquet"):
+        if models:
+            here = tmp_path / "1" / f"release.{ending}"
+            assert facts(shoal.verify(here, engine=engine)) == facts(shoal.verify(here, engine=DEFAULT))
+            assert shoal.verify(here, engine=engine).holds
+            assert facts(shoal.evaluate(datasets[1], here)) == facts(shoal.evaluate(datasets[0], here))
+
+
+def test_suppressed_records_are_not_published(engine):
+    table = pl.DataFrame({"age": [1, 1, 1, 2, 2, 2, 99], "note": ["kept"] * 6 + ["gone"]})
+    reference, data = both(table, engine, quasi=["age"], sensitive=[], identifiers=[])
+    made = [
+        shoal.anonymize(each, "k-anonymity:k=3", algorithm="optimal", suppression=0.2, seed=1)
+        for each in (reference, data)
+    ]
+    assert made[1].suppressed == made[0].suppressed == 1
+    assert made[1].frame.equals(made[0].frame) and "gone" not in made[1].frame["note"].to_list()
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_several_sensitive_attributes(engine, strict):
+    datasets = both(people(), engine, quasi=["age", "sex"], strict=strict)
+    same_classes(datasets[1].summary, datasets[0].summary)
+    made = [
+        shoal.anonymize(data, "k-anonymity:k=5", "distinct-l-diversity:l=2", suppression=1.0, seed=2)
+        for data in datasets
+    ]
+    assert made[1].frame.equals(made[0].frame)
+    assert facts(made[1].verify(made[1].policy)) == facts(made[0].verify(made[0].policy))
+
+
+def test_rules_for_missing_values(engine):
+    rules = {"age": "drop", "disease": "drop", "sex": "value"}
+    reference, data = both(people(), engine, missing_rules=rules, missing=["cold"])
+    assert 0 < data.records == reference.records < 240
+    same_classes(data.summary, reference.summary)
+    assert np.array_equal(data.codes("town"), reference.codes("town"))
+    for algorithm, models in {"mondrian": ["k-anonymity:k=3"], "rank-swapping": []}.items():
+        made = [shoal.anonymize(each, *models, algorithm=algorithm, seed=5) for each in (reference, data)]
+        assert made[1].frame.equals(made[0].frame)
+    reasons = []
+    for name in (DEFAULT, engine):
+        with pytest.raises(InputError) as caught:
+            shoal.read(people(), **ROLES, missing_rules={"sex": "refuse"}, engine=name)
+        reasons.append(str(caught.value))
+    assert reasons[0] == reasons[1]
+
+
+def test_a_missing_value_that_only_dropped_records_had(engine):
+    table = pl.DataFrame({"age": [1, 2, None, 2], "sex": ["f", "m", None, "f"]})
+    rules = {"age": "drop"}
+    reference, data = both(table, engine, quasi=["age", "sex"], sensitive=[], identifiers=[], missing_rules=rules)
+    assert data.schema["sex"].hierarchy.missing == reference.schema["sex"].hierarchy.missing is False
+    same_classes(data.summary, reference.summary)
+
+
+@pytest.mark.parametrize("kind", ["polars", "parquet", "csv"])
+def test_roles_are_detected_alike(engine, kind, tmp_path):
+    source = SOURCES[kind](people(), tmp_path)
+    expected, found = (shoal.detect(source, engine=name, time_limit=None) for name in (DEFAULT, engine))
+    assert found.as_dict() == expected.as_dict()
+
+
+def test_random_pseudonyms_stand_for_the_same_people(engine):
+    data = shoal.read(people(), **ROLES, engine=engine)
+    frame = shoal.anonymize(data, "k-anonymity:k=3", seed=1, pseudonyms=shoal.Pseudonyms()).frame
+    assert frame["name"].n_unique() == 200
+    assert not set(frame["name"]) & set(people()["name"])
+
+
+def test_the_order_of_the_records_changes_nothing(engine):
+    table = people().with_columns(pl.col("sex", "disease").str.strip_chars())
+    shuffled = table.sample(fraction=1.0, shuffle=True, seed=3)
+    for algorithm in ("mondrian", "k-member"):
+        made = [
+            shoal.anonymize(shoal.read(each, **ROLES, engine=engine), "k-anonymity:k=4", algorithm=algorithm, seed=9)
+            for each in (table, shuffled)
+        ]
+        assert made[0].frame.equals(made[1].frame), algorithm
+
+
+def test_a_dataset_may_be_used_from_several_threads(engine):
+    data = shoal.read(people(), **ROLES, engine=engine)
+    expected = shoal.anonymize(data, "k-anonymity:k=4", algorithm="k-member", seed=4).frame
+    found, failed = [], []
+
+    def work():
+        try:
+            same_classes(data.table.group(("age", "town"), ("disease",)), summary)
+            found.append(shoal.anonymize(data, "k-anonymity:k=4", algorithm="k-member", seed=4).frame)
+        except BaseException as error:
+            failed.append(error)
+
+    summary = data.table.group(("age", "town"), ("disease",))
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed and len(found) == 6
+    assert all(frame.equals(expected) for frame in found)
+
+
+def test_odd_names_of_columns(engine):
+    names = ['the "age"', "select", "l'âge; --", "n", "owner", "hash", "value", "x0"]
+    table = pl.DataFrame({name: [(place + row) % 3 for row in range(12)] for place, name in enumerate(names)})
+    reference, data = both(table, engine, quasi=names[:4], sensitive=names[4:5], identifiers=names[5:6])
+    pseudonyms = shoal.Pseudonyms(key=KEY)
+    for algorithm, models in {"optimal": ["k-anonymity:k=2"], "rank-swapping": []}.items():
+        made = [
+            shoal.anonymize(each, *models, algorithm=algorithm, seed=1, pseudonyms=pseudonyms)
+            for each in (reference, data)
+        ]
+        assert made[1].frame.equals(made[0].frame)
+
+
+def test_a_hierarchy_that_lacks_values_is_refused_alike(engine):
+    tree = shoal.Hierarchy.from_paths("sex", [("f", "*")])
+    reasons = []
+    for name in (DEFAULT, engine):
+        with pytest.raises(ShoalError) as caught:
+            shoal.read(people(), **ROLES, hierarchies={"sex": tree}, engine=name)
+        reasons.append(str(caught.value))
+    assert reasons[0] == reasons[1] and "records" in reasons[0]
+
+
+SECRET = "canary4711"
+BROKEN = {
+    "numbers": ({"age": ["1", SECRET]}, {"quasi": ["age"], "kinds": {"age": "numeric"}}, SchemaError),
+    "dates": ({"age": ["1", SECRET]}, {"quasi": ["age"], "kinds": {"age": "date"}}, SchemaError),
+    "nested": ({"age": [["a"], [SECRET]]}, {"quasi": ["age"]}, SchemaError),
+    "infinite": ({"age": [1.0, float("inf")]}, {"quasi": ["age"]}, InputError),
+    "no record": ({"age": pl.Series([], dtype=pl.Int64)}, {"quasi": ["age"]}, InputError),
+    "no role": ({"age": [1]}, {}, SchemaError),
+    "no column": ({"age": [1]}, {"quasi": ["height"]}, SchemaError),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_what_is_wrong_is_said_without_a_value(engine, case):
+    columns, options, error = BROKEN[case]
+    with pytest.raises(error) as caught:
+        shoal.read(pl.DataFrame(columns), **options, engine=engine)
+    assert SECRET not in str(caught.value) and caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n1,2,3\n", b"a,b\n", b"", b"a,a\n1,2\n", b"\0\1\2\3", b'a,b\n"1,2\n'])
+def test_files_that_are_no_tables_are_refused_alike(engine, content, tmp_path):
+    path = tmp_path / "torn.csv"
+    path.write_bytes(content)
+    reasons = []
+    for name in (DEFAULT, engine):
+        with pytest.raises(InputError) as caught:
+            data = shoal.read(path, quasi=["a"], engine=name)
+            shoal.anonymize(data, "k-anonymity:k=1")
+        reasons.append(str(caught.value))
+    assert reasons[0] == reasons[1]
+
+
+def test_a_file_that_changes_is_not_read_on(engine, tmp_path):
+    path = tmp_path / "people.parquet"
+    people().write_parquet(path)
+    data = shoal.read(path, **ROLES, engine=engine)
+    people(seed=1, rows=300).write_parquet(path)
+    with pytest.raises(InputError, match="changed"):
+        shoal.anonymize(data, "k-anonymity:k=3")
+
+
+def test_a_format_that_is_not_known_is_refused_before_anything_is_written(engine, tmp_path):
+    release = shoal.anonymize(shoal.read(people(), **ROLES, engine=engine), "k-anonymity:k=3")
+    with pytest.raises(ShoalError, match="format"):
+        release.write(tmp_path / "release.xyz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_arrow_files_are_written_alike(engine, tmp_path):
+    for place, data in enumerate(both(people(), engine)):
+        shoal.anonymize(data, "k-anonymity:k=3", seed=1).write(tmp_path / f"{place}.arrow")
+    assert pa.feather.read_table(tmp_path / "1.arrow").equals(pa.feather.read_table(tmp_path / "0.arrow"))

@@ -1,0 +1,271 @@
+"""The DuckDB engine: files, folders and databases, its limits, and what it says when something is wrong."""
+
+import gc
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.core.run import Run
+from shoal.engines.duckdb import DuckDB
+from shoal.engines.duckdb.hashing import cell_hash, row_hash
+from shoal.engines.duckdb.session import Session, quoted
+from shoal.engines.embedded.hashing import row_hashes
+from shoal.errors import CancelledError, InputError, OutputError, ParameterError, ShoalError
+
+duckdb = pytest.importorskip("duckdb")
+
+SECRET = "canary4711"
+
+
+def table(rows=60, start=0):
+    return pl.DataFrame(
+        {
+            "age": [20 + (start + row) % 7 for row in range(rows)],
+            "sex": ["fm"[(start + row) % 2] for row in range(rows)],
+            "disease": [("flu", "cold", SECRET)[(start + row) % 3] for row in range(rows)],
+        }
+    )
+
+
+ROLES = {"quasi": ["age", "sex"], "sensitive": ["disease"]}
+
+
+def figures(data):
+    return (
+        data.records,
+        data.summary.keys.tolist(),
+        data.summary.sizes.tolist(),
+        data.summary.histogram().counts.tolist(),
+    )
+
+
+@pytest.fixture
+def parts(tmp_path):
+    folder = tmp_path / "parts"
+    (folder / "deeper").mkdir(parents=True)
+    table(40).write_parquet(folder / "a.parquet")
+    table(20, 40).write_parquet(folder / "deeper" / "b.parquet")
+    return folder
+
+
+def test_a_folder_and_a_glob_are_one_table(parts):
+    expected = figures(shoal.read(table(), **ROLES))
+    assert figures(shoal.read(parts, **ROLES, engine="duckdb")) == expected
+    (parts / "deeper" / "b.parquet").rename(parts / "b.parquet")
+    assert figures(shoal.read(parts / "*.parquet", **ROLES, engine="duckdb")) == expected
+    assert figures(shoal.read(str(parts / "[ab].parquet"), **ROLES, engine="duckdb")) == expected
+
+
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        (pl.DataFrame({"age": [1], "sex": ["f"]}), "disease"),
+        (pl.DataFrame({"age": ["1"], "sex": ["f"], "disease": ["x"]}), "age"),
+        (pl.DataFrame({"sex": ["f"], "age": [1], "disease": ["x"]}), "order"),
+    ],
+)
+def test_files_whose_columns_differ_are_refused(parts, other, named):
+    other.write_parquet(parts / "c.parquet")
+    with pytest.raises(InputError, match=named) as caught:
+        shoal.read(parts, **ROLES, engine="duckdb")
+    assert "c.parquet" in str(caught.value)
+
+
+def test_a_file_that_is_cut_short_is_refused(parts):
+    path = parts / "a.parquet"
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(InputError, match=r"a\.parquet"):
+        shoal.read(parts, **ROLES, engine="duckdb")
+
+
+def test_a_file_with_a_hole_in_its_middle_is_refused(tmp_path):
+    path = tmp_path / "torn.parquet"
+    table(5000).write_parquet(path, compression="zstd", statistics=False)
+    content = bytearray(path.read_bytes())
+    content[4 : len(content) // 2] = b"\xff" * (len(content) // 2 - 4)
+    path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        shoal.read(path, **ROLES, engine="duckdb")
+    assert "torn.parquet" in str(caught.value) and SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["empty", "*.parquet", "missing.parquet"])
+def test_nothing_there_is_said(tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"there (are|is) no"):
+        shoal.read(tmp_path / name, **ROLES, engine="duckdb")
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = tmp_path / "hospital.duckdb"
+    frame = table().to_arrow()
+    with duckdb.connect(str(path)) as connection:
+        connection.register("frame", frame)
+        connection.execute("CREATE TABLE patients AS SELECT * FROM frame")
+        connection.execute('CREATE VIEW "odd ""name" AS SELECT * FROM patients')
+        connection.execute("CREATE SCHEMA other; CREATE TABLE other.wards AS SELECT * FROM patients")
+        connection.execute("CREATE TYPE letter AS ENUM ('f', 'm')")
+        connection.execute("CREATE TABLE kinds AS SELECT age, sex::letter AS sex, disease, uuid() AS id FROM patients")
+    return path
+
+
+@pytest.mark.parametrize("name", ["patients", "main.patients", "other.wards", 'odd "name', "kinds"])
+def test_a_table_of_a_duckdb_database(database, name):
+    before = database.read_bytes()
+    data = shoal.read(f"{database}::{name}", **ROLES, engine="duckdb")
+    assert figures(data) == figures(shoal.read(table(), **ROLES))
+    release = shoal.anonymize(data, "k-anonymity:k=3", seed=1)
+    assert release.frame["sex"].n_unique() <= 3
+    assert database.read_bytes() == before
+
+
+def test_a_table_that_is_not_there_is_named_with_what_there_is(database):
+    with pytest.raises(InputError, match=r"no table 'nurses'.*main\.patients"):
+        shoal.read(f"{database}::nurses", **ROLES, engine="duckdb")
+
+
+def test_what_is_no_database_is_refused(tmp_path):
+    path = tmp_path / "notes.db"
+    path.write_text("nothing")
+    with pytest.raises(InputError, match="neither"):
+        shoal.read(f"{path}::patients", **ROLES, engine="duckdb")
+
+
+def test_a_table_of_a_sqlite_database_or_how_to_get_the_extension(tmp_path):
+    path = tmp_path / "hospital.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE patients (age INTEGER, sex TEXT, disease TEXT)")
+        connection.executemany("INSERT INTO patients VALUES (?, ?, ?)", table().rows())
+    connection.close()
+    try:
+        data = shoal.read(f"{path}::patients", **ROLES, engine="duckdb")
+    except InputError as error:
+        assert "INSTALL sqlite" in str(error)
+    else:
+        assert figures(data) == figures(shoal.read(table(), **ROLES))
+
+
+def test_a_password_is_in_no_message():
+    with pytest.raises(InputError) as caught:
+        shoal.read(f"postgres://me:{SECRET}@127.0.0.1:1/base::patients", **ROLES, engine="duckdb")
+    assert SECRET not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_names_that_differ_in_case_only_are_refused():
+    with pytest.raises(InputError, match="case"):
+        shoal.read(pl.DataFrame({"age": [1], "Age": [2]}), quasi=["age"], engine="duckdb")
+
+
+@pytest.mark.parametrize(
+    "spec", ["duckdb:memory_limit=much", "duckdb:memory_limit=8", "duckdb:threads=0", "duckdb:colour=red"]
+)
+def test_parameters_are_checked(spec):
+    with pytest.raises(ParameterError):
+        shoal.read(table(), **ROLES, engine=spec)
+
+
+def test_limits_reach_duckdb(tmp_path):
+    session = DuckDB(memory_limit="300MB", threads=1, temporary=tmp_path).session
+    assert session.value("SELECT current_setting('threads')") == 1
+    assert session.value("SELECT current_setting('memory_limit')").startswith("28")  # 300 MB in MiB
+    assert Path(session.value("SELECT current_setting('temp_directory')")).parent == tmp_path
+
+
+def test_a_temporary_folder_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(OutputError, match="temporary folder"):
+        shoal.read(table(), **ROLES, engine=DuckDB(temporary=tmp_path / "none"))
+
+
+def test_what_does_not_fit_into_memory_is_spilled(tmp_path):
+    session = DuckDB(memory_limit="60MB", threads=1, temporary=tmp_path).session
+    stored = session.create("SELECT range AS a, md5(range::VARCHAR) AS b FROM range(3000000)")
+    assert session.value(f"SELECT count(DISTINCT a) FROM {stored}") == 3_000_000
+
+
+def test_too_little_memory_is_said(tmp_path):
+    session = DuckDB(memory_limit="1MB", threads=1, temporary=tmp_path).session
+    with pytest.raises(ShoalError, match="memory_limit"):
+        session.fetch("SELECT list(range) FROM range(10000000)")
+
+
+def test_nothing_stays_behind(tmp_path):
+    engine = DuckDB(temporary=tmp_path)
+    release = shoal.anonymize(shoal.read(table(), **ROLES, engine=engine), "k-anonymity:k=3")
+    release.write(tmp_path / "release.csv")
+    session = engine.session
+    assert session.value("SELECT count(*) FROM duckdb_tables()") > 0
+    del release
+    gc.collect()
+    assert session.value("SELECT count(*) FROM duckdb_tables()") == 0
+    del session, engine
+    gc.collect()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["release.csv", "release.csv.manifest.json"]
+
+
+def test_errors_of_duckdb_lose_their_texts():
+    session = Session({})
+    with pytest.raises(InputError) as caught:
+        session.execute(f"SELECT CAST('{SECRET}' AS INTEGER)")
+    assert SECRET not in str(caught.value)
+    assert caught.value.__cause__ is None and caught.value.__suppress_context__
+
+
+def test_hashes_are_those_of_the_embedded_engine():
+    values = {
+        "text": ["", "a", None, "ünï", "a'b"],
+        "whole": [0, -1, None, 2**62, 7],
+        "real": [0.1, 1e300, None, -0.0, 1 / 3],
+        "narrow": pl.Series([0.1, 1.5, None, 2.0, 3.25], dtype=pl.Float32),
+        "truth": [True, False, None, True, False],
+        "day": pl.Series(["2020-02-29", "1969-12-31", None, "0001-01-01", "1970-01-01"]).str.to_date(),
+        "moment": pl.Series([0, -1, None, 1_600_000_000_123_456, 10]).cast(pl.Datetime("us")),
+        "fine": pl.Series([0, -1999, None, 1_600_000_000_123_456_000, 1000]).cast(pl.Datetime("ns")),
+    }
+    arrow = pl.DataFrame(values).to_arrow()
+    session = Session({})
+    stored = session.load(arrow)
+    for seed in (None, 5):
+        hashes = [cell_hash(name, quoted(name), kind, seed) for name, kind in session.described(str(stored)).items()]
+        found = session.fetch(f"SELECT {row_hash(hashes)} AS hash FROM {stored}")["hash"].to_numpy()
+        expected = row_hashes(zip(arrow.column_names, arrow.columns, strict=True), seed)
+        assert np.array_equal(found, expected)
+
+
+def test_a_query_can_be_stopped():
+    session, run = Session({}), Run()
+    threading.Timer(0.3, run.cancel).start()
+    started = time.monotonic()
+    with session.stopped_by(run), pytest.raises(CancelledError):
+        session.value("SELECT sum(hash(a.range * b.range)) FROM range(1000000) a, range(1000000) b")
+    assert time.monotonic() - started < 0.8
+
+
+def test_a_release_can_be_stopped_while_it_is_made(tmp_path):
+    path = tmp_path / "wide.parquet"
+    rows = 300_000
+    columns = {f"c{at}": [f"{at} {row * 7919 % rows}" for row in range(rows)] for at in range(12)}
+    pl.DataFrame({**columns, "age": [row % 50 for row in range(rows)]}).write_parquet(path)
+    run = Run(lambda share, doing: threading.Timer(0.1, run.cancel).start() if doing == "publishing" else None)
+    data = shoal.read(path, quasi=["age"], engine="duckdb")
+    with pytest.raises(CancelledError):
+        shoal.anonymize(data, algorithm="rank-swapping:share=0.001", run=run)
+
+
+def test_without_the_package_the_extra_is_named():
+    script = (
+        "import sys\nsys.modules['duckdb'] = None\nimport shoal\nfrom shoal.errors import ShoalError\n"
+        "try:\n    shoal.read('x.parquet', quasi=['a'], engine='duckdb')\n"
+        "except ShoalError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "pip install 'shoal[duckdb]'" in done.stdout
