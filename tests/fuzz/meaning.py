@@ -28,8 +28,10 @@ def number(value: Any) -> Fraction | None:
     try:
         if isinstance(value, str):
             return Fraction(Decimal(value.strip()))
-        whole = isinstance(value, (int, float, Decimal, Fraction)) and not isinstance(value, bool)
-        return Fraction(value) if whole else None
+        if isinstance(value, float):  # what it is written as, which is what a reader sees
+            return Fraction(Decimal(repr(value)))
+        exact = isinstance(value, (int, Decimal, Fraction)) and not isinstance(value, bool)
+        return Fraction(value) if exact else None
     except (InvalidOperation, ValueError, OverflowError):
         return None
 
@@ -110,14 +112,17 @@ class Lexicon:
                     self.known.setdefault(text, value)
 
     def read(self, shown: Any, kind: pa.DataType | None) -> Hashable:
-        """The value that a published cell is; raises KeyError where it is none of the column's."""
+        """The value that a published cell is; raises StopIteration where it is none of the column's."""
         if shown is None or shown == "":
             return None
         texts = {shown} if isinstance(shown, str) else spellings(shown, kind or self.column.type)
         for text in sorted(texts):
             if text in self.known:
                 return self.known[text]
-        raise KeyError("not a value of the column")
+        exact = number(shown)
+        if exact is not None:  # a number that is spelled in another way
+            return next(value for text, value in self.known.items() if number(text) == exact)
+        raise StopIteration
 
 
 def covers(shown: Any, raw: Any, value: Hashable, column: Column, kind: pa.DataType | None) -> bool | None:
@@ -132,9 +137,10 @@ def covers(shown: Any, raw: Any, value: Hashable, column: Column, kind: pa.DataT
     if value is None:
         return False
     own = spellings(raw, column.type)
-    if (text in own) if text is not None else bool(own & spellings(shown, kind or column.type)):
+    if (_idle(text.strip()) in own) if text is not None else bool(own & spellings(shown, kind or column.type)):
         return True
-    exact = number(raw)
+    counted = pa.types.is_duration(column.type) or pa.types.is_floating(column.type)
+    exact = number(_arrow_text(raw, column.type) if counted else raw)
     if exact is not None and text is not None and _inside(exact, text):
         return True
     if exact is not None and number(shown) is not None:

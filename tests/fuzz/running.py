@@ -244,7 +244,7 @@ class _Trial:
         """A column that is published as it is, as values."""
         try:
             return [self.lexicons[name].read(cell, sheet.types.get(name)) for cell in sheet.column(name)]
-        except KeyError:
+        except (StopIteration, RuntimeError):
             raise Broken(f"a {self._named(name).role} cell is none of its column's values") from None
 
     def _check_plain(self, sheet: Sheet, rows: list[int]) -> None:
