@@ -66,6 +66,14 @@ class Anatomy(Algorithm):
         # The numbers are published, so they must not tell in which order the groups were drawn.
         numbers = generator.permutation(int(groups.max()) + 1).astype(np.int32)
         owners = np.where(groups >= 0, numbers[groups], np.int32(-1)).astype(np.int32)
+        kept_models = policy.holds(dataset.partitioned(owners, len(numbers), seed=policy.seed))
+        if not kept_models.all():
+            broken = int((~kept_models).sum())
+            raise InfeasibleError(
+                f"groups of {least} different sensitive values break the policy in {broken:,} of {len(numbers):,} groups; "
+                "Anatomy aims at shares of 1/l in a group, so ask for frequency-l-diversity alone or for a greater l",
+                {"least": least, "groups": len(numbers), "broken": broken},
+            )
         plan = Plan(dataset.summary.keys, owners, owners < 0, np.zeros((0, len(numbers)), np.int32), (), True)
         return Recoding(plan, form="two-table", facts={"groups": len(numbers), "withheld": lacking})
 

@@ -109,3 +109,13 @@ def test_every_group_has_l_or_more_different_values(codes: list[int], l: int, se
     second = release.frames["sensitive"]
     assert second["count"].unique().to_list() == [1]
     assert second.group_by("group").len()["len"].min() >= l
+
+
+def test_a_model_that_its_groups_break_is_refused_with_figures() -> None:
+    """Groups of two different values say more about a rare one than t-closeness allows."""
+    table = pl.DataFrame({"age": range(20, 30), "disease": ["flu"] * 4 + ["cold"] * 4 + ["hiv"] * 2})
+    data = shoal.read(table, quasi=["age"], sensitive=["disease"])
+    models = (shoal.FrequencyLDiversity(l=2), shoal.TCloseness(t=0.01))
+    with pytest.raises(InfeasibleError, match=r"5 of 5 groups") as caught:
+        shoal.anonymize(data, *models, algorithm="anatomy", seed=1)
+    assert caught.value.attempt == {"least": 2, "groups": 5, "broken": 5}

@@ -1,0 +1,162 @@
+"""Privacy models by their definitions, from the sensitive values of each class and the shares in the whole table.
+
+Written down again from the literature: nothing here comes from Shoal. A definition gives the level of a class, and
+`MORE` says whether a greater level is safer; a class keeps the model when its level keeps the bound and what `also`
+asks of it holds too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Shares = dict[Hashable, float]
+SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A sensitive attribute: its shares in the whole table, its values in order, the path of each to the top, and the
+    values that a model is about."""
+
+    priors: Shares
+    order: Sequence[Hashable] = ()
+    paths: dict[Hashable, tuple[Hashable, ...]] = field(default_factory=dict)
+    chosen: frozenset[Hashable] | None = None
+
+
+def shares(group: Sequence[Hashable]) -> Shares:
+    return {value: count / len(group) for value, count in Counter(group).items()}
+
+
+def _entropy(group: Sequence[Hashable]) -> float:
+    return math.exp(-sum(share * math.log(share) for share in shares(group).values()))
+
+
+def _tail(group: Sequence[Hashable], l: int) -> float:  # noqa: E741
+    counts = sorted(Counter(group).values(), reverse=True)
+    tail = sum(counts[l - 1 :])
+    return counts[0] / tail if tail else math.inf
+
+
+def _tied(group: Sequence[Hashable]) -> int:
+    return min(Counter(Counter(group).values()).values())
+
+
+def _distance(group: Sequence[Hashable], about: Attribute, how: str) -> float:
+    here = shares(group)
+    values = about.order
+    if how == "equal":
+        return sum(max(here.get(value, 0.0) - prior, 0.0) for value, prior in about.priors.items())
+    if how == "ordered":
+        moved = total = 0.0
+        for value in values:
+            moved += here.get(value, 0.0) - about.priors[value]
+            total += abs(moved)
+        return total / max(len(values) - 1, 1)
+    height = max((len(path) for path in about.paths.values()), default=2) - 1
+    total = 0.0
+    for level in range(height):
+        nodes: Counter[Hashable] = Counter()
+        for value in values:
+            nodes[about.paths[value][level]] += here.get(value, 0.0) - about.priors[value]
+        total += sum(abs(net) for net in nodes.values())
+    return total / (2 * height)
+
+
+def _gain(group: Sequence[Hashable], about: Attribute, enhanced: bool) -> float:
+    worst = 0.0
+    for value, share in shares(group).items():
+        prior = about.priors[value]
+        gain = (share - prior) / prior
+        worst = max(worst, math.inf if enhanced and gain > -math.log(prior) + SLACK else gain)
+    return worst
+
+
+def _change(group: Sequence[Hashable], about: Attribute, strict: bool) -> float:
+    here = shares(group)
+    if strict and len(here) < len(about.priors):
+        return math.inf
+    return max(abs(math.log(share / about.priors[value])) for value, share in here.items())
+
+
+def _chosen_share(group: Sequence[Hashable], about: Attribute) -> float:
+    return max((share for value, share in shares(group).items() if _is_chosen(value, about)), default=0.0)
+
+
+def _is_chosen(value: Hashable, about: Attribute) -> bool:
+    return about.chosen is None or value in about.chosen
+
+
+def _members(group: Sequence[Hashable], about: Attribute) -> int:
+    return sum(_is_chosen(value, about) for value in group)
+
+
+def _moved(group: Sequence[Hashable], about: Attribute, rho1: float) -> float:
+    here, worst = shares(group), 0.0
+    for value, prior in about.priors.items():
+        if _is_chosen(value, about):
+            share = here.get(value, 0.0)
+            worst = max(worst, share if prior <= rho1 + SLACK else 0.0, 1 - share if prior >= 1 - rho1 - SLACK else 0.0)
+    return worst
+
+
+def _least(group: Sequence[Hashable], about: Attribute) -> float:
+    here = shares(group)
+    return min(here.get(value, 0.0) for value in about.priors)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """The level of a class, the parameter that bounds it, whether more is safer, and what else a class must keep."""
+
+    level: Callable[[Sequence[Hashable], Attribute, dict[str, Any]], float]
+    bound: str
+    more: bool
+    also: Callable[[Sequence[Hashable], Attribute, dict[str, Any]], bool] = lambda group, about, given: True
+
+    def keeps(self, group: Sequence[Hashable], about: Attribute, given: dict[str, Any]) -> bool:
+        level, bound = self.level(group, about, given), given[self.bound]
+        kept = level >= bound - SLACK if self.more else level <= bound + SLACK
+        return kept and self.also(group, about, given)
+
+    def worst(self, levels: list[float]) -> float:
+        return min(levels) if self.more else max(levels)
+
+
+OF_SIZES = {"k-anonymity": "k"}
+LEAST_SIZE = {"alpha-k-anonymity": "k", "p-sensitive-k-anonymity": "k"}
+"""Models that also ask for classes of a size, parts of strict ones apart."""
+DEFINITIONS = {
+    "distinct-l-diversity": Definition(lambda group, about, given: len(set(group)), "l", True),
+    "entropy-l-diversity": Definition(lambda group, about, given: _entropy(group), "l", True),
+    "frequency-l-diversity": Definition(
+        lambda group, about, given: len(group) / max(Counter(group).values()), "l", True
+    ),
+    "recursive-l-diversity": Definition(lambda group, about, given: _tail(group, given["l"]), "c", False),
+    "inference-l": Definition(lambda group, about, given: _tied(group), "l", True),
+    "t-closeness": Definition(
+        lambda group, about, given: _distance(group, about, given.get("distance", "equal")), "t", False
+    ),
+    "alpha-k-anonymity": Definition(lambda group, about, given: _chosen_share(group, about), "alpha", False),
+    "p-sensitive-k-anonymity": Definition(lambda group, about, given: len(set(group)), "p", True),
+    "beta-likeness": Definition(
+        lambda group, about, given: _gain(group, about, given.get("enhanced", False)), "beta", False
+    ),
+    "delta-disclosure": Definition(
+        lambda group, about, given: _change(group, about, given.get("strict", True)), "delta", False
+    ),
+    "delta-presence": Definition(
+        lambda group, about, given: _members(group, about) / len(group), "delta_max", False,
+        lambda group, about, given: _members(group, about) / len(group) >= given.get("delta_min", 0.0) - SLACK,
+    ),
+    "k-map": Definition(lambda group, about, given: len(group) if _members(group, about) else math.inf, "k", True),
+    "rho-privacy": Definition(lambda group, about, given: _moved(group, about, given["rho1"]), "rho2", False),
+    "disclosure-bounds": Definition(
+        lambda group, about, given: 1 - max(shares(group).values()), "delta", True,
+        lambda group, about, given: _least(group, about) >= given.get("epsilon", 0.0) - SLACK,
+    ),
+}  # fmt: skip
