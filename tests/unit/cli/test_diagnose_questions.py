@@ -134,7 +134,8 @@ def test_names_cannot_steer_the_terminal(tmp_path, monkeypatch, capsys):
     odd = "a\x1b[2J\x07"
     pl.DataFrame({odd: [1, 3] * 3, "[red]b": [2, 4] * 3}).write_parquet("o.parquet")
     for arguments in (
-        ["diagnose", "o.parquet", "--k", "2"], ["diagnose", "o.parquet", "--ask", "4"], ["diagnose", "o.parquet", "--detect"],
+        ["diagnose", "o.parquet", "--k", "2"], ["diagnose", "o.parquet", "--ask", "4"],
+        ["diagnose", "o.parquet", "--detect"],
         ["hierarchy", "o.parquet", "--column", odd], ["diagnose", "o.parquet", "--quasi", "none"],
         ["anonymize", "o.parquet", "-o", "out.csv", "--quasi", f"{odd},[red]b", "--k", "2", "--algorithm", "optimal"],
         ["verify", "\x1b[2J.csv"],
