@@ -50,8 +50,13 @@ def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
     job = replace(job, seed=seed)
     run.report(1.0, "measuring")
     findings = api.evaluate(data, release)
-    run.report(1.0, "writing")
     parts = release.files(output)
+    figures = {
+        **(release.recoding.facts if release.recoding is not None else {}), "records": release.records,
+        **{finding.name: finding.value for finding in findings if finding.name == "classes"},
+        "suppressed": release.suppressed, "seed": seed, "manifest": str(parts[-1]),
+    }  # fmt: skip
+    run.report(1.0, "writing")
     check_outputs([*parts, *others], job.reads())
     with replacing_all(*parts, *others) as places:
         release.put(output, places[: len(parts)])
@@ -61,12 +66,7 @@ def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
         if job.plot is not None:
             picture(data, release, beside[job.plot])
         run.check()
-    facts = release.recoding.facts if release.recoding is not None else {}
-    figures = {
-        **facts, "records": release.records, "suppressed": release.suppressed,
-        **{finding.name: finding.value for finding in findings if finding.name == "classes"},
-        "seed": seed, "seconds": round(time.perf_counter() - started, 3), "manifest": str(parts[-1]),
-    }  # fmt: skip
+    figures["seconds"] = round(time.perf_counter() - started, 3)
     return Outcome(release=release, findings=findings, figures=figures, files=(*parts, *others))
 
 

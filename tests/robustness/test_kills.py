@@ -21,7 +21,7 @@ from shoal import job
 
 KILLS = 40
 FORKING = """
-import contextlib, os, sys
+import contextlib, os, signal, sys
 import numpy as np
 import polars, pyarrow.csv, pyarrow.feather, pyarrow.parquet, rich.table
 import shoal.outcome, shoal.kernels.mondrian, shoal.kernels.splitting
@@ -36,19 +36,26 @@ for family in registry.CONTRACTS:
     for name in registry.names(family):
         registry.find(family, name)
 
+asked = {signal.SIGINT, signal.SIGTERM}
 for line in sys.stdin:
+    signal.pthread_sigmask(signal.SIG_BLOCK, asked)
     child = os.fork()
     if not child:
         errors = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(errors, 1), os.dup2(errors, 2)
         code = 1
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, asked)
             main(line.rstrip("\\n").split("\\t"))
         except SystemExit as end:
             code = end.code or 0
+        except KeyboardInterrupt:  # before the command had begun
+            code = 130
         finally:
+            signal.pthread_sigmask(signal.SIG_BLOCK, asked)
             sys.stdout.flush(), sys.stderr.flush()
             os._exit(code)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, asked)
     print(child, flush=True)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
@@ -121,7 +128,7 @@ def test_kills_at_random_moments(table: Path, tmp_path: Path, commands: Commands
             time.sleep(chance.random() * took)
         else:  # while files are written
             while alive(running) and not any(target.parent.glob(".shoal-*")):
-                pass
+                time.sleep(0.0005)
             time.sleep(chance.random() * 0.01)
         if alive(running):
             os.kill(running, sent)

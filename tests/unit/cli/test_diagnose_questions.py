@@ -109,6 +109,14 @@ def test_pictures(run, tmp_path):
     assert "share of records left out" in (tmp_path / "curve.svg").read_text()
 
 
+def test_a_picture_is_refused_before_any_work(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(shoal.api, "read", lambda *_arguments, **_named: pytest.fail("work was begun"))
+    (tmp_path / "age.json").write_text("{}")
+    for name in ("age.json", "p.bmp", "none/p.svg"):
+        run("--k", "2", "--hierarchy", "age=age.json", "--plot", name, code=2)
+    assert (tmp_path / "age.json").read_text() == "{}"
+
+
 def test_detection_needs_no_roles_and_shows_no_value(run):
     shown = run("--detect", roles=[])
     assert "quasi" in shown and "sensitive" in shown and "AIDS" not in shown and "12345" not in shown

@@ -238,13 +238,12 @@ def test_one_chosen_value_on_the_command_line_is_a_list_of_one() -> None:
 
 def test_job_keeps_strict(tmp_path: Path) -> None:
     from shoal import job
-    from shoal.cli.options import read_job
 
     (tmp_path / "table.csv").write_text("zip,ill,paid\n1,a,b\n")
     columns = "".join(f"[columns.{name}]\nrole = 'sensitive'\n" for name in ("ill", "paid"))
     policy = "[policy]\nstrict = true\nmodels = ['distinct-l-diversity:l=2']\n"
     (tmp_path / "job.toml").write_text("[input]\npath = 'table.csv'\n" + columns + policy)
     loaded = job.load(tmp_path / "job.toml")
-    assert loaded.strict and read_job(loaded).schema.strict
+    assert loaded.strict and loaded.read().schema.strict
     (tmp_path / "again.toml").write_text(loaded.toml())
     assert job.load(tmp_path / "again.toml").strict
