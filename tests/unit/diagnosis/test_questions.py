@@ -241,3 +241,16 @@ def test_a_witness_of_diversity_may_remove_candidates_that_it_does_not_refute(se
     assert {frozenset(chosen) for chosen in found.positive_border} == {
         chosen for chosen in good if not any(chosen < other for other in good)
     }
+
+
+def test_a_model_that_also_wants_records_is_refuted_by_its_smallest_class():
+    """Every class of both columns together has a value; two of them have too few records, which no scan for values
+    would see."""
+    frame = pl.DataFrame({"zip": list("aaaabbbb"), "sex": list("xxxyxyyy"), "disease": ["flu"] * 8})
+    data = shoal.read(frame, quasi=["zip", "sex"], sensitive=["disease"])
+    found = shoal.ask(data, notion=shoal.PSensitiveKAnonymity(p=1, k=3), time_limit=5)
+    assert found.proven and found.positive_border == (("zip",), ("sex",))
+    assert found.negative_border == (("zip", "sex"),)
+    whole = ["zip", "sex"]
+    assert shoal.ask(data, attributes=whole, notion=shoal.PSensitiveKAnonymity(p=1, k=3), question=2).answer == 0
+    assert shoal.ask(data, attributes=whole, notion=shoal.PSensitiveKAnonymity(p=1, k=1), question=2).answer == 1
