@@ -94,7 +94,7 @@ def name_of(plugin: object) -> str:
 def by_class_name(name: str) -> type[Any] | None:
     """The plug-in class of that name (`KAnonymity`), whichever family it belongs to."""
     for family in CONTRACTS:
-        for plugin in _modules(family):
+        for plugin in names(family):
             if plugin.replace("-", "") == name.lower() and find(family, plugin).__name__ == name:
                 return find(family, plugin)
     return None
