@@ -28,9 +28,8 @@ NAMES = registry.names("models")
 def models(name: str) -> st.SearchStrategy[Any]:
     """The examples of a model, with any bound that makes sense."""
     examples = [registry.make("models", name, dict(values)) for values in registry.find("models", name).examples]
-    bounds = (
-        st.integers(1, 4) if examples[0].whole else st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0])
-    )
+    shares = st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0])
+    bounds = st.integers(1, 4) if examples[0].whole else shares
 
     def bounded(model: Any, bound: float) -> Any:
         try:
