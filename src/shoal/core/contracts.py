@@ -99,7 +99,9 @@ class Model(Parametrized, ABC):
     @property
     def threshold(self) -> float:
         """The worst level that keeps the bound."""
-        slack = 0.0 if self.whole else SLACK * max(abs(self.bound), 1.0)
+        if self.whole:
+            return self.bound
+        slack = SLACK * max(abs(self.bound), 1.0)
         return self.bound - slack if self.more_is_safer else self.bound + slack
 
     @abstractmethod
