@@ -17,28 +17,12 @@ from shoal.core.parameters import parameters
 from shoal.errors import ParameterError, SchemaError
 from shoal.job import plugin, spelled
 
-PARAMETERS: dict[str, dict[str, Any]] = {
-    "k-anonymity": {"k": 4},
-    "distinct-l-diversity": {"l": 3},
-    "entropy-l-diversity": {"l": 2.5},
-    "frequency-l-diversity": {"l": 2},
-    "recursive-l-diversity": {"c": 1.5, "l": 2},
-    "t-closeness": {"t": 0.3, "distance": "hierarchical"},
-    "alpha-k-anonymity": {"alpha": 0.4, "k": 3, "values": ("c",)},
-    "p-sensitive-k-anonymity": {"p": 3, "k": 4},
-    "beta-likeness": {"beta": 0.9, "enhanced": True},
-    "delta-disclosure": {"delta": 1.0},
-    "delta-presence": {"delta_min": 0.1, "delta_max": 0.4, "values": ("a",)},
-    "k-map": {"k": 4, "values": ("a",)},
-    "rho-privacy": {"rho1": 0.35, "rho2": 0.5},
-    "disclosure-bounds": {"delta": 0.5, "epsilon": 0.1},
-    "inference-l": {"l": 2},
-}
 NAMES = registry.names("models")
+EXAMPLES = [(name, number) for name in NAMES for number in range(len(registry.find("models", name).examples))]
 
 
-def made(name: str, **changed: Any) -> Any:
-    return registry.make("models", name, {**PARAMETERS[name], **changed})
+def made(name: str, number: int = 0, **changed: Any) -> Any:
+    return registry.make("models", name, {**registry.find("models", name).examples[number], **changed})
 
 
 def table(order: Any = None) -> polars.DataFrame:
@@ -46,13 +30,16 @@ def table(order: Any = None) -> polars.DataFrame:
     generator = np.random.default_rng(3)
     zips = np.repeat(np.arange(12), [1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 6])
     frame = polars.DataFrame(
-        {"zip": [f"z{zone:02}" for zone in zips], "kind": generator.choice(list("abc"), len(zips))}
+        {
+            "zip": [f"z{zone:02}" for zone in zips],
+            "disease": generator.choice(["cancer", "flu", "hiv"], len(zips)),
+        }
     )
     return frame if order is None else frame[order]
 
 
 def grouped(frame: polars.DataFrame) -> Classes:
-    return shoal.read(frame, quasi=["zip"], sensitive=["kind"]).summary
+    return shoal.read(frame, quasi=["zip"], sensitive=["disease"]).summary
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,6 +68,16 @@ class TestModel:
             (parameter.required for parameter in found), reverse=True
         )
 
+    def test_examples_show_every_parameter(self, name: str) -> None:
+        kind = registry.find("models", name)
+        shown = {parameter for example in kind.examples for parameter in example}
+        assert shown == {parameter.name for parameter in parameters(kind)}
+
+    def test_is_bounded_by_one_of_its_parameters(self, name: str) -> None:
+        kind = registry.find("models", name)
+        assert kind.asks in {parameter.name for parameter in parameters(kind) if parameter.kind in ("int", "float")}
+        assert kind.level and kind.how
+
     def test_numbers_out_of_their_bounds_are_refused(self, name: str) -> None:
         for parameter in parameters(registry.find("models", name)):
             if parameter.kind in ("int", "float"):
@@ -95,58 +92,100 @@ class TestModel:
         with pytest.raises(ParameterError, match="needs"):
             registry.make("models", name, {})
 
-    def test_spelling_gives_the_same_model_back(self, name: str) -> None:
-        assert plugin("models", spelled(made(name))) == made(name)
-
-    def test_holds_is_what_measure_says(self, name: str) -> None:
-        """Every class alone: the verdict is that of the level measured on that class."""
-        classes = grouped(table())
-        verdicts = made(name).holds(classes)
-        assert verdicts.dtype == np.bool_ and verdicts.shape == (12,)
-        assert 0 < verdicts.sum() < 12
-        assert made(name).measure(classes).holds is False
-        for place in range(12):
-            index = np.full(12, -1, np.int32)
-            index[place] = 0
-            alone = made(name).measure(classes.rolled(index, np.zeros((1, 1), np.int32)))
-            assert alone.holds == verdicts[place]
-
-    def test_order_of_rows_does_not_matter(self, name: str) -> None:
-        shuffled = grouped(table(np.random.default_rng(8).permutation(47)))
-        assert made(name).holds(shuffled).tolist() == made(name).holds(grouped(table())).tolist()
-        assert made(name).measure(shuffled) == made(name).measure(grouped(table()))
-
-    def test_no_class_smaller_than_least_holds(self, name: str) -> None:
-        classes = grouped(table())
-        assert (classes.sizes[made(name).holds(classes)] >= made(name).least).all()
-
     def test_no_class_at_all(self, name: str) -> None:
         classes = grouped(table())
         none = classes.rolled(np.full(12, -1, np.int32), np.zeros((1, 0), np.int32))
         assert made(name).holds(none).tolist() == [] and made(name).measure(none).holds is True
 
     def test_one_record(self, name: str) -> None:
-        classes = grouped(polars.DataFrame({"zip": ["z"], "kind": ["a"]}))
-        changed = {"values": ("a",)} if "values" in PARAMETERS[name] else {}
+        classes = grouped(polars.DataFrame({"zip": ["z"], "disease": ["cancer"]}))
+        changed = {"values": ("cancer",)} if "values" in registry.find("models", name).examples[0] else {}
         assert made(name, **changed).measure(classes).holds == made(name, **changed).holds(classes)[0]
 
-    def test_manifest_form_shows_no_value(self, name: str) -> None:
-        schema = shoal.read(table(), quasi=["zip"], sensitive=["kind"]).schema
-        concealed = made(name).concealed(schema)
-        assert not getattr(concealed, "values", ())
-        classes = grouped(table())
-        assert concealed.holds(classes).tolist() == made(name).holds(classes).tolist()
-        assert plugin("models", spelled(concealed)) == concealed
-
-    def test_needs_a_sensitive_attribute_or_looks_at_sizes_only(self, name: str) -> None:
+    def test_looks_at_sensitive_values_or_not_at_all(self, name: str) -> None:
         classes = shoal.read(table(), quasi=["zip"]).summary
-        if made(name).by_size:
-            assert made(name).holds(classes).tolist() == (classes.sizes >= made(name).least).tolist()
-        else:
+        if made(name).needs_sensitive:
             with pytest.raises(SchemaError, match="sensitive"):
                 made(name).holds(classes)
             with pytest.raises(SchemaError, match="sensitive"):
                 made(name).measure(classes)
+        else:
+            assert made(name).holds(classes).tolist() == made(name).holds(grouped(table())).tolist()
+        if made(name).by_size:
+            assert made(name).holds(classes).tolist() == (classes.sizes >= made(name).least).tolist()
 
     def test_declares_what_keeps_it(self, name: str) -> None:
         assert isinstance(made(name).merge_monotone, bool) and isinstance(made(name).suppression_monotone, bool)
+        assert made(name).merge_monotone or not made(name).growth_monotone
+
+    def test_can_be_asked_by_name_or_says_what_it_needs(self, name: str) -> None:
+        data = shoal.read(table(), quasi=["zip"], sensitive=["disease"])
+        kind = registry.find("models", name)
+        needed = {parameter.name for parameter in parameters(kind) if parameter.required} - {kind.asks}
+        model = made(name)
+        asked: dict[str, Any] = {"notion": name, "bound": model.bound, "attributes": ["zip"]}
+        if needed or getattr(model, "values", ()):
+            asked = {"notion": model, "attributes": ["zip"]}
+        answer = shoal.ask(data, **asked)
+        assert (answer.question, answer.parameter, answer.bound) == (1, kind.asks, model.bound)
+        assert answer.answer is bool(answer.model.holds(data.summary).all())
+
+
+@pytest.mark.parametrize(("name", "number"), EXAMPLES)
+class TestExample:
+    def test_holds_is_what_measure_says(self, name: str, number: int) -> None:
+        """Every class alone: the verdict is that of the level measured on that class."""
+        classes = grouped(table())
+        verdicts = made(name, number).holds(classes)
+        assert verdicts.dtype == np.bool_ and verdicts.shape == (12,)
+        assert 0 < verdicts.sum() < 12
+        assert made(name, number).measure(classes).holds is False
+        for place in range(12):
+            index = np.full(12, -1, np.int32)
+            index[place] = 0
+            alone = made(name, number).measure(classes.rolled(index, np.zeros((1, 1), np.int32)))
+            assert alone.holds == verdicts[place]
+
+    def test_the_level_does_not_depend_on_the_bound(self, name: str, number: int) -> None:
+        """A class keeps its own level and no safer one."""
+        classes, model = grouped(table()), made(name, number)
+        levels = model.levels(classes)
+        nearby = 1 if model.whole else 1e-6
+        for place, level in enumerate(levels.tolist()):
+            if not math.isfinite(level):
+                continue
+            for safer, expected in ((0, True), (nearby if model.more_is_safer else -nearby, False)):
+                try:
+                    # A strict bound is kept from just beside the level on.
+                    slack = 0 if model.whole else 1e-9 * (-1 if model.more_is_safer else 1)
+                    changed = made(name, number, **{model.asks: model.told(level + slack + safer)})
+                except ParameterError:
+                    continue
+                assert changed.levels(classes).tolist() == levels.tolist()
+                assert changed.holds(classes)[place] == expected
+
+    def test_order_of_rows_does_not_matter(self, name: str, number: int) -> None:
+        shuffled, model = grouped(table(np.random.default_rng(8).permutation(47))), made(name, number)
+        assert model.holds(shuffled).tolist() == model.holds(grouped(table())).tolist()
+        assert model.measure(shuffled) == model.measure(grouped(table()))
+
+    def test_no_class_smaller_than_least_holds(self, name: str, number: int) -> None:
+        classes, model = grouped(table()), made(name, number)
+        assert (classes.sizes[model.holds(classes)] >= model.least).all()
+
+    def test_searches_are_told_no_more_than_the_verdict_allows(self, name: str, number: int) -> None:
+        classes, model = grouped(table()), made(name, number)
+        holds, lost = model.judge(classes)
+        assert holds.tolist() == model.holds(classes).tolist()
+        assert (lost[holds] == 0).all() and (lost <= classes.sizes).all()
+
+    def test_spelling_gives_the_same_model_back(self, name: str, number: int) -> None:
+        assert plugin("models", spelled(made(name, number))) == made(name, number)
+
+    def test_manifest_form_shows_no_value(self, name: str, number: int) -> None:
+        schema = shoal.read(table(), quasi=["zip"], sensitive=["disease"]).schema
+        concealed = made(name, number).concealed(schema)
+        assert not getattr(concealed, "values", ())
+        classes = grouped(table())
+        assert concealed.holds(classes).tolist() == made(name, number).holds(classes).tolist()
+        assert plugin("models", spelled(concealed)) == concealed

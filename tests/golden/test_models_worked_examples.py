@@ -64,5 +64,5 @@ def test_salaries_of_the_ordered_distance() -> None:
     """Nine salaries from 3K to 11K: {3K, 4K, 5K} is 0.375 from all of them and {6K, 8K, 11K} is 0.167."""
     people = np.array([0, 0, 0, 1, 2, 1, 2, 2, 1], np.int32)
     classes = summarize(["class"], [people], [3], [("salary", np.arange(9, dtype=np.int32), 9, None)])
-    levels = shoal.TCloseness(t=1, distance="ordered").levels(classes.sensitive[0])
+    levels = shoal.TCloseness(t=1, distance="ordered").levels(classes)
     assert levels[:2] == pytest.approx([0.375, 1 / 6], abs=1e-12)

@@ -5,6 +5,7 @@ The population is fixed: it is that of the whole original table, whatever is mer
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,40 +14,31 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal import registry
 from shoal.core.classes import Classes, joined, summarize
 from shoal.core.hierarchy import Hierarchy
+from shoal.errors import ParameterError
 
-TREE = Hierarchy.from_paths("disease", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*"), ("d", "cd", "*")])
-SHARE = st.sampled_from([0.1, 0.2, 0.25, 0.3, 1 / 3, 0.4, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.9])
-POSITIVE = st.sampled_from([0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0])
-SMALL = st.integers(1, 4)
-LEAVES = st.sets(st.integers(0, 3), min_size=1, max_size=3).map(lambda chosen: tuple(sorted(chosen)))
-EFFECTIVE = st.sampled_from([1.0, 1.5, 2.0, 2.5, 3.0])
+TREE = Hierarchy.from_paths(
+    "disease", [("cancer", "grave", "*"), ("flu", "mild", "*"), ("hiv", "grave", "*"), ("cold", "mild", "*")]
+)
+NAMES = registry.names("models")
 
-MODELS: dict[str, st.SearchStrategy[Any]] = {
-    "k-anonymity": st.builds(shoal.KAnonymity, k=SMALL),
-    "distinct-l-diversity": st.builds(shoal.DistinctLDiversity, l=SMALL),
-    "entropy-l-diversity": st.builds(shoal.EntropyLDiversity, l=EFFECTIVE),
-    "frequency-l-diversity": st.builds(shoal.FrequencyLDiversity, l=EFFECTIVE),
-    "recursive-l-diversity": st.builds(shoal.RecursiveLDiversity, c=POSITIVE, l=st.integers(1, 3)),
-    "t-closeness": st.builds(
-        shoal.TCloseness, t=SHARE, distance=st.sampled_from(["equal", "ordered", "hierarchical"])
-    ),
-    "alpha-k-anonymity": st.builds(shoal.AlphaKAnonymity, alpha=SHARE, k=SMALL, leaves=LEAVES),
-    "p-sensitive-k-anonymity": st.builds(shoal.PSensitiveKAnonymity, p=st.integers(1, 3), k=SMALL),
-    "beta-likeness": st.builds(shoal.BetaLikeness, beta=POSITIVE, enhanced=st.booleans()),
-    "delta-disclosure": st.builds(shoal.DeltaDisclosure, delta=POSITIVE, strict=st.booleans()),
-    "delta-presence": st.builds(
-        shoal.DeltaPresence, delta_min=st.sampled_from([0.0, 0.1, 0.25]), delta_max=st.sampled_from([0.25, 0.5, 0.8]),
-        leaves=LEAVES,
-    ),
-    "k-map": st.builds(shoal.KMap, k=SMALL, leaves=LEAVES),
-    "rho-privacy": st.builds(
-        shoal.RhoPrivacy, rho1=st.sampled_from([0.1, 0.25, 0.4]), rho2=st.sampled_from([0.5, 0.6, 0.75])
-    ),
-    "disclosure-bounds": st.builds(shoal.DisclosureBounds, delta=SHARE, epsilon=st.sampled_from([0.0, 0.1, 0.2])),
-    "inference-l": st.builds(shoal.InferenceL, l=st.integers(1, 2)),
-}  # fmt: skip
+
+def models(name: str) -> st.SearchStrategy[Any]:
+    """The examples of a model, with any bound that makes sense."""
+    examples = [registry.make("models", name, dict(values)) for values in registry.find("models", name).examples]
+    shares = st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0])
+    bounds = st.integers(1, 4) if examples[0].whole else shares
+
+    def bounded(model: Any, bound: float) -> Any:
+        try:
+            return replace(model, **{model.asks: bound})
+        except ParameterError:
+            return model
+
+    return st.builds(bounded, st.sampled_from(examples), bounds)
+
 
 COUNTS = st.lists(st.lists(st.integers(0, 4), min_size=4, max_size=4), min_size=3, max_size=5)
 
@@ -58,16 +50,10 @@ def classes_of(counts: list[list[int]]) -> Classes:
     return summarize(["key"], [keys.copy()], [len(counts)], [("disease", values.copy(), 4, TREE)])
 
 
-def test_every_model_is_tried() -> None:
-    from shoal import registry
-
-    assert set(MODELS) >= set(registry.names("models"))
-
-
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", NAMES)
 def test_merging_keeps_what_it_is_declared_to_keep(name: str) -> None:
     @settings(max_examples=150, deadline=None)
-    @given(COUNTS, MODELS[name])
+    @given(COUNTS, models(name))
     def run(counts: list[list[int]], model: Any) -> None:
         assume(model.merge_monotone and sum(map(sum, counts)) > 0)
         classes = classes_of(counts)
@@ -80,16 +66,32 @@ def test_merging_keeps_what_it_is_declared_to_keep(name: str) -> None:
                     index[[left, right]] = 0
                     assert model.holds(classes.rolled(index, np.zeros((1, 1), np.int32))).all()
 
-    if name != "inference-l":
+    if registry.make("models", name, dict(registry.find("models", name).examples[0])).merge_monotone:
         run()
-    else:
-        assert not shoal.InferenceL(l=1).merge_monotone
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", NAMES)
+def test_growing_keeps_what_it_is_declared_to_keep(name: str) -> None:
+    @settings(max_examples=100, deadline=None)
+    @given(COUNTS, models(name))
+    def run(counts: list[list[int]], model: Any) -> None:
+        assume(sum(map(sum, counts)) > 0)
+        classes = classes_of(counts)
+        verdicts = model.holds(classes)
+        for left in np.flatnonzero(verdicts).tolist():
+            for right in range(len(classes)):
+                index = np.full(len(classes), -1, np.int32)
+                index[[left, right]] = 0
+                assert model.holds(classes.rolled(index, np.zeros((1, 1), np.int32))).all()
+
+    if registry.find("models", name).growth_monotone:
+        run()
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_leaving_out_other_classes_keeps_the_verdict(name: str) -> None:
     @settings(max_examples=50, deadline=None)
-    @given(COUNTS, MODELS[name], st.integers(0, 31))
+    @given(COUNTS, models(name), st.integers(0, 31))
     def run(counts: list[list[int]], model: Any, dropped: int) -> None:
         assume(sum(map(sum, counts)) > 0)
         assert model.suppression_monotone

@@ -254,6 +254,8 @@ class Search:
         if rows.measure is None and len(self.memory.witnesses) < REMEMBERED:
             self.memory.witnesses.append(witness)
         self._cut(witness)
+        if np.uint64(chosen) in self.candidates:
+            self._exclude(chosen)  # rounding may tell a witness' class from that of the set, which is bad all the same
 
     def _cut(self, witness: Witness) -> None:
         """Excludes small sets that are bad for the witness, from the candidates that are."""

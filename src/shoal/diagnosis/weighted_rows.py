@@ -133,6 +133,11 @@ class WeightedRows:
             return None
         return self.model.compiled(self.histogram)
 
+    @property
+    def floor(self) -> int:
+        """How many records a class must have besides what the compiled level says."""
+        return self.model.floor if isinstance(self.model, SensitiveModel) else 1
+
     @cached_property
     def ceiling(self) -> Any:
         """A compiled level that no part of a class exceeds, if the model has one. Under contexts there is none: a part
@@ -195,9 +200,8 @@ class WeightedRows:
                 return sizes, sizes.astype(np.float64)
             return sizes, self.sign * self.model.levels(self._classes(partition, sizes)).astype(np.float64)
         sizes, levels = self._compiled(partition, self.measure, self._alone)
-        assert isinstance(self.model, SensitiveModel)
-        if self.model.floor > 1:
-            levels[sizes < self.model.floor] = -np.inf
+        if self.floor > 1:
+            levels[sizes < self.floor] = -np.inf
         return sizes, levels
 
     def _classes(self, partition: Partition, sizes: Counts) -> Classes:

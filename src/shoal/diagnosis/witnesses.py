@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -43,7 +44,8 @@ class Witness:
             return float(weights[distinct & wanted == wanted].sum())
 
         def level(chosen: int) -> float:
-            return float(kernel.level_of(inner(chosen), masks, rows.counted, rows.measure, rows.sign))
+            weight, reached = kernel.level_of(inner(chosen), masks, rows.counted, rows.measure, rows.sign)
+            return float(reached) if weight >= rows.floor else -math.inf
 
         return cls(mask_of(places), tuple(likeliest), size if rows.measure is None else level)
 

@@ -139,14 +139,15 @@ def agreement(columns, row):
 
 @njit(cache=True, nogil=True)
 def level_of(chosen, masks, rows, measure, sign):
-    """The level, by the sensitive values, of the class that the rows form whose mask holds all of `chosen`."""
+    """The weight of the class that the rows form whose mask holds all of `chosen`, and its level."""
     order = np.empty(len(masks), np.int32)
     size = 0
     for row in range(len(masks)):
         if masks[row] & chosen == chosen:
             order[size] = row
             size += 1
-    return levels(order[:size], np.array([0, size], np.int32), rows, measure, sign)[1][0]
+    weights, reached = levels(order[:size], np.array([0, size], np.int32), rows, measure, sign)
+    return weights[0], reached[0]
 
 
 @njit(cache=True, nogil=True)

@@ -48,7 +48,7 @@ class RecursiveLDiversity(SensitiveModel):
     asks: ClassVar[str] = "l"
     level: ClassVar[str] = "recursive-c"
     how: ClassVar[str] = "the greatest ratio of the most frequent count to the tail's; c must exceed it"
-    examples: ClassVar = ({"c": 1.5, "l": 2}, {"c": 2, "l": 3, "column": "disease"})
+    examples: ClassVar = ({"c": 1.5, "l": 2}, {"c": 3, "l": 2, "column": "disease"})
 
     @property
     def least(self) -> int:

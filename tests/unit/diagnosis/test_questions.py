@@ -241,3 +241,74 @@ def test_a_witness_of_diversity_may_remove_candidates_that_it_does_not_refute(se
     assert {frozenset(chosen) for chosen in found.positive_border} == {
         chosen for chosen in good if not any(chosen < other for other in good)
     }
+
+
+def test_a_model_that_also_wants_records_is_refuted_by_its_smallest_class():
+    """Every class of both columns together has a value; two of them have too few records, which no scan for values
+    would see."""
+    frame = pl.DataFrame({"zip": list("aaaabbbb"), "sex": list("xxxyxyyy"), "disease": ["flu"] * 8})
+    data = shoal.read(frame, quasi=["zip", "sex"], sensitive=["disease"])
+    found = shoal.ask(data, notion=shoal.PSensitiveKAnonymity(p=1, k=3), time_limit=5)
+    assert found.proven and found.positive_border == (("zip",), ("sex",))
+    assert found.negative_border == (("zip", "sex"),)
+    whole = ["zip", "sex"]
+    assert shoal.ask(data, attributes=whole, notion=shoal.PSensitiveKAnonymity(p=1, k=3), question=2).answer == 0
+    assert shoal.ask(data, attributes=whole, notion=shoal.PSensitiveKAnonymity(p=1, k=1), question=2).answer == 1
+
+
+def test_a_strict_schema_counts_in_every_question():
+    """Everyone with one other value has one disease: the class has two, and whoever knows the other value learns it."""
+    frame = pl.DataFrame({"zip": list("aabb"), "drug": list("xyxy"), "disease": ["flu", "hiv", "flu", "hiv"]})
+    for strict, level in ((False, 2), (True, 1)):
+        data = shoal.read(frame, quasi=["zip"], sensitive=["drug", "disease"], strict=strict)
+        model = shoal.DistinctLDiversity(l=2, column="disease")
+        assert model.measure(data.summary).value == level
+        assert shoal.ask(data, attributes=["zip"], notion="distinct-l", sensitive="disease").answer == level
+        found = shoal.ask(data, attributes=["zip"], notion=model)
+        assert found.answer is (level == 2) and found.contexts == (() if level == 2 else ("drug",))
+        assert shoal.ask(data, l=2, sensitive="disease").positive_border == ((("zip",),) if level == 2 else ())
+
+
+def test_ties_of_recursive_diversity_are_the_models_ties():
+    """3 of 30 with c = 0.1 is a tie, which 0.1 times 30 is not in binary."""
+    frame = pl.DataFrame({"zip": ["a"] * 30, "disease": [f"d{place // 3}" for place in range(30)]})
+    data = shoal.read(frame, quasi=["zip"], sensitive=["disease"])
+    assert not shoal.RecursiveLDiversity(c=0.1, l=1).holds(data.summary).any()
+    assert shoal.ask(data, attributes=["zip"], notion="recursive-l", c=0.1, l=1).answer is False
+
+
+def test_any_model_can_be_asked(patients):
+    by_name = shoal.ask(patients, attributes=["gender"], notion="beta-likeness", bound=2.0)
+    by_model = shoal.ask(patients, attributes=["gender"], notion=shoal.BetaLikeness(beta=2.0))
+    by_text = shoal.ask(patients, attributes=["gender"], notion="beta-likeness:beta=2.0")
+    assert by_name == by_model == by_text and by_name.question == 1
+    assert by_name.words == "does {gender} have beta ≤ 2?"
+    level = shoal.ask(patients, attributes=["gender"], notion="beta-likeness").answer
+    assert level == shoal.BetaLikeness(beta=1).measure(patients.summary.select(["gender"])).value
+    assert shoal.ask(patients, attributes=["gender"], notion=shoal.BetaLikeness(beta=9), question=2).answer == level
+    assert shoal.ask(patients, attributes=["gender"], notion=shoal.BetaLikeness(beta=9), bound=2.0) == by_name
+    assert shoal.ask(patients, notion="t-closeness", t=0.9).notion == "t"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"notion": "beauty"}, "beta-likeness.*k-map"),
+        ({"notion": "alpha-k-anonymity", "bound": 0.5}, "also needs k.*shoal.AlphaKAnonymity"),
+        ({"notion": "inference-l", "bound": 2}, "InferenceL cannot be asked about sets.*make its level better"),
+        ({"notion": "beta-likeness", "k": 2}, "bounded by beta"),
+        ({"notion": "beta-likeness", "bound": -1.0}, "beta"),
+        ({"notion": "beta-likeness", "bound": 1.0, "c": 2.0}, "no parameter c"),
+        ({"notion": shoal.RecursiveLDiversity(c=2, l=2), "c": 3.0}, "its own parameters"),
+        ({"notion": shoal.DistinctLDiversity(l=2, column="disease"), "sensitive": "age"}, "name one"),
+        ({"k": 2, "bound": 3}, "not both"),
+    ],
+)
+def test_what_cannot_be_asked_and_why(given, message, patients):
+    with pytest.raises(ParameterError, match=message):
+        shoal.ask(patients, **given)
+
+
+def test_a_model_that_merging_breaks_can_be_asked_about_one_set(patients):
+    level = shoal.InferenceL(l=1).measure(patients.summary.select(["gender"])).value
+    assert shoal.ask(patients, attributes=["gender"], notion="inference-l").answer == level

@@ -17,6 +17,7 @@ NOTIONS = [
     {"notion": "frequency-l", "l": 2},
     {"notion": "recursive-l", "l": 3, "c": 2.0},
     {"notion": "t", "t": 0.4},
+    {"notion": "beta-likeness", "bound": 9.0},
 ]
 QUASI = [ODD["age"], ODD["sex"], ODD["race"]]
 
@@ -71,8 +72,8 @@ def test_the_curve(notion, data, people):
 def test_both_borders_are_proved(notion, data, people):
     found = shoal.ask(data, **notion)
     rows = dict(run(shoal.sql(found, "my people"), people))
-    bound = notion.get("k") or notion.get("l") or notion.get("t")
-    good = {name for name, level in rows.items() if (level <= bound if "t" in notion else level >= bound)}
+    bound, less = found.bound, not found.model.more_is_safer
+    good = {name for name, level in rows.items() if (level <= bound if less else level >= bound)}
     assert good == {", ".join(names) for names in found.positive_border}
     assert rows.keys() - good == {", ".join(names) for names in found.negative_border}
     found = shoal.ask(data, delta=0.1, **notion)
@@ -104,3 +105,26 @@ def test_what_has_no_query(data):
         shoal.sql(shoal.ask(data, k=3), dialect="esperanto")
     with pytest.raises(ParameterError, match="no SQL"):
         shoal.sql(shoal.ask(data, t=0.5, distance="ordered"))
+
+
+@pytest.mark.parametrize("notion", NOTIONS[1:], ids=lambda notion: notion["notion"])
+def test_strict_schemas_look_at_the_parts_of_classes(notion, people):
+    """The level of a class is that of its worst part; what is lost is the whole class."""
+    strict = shoal.read(people, quasi=QUASI[:2], sensitive=[ODD["occupation"], QUASI[2]], strict=True)
+    differs = []
+    for given in (without_bound(notion), {**notion, "delta": "ask"}):
+        found = shoal.ask(strict, attributes=QUASI[1:2], sensitive=ODD["occupation"], **given)
+        assert found.contexts == (QUASI[2],)
+        assert run(shoal.sql(found, "my people"), people)[0][0] == pytest.approx(found.answer)
+        plain = shoal.read(people, quasi=QUASI[:2], sensitive=[ODD["occupation"]])
+        differs.append(found.answer != shoal.ask(plain, attributes=QUASI[1:2], **given).answer)
+    assert any(differs)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [shoal.AlphaKAnonymity(alpha=0.5, k=2), shoal.BetaLikeness(beta=1, enhanced=True), shoal.KMap(k=2, leaves=(0,))],
+)
+def test_models_without_sql_say_so(model, data):
+    with pytest.raises(ParameterError, match="has no SQL"):
+        shoal.sql(shoal.ask(data, notion=model, attributes=QUASI[:1]))
