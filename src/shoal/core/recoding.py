@@ -103,7 +103,7 @@ def _means(classes: Codes, column: Codes, hierarchy: Hierarchy, count: int, weig
     totals = np.bincount(classes[kept], weights=shares, minlength=count)
     # Shares first: the sum of huge values may be infinite where their mean is not.
     parts = hierarchy.values[column[kept]] * (shares / totals[classes[kept]])
-    means: Floats = np.bincount(classes[kept], weights=parts, minlength=count)
+    means = np.bincount(classes[kept], weights=parts, minlength=count)
     return np.where(totals > 0, means, np.nan)
 
 
