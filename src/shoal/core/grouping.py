@@ -6,7 +6,7 @@ columns are grouped in parts and each part's tuples are numbered before the next
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
@@ -23,6 +23,8 @@ WIDEST = 2**62
 DENSEST = 2**22
 BLOCK = 1 << 20
 SAMPLE = 1 << 16
+CHUNK = 1 << 14
+SLOTS = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -88,49 +90,104 @@ def group(
     return Groups(np.vstack([head.keys[:, rest.keys[0]], rest.keys[1:]]), rest.counts, rest.index)
 
 
+class _Keys:
+    """The tuples of some columns as single integers, a chunk of rows at a time."""
+
+    def __init__(self, columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None) -> None:
+        self.columns = [np.ascontiguousarray(column, dtype=np.int32) for column in columns]
+        self.strides = _strides(radices).tolist()
+        self.space = int(self.strides[0]) * max(int(radices[0]), 1)
+        self.weights = np.empty(0, np.int64) if weights is None else np.ascontiguousarray(weights)
+        self.rows = len(columns[0])
+
+    def fill(self, begin: int, end: int, keys: Counts) -> None:
+        """The keys of the rows `begin:end`, column by column, so that each pass is a plain vector loop."""
+        from shoal.kernels.grouping import extend
+
+        keys[:] = 0
+        for column, stride in zip(self.columns, self.strides, strict=True):
+            extend(keys, column[begin:end], stride)
+
+    def chunks(self, begin: int, end: int) -> Iterator[tuple[int, int, Counts]]:
+        """The rows `begin:end` in chunks that stay in the cache; the next chunk overwrites the keys of the last."""
+        room = np.empty(min(CHUNK, end - begin), np.int64)
+        for first in range(begin, end, CHUNK):
+            last = min(first + CHUNK, end)
+            self.fill(first, last, room[: last - first])
+            yield first, last, room[: last - first]
+
+    @property
+    def mostly_distinct(self) -> bool:
+        """Whether a sample says that there are too many distinct tuples for a hash table to stay in the cache."""
+        step = max(1, self.rows // SAMPLE)
+        pairs = zip(self.columns, self.strides, strict=True)
+        sample = sum(column[::step].astype(np.int64) * stride for column, stride in pairs)
+        return isinstance(sample, np.ndarray) and len(sample) >= SAMPLE and len(np.unique(sample)) > 0.85 * len(sample)
+
+
 def _group_narrow(columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None, index: bool) -> Groups:
     from numba import get_num_threads
-    from numba.typed import List
 
     from shoal.kernels import grouping as kernel
 
-    rows = len(columns[0])
-    strides = _strides(radices)
-    space = int(strides[0]) * max(int(radices[0]), 1)
-    weights = np.empty(0, np.int64) if weights is None else weights
-    listed = List([np.ascontiguousarray(column, dtype=np.int32) for column in columns])
-    slices = _slices(rows, get_num_threads())
-    if space <= min(DENSEST, max(4 * rows, 1024)):
-        tallies = _threaded(lambda begin, end: kernel.tally(listed, strides, weights, begin, end, space), slices)
-        total = np.sum(tallies, axis=0) if len(tallies) > 1 else tallies[0]
+    held = _Keys(columns, radices, weights)
+    slices = _slices(held.rows, get_num_threads())
+    if held.space <= min(DENSEST, max(4 * held.rows, 1024)):
+        total = sum(_threaded(lambda begin, end: _tallied(held, begin, end), slices))
         keys = np.flatnonzero(total).astype(np.int64)
         counts = total[keys]
     else:
-        sorting = len(weights) == 0 and _mostly_distinct(listed, strides, rows)
-
-        def counted(begin: int, end: int) -> Any:
-            if sorting:
-                ordered = kernel.fill(listed, strides, begin, end)
-                ordered.sort()
-                return kernel.run_lengths(ordered)
-            keys, counts = kernel.aggregate(listed, strides, weights, begin, end)
-            order = np.argsort(keys)
-            return keys[order], counts[order]
-
-        keys, counts = reduce(lambda left, right: kernel.merge(*left, *right), _threaded(counted, slices))
+        count = _sorted if weights is None and held.mostly_distinct else _hashed
+        keys, counts = reduce(
+            lambda left, right: kernel.merge(*left, *right),
+            _threaded(lambda begin, end: count(held, begin, end), slices),
+        )
     positions = None
     if index:
-        positions = np.empty(rows, dtype=np.int32)
+        positions = np.empty(held.rows, dtype=np.int32)
         table = kernel.numbered(keys)
-        _threaded(lambda begin, end: kernel.locate(listed, strides, keys, table, positions, begin, end), slices)
+
+        def locate(begin: int, end: int) -> None:
+            for first, last, chunk in held.chunks(begin, end):
+                kernel.locate(chunk, keys, table, positions[first:last])
+
+        _threaded(locate, slices)
     return Groups(_decoded(keys, radices), counts, positions)
 
 
-def _mostly_distinct(listed: Any, strides: Counts, rows: int) -> bool:
-    """Whether a sample says that there are too many distinct tuples for a hash table to stay in the cache."""
-    step = max(1, rows // SAMPLE)
-    sample = sum(column[::step].astype(np.int64) * stride for column, stride in zip(listed, strides, strict=True))
-    return len(sample) >= SAMPLE and len(np.unique(sample)) > 0.85 * len(sample)
+def _tallied(held: _Keys, begin: int, end: int) -> Counts:
+    """Counts by key, for key spaces small enough to address directly."""
+    from shoal.kernels import grouping as kernel
+
+    counts = np.zeros(held.space, np.int64)
+    for first, last, chunk in held.chunks(begin, end):
+        kernel.tally(chunk, held.weights[first:last], counts)
+    return counts
+
+
+def _sorted(held: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
+    """Distinct keys in order with their counts, where most are distinct."""
+    from shoal.kernels import grouping as kernel
+
+    ordered = np.empty(end - begin, np.int64)
+    for first in range(begin, end, CHUNK):
+        last = min(first + CHUNK, end)
+        held.fill(first, last, ordered[first - begin : last - begin])
+    ordered.sort()
+    keys, counts = kernel.run_lengths(ordered)
+    return keys, counts
+
+
+def _hashed(held: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
+    """Distinct keys in order with their counts, where few are distinct."""
+    from shoal.kernels import grouping as kernel
+
+    slots, tallies, used = np.full(SLOTS, -1, np.int64), np.zeros(SLOTS, np.int64), 0
+    for first, last, chunk in held.chunks(begin, end):
+        slots, tallies, used = kernel.aggregate(chunk, held.weights[first:last], slots, tallies, used)
+    keys, counts = kernel.compact(slots, tallies, used)
+    order = np.argsort(keys)
+    return keys[order], counts[order]
 
 
 def _slices(rows: int, threads: int) -> list[tuple[int, int]]:

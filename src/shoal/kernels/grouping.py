@@ -3,7 +3,6 @@
 import numpy as np
 from numba import njit
 
-_CHUNK = 2048
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -14,35 +13,33 @@ def _slot(key, shift):
 
 
 @njit(cache=True, nogil=True)
-def _fill(columns, strides, begin, end, keys):
-    """The keys of rows `begin` to `end`, column by column so that each pass is a plain vector loop."""
-    first, stride = columns[0], strides[0]
-    for row in range(begin, end):
-        keys[row - begin] = first[row] * stride
-    for position in range(1, len(columns)):
-        column, stride = columns[position], strides[position]
-        for row in range(begin, end):
-            keys[row - begin] += column[row] * stride
+def extend(keys, column, stride):
+    """Adds one digit to mixed-radix keys."""
+    for row in range(len(keys)):
+        keys[row] += column[row] * stride
 
 
 @njit(cache=True, nogil=True)
-def tally(columns, strides, weights, begin, end, space):
-    """Counts by key, for key spaces small enough to address directly."""
-    counts = np.zeros(space, np.int64)
-    keys = np.empty(_CHUNK, np.int64)
+def tally(keys, weights, counts):
+    """Counts keys, or adds up their weights where there are any, in a key space that can be addressed directly."""
     weighted = len(weights) > 0
-    for start in range(begin, end, _CHUNK):
-        stop = min(start + _CHUNK, end)
-        _fill(columns, strides, start, stop, keys)
-        for row in range(start, stop):
-            counts[keys[row - start]] += weights[row] if weighted else 1
-    return counts
+    for row in range(len(keys)):
+        counts[keys[row]] += weights[row] if weighted else 1
 
 
 @njit(cache=True, nogil=True)
-def _grown(slots, counts, bits):
+def _bits(table):
+    """The power of two that is a table's size."""
+    bits = 0
+    while (1 << bits) < len(table):
+        bits += 1
+    return bits
+
+
+@njit(cache=True, nogil=True)
+def _grown(slots, counts):
     """The same open-addressing table, four times as large."""
-    bits += 2
+    bits = _bits(slots) + 2
     shift = np.uint64(64 - bits)
     mask = (1 << bits) - 1
     larger = np.full(1 << bits, -1, np.int64)
@@ -55,11 +52,40 @@ def _grown(slots, counts, bits):
                 place = (place + 1) & mask
             larger[place] = key
             tallies[place] = counts[old]
-    return larger, tallies, bits
+    return larger, tallies
 
 
 @njit(cache=True, nogil=True)
-def _compact(slots, counts, used):
+def aggregate(keys, weights, slots, counts, used):
+    """Counts keys in an open-addressing table, which grows first where it might get too full; returns the table and
+    how many keys it has."""
+    while 2 * (used + len(keys)) > len(slots):
+        slots, counts = _grown(slots, counts)
+    return slots, counts, used + _count(keys, weights, slots, counts)
+
+
+@njit(cache=True, nogil=True)
+def _count(keys, weights, slots, counts):
+    """Counts keys in an open-addressing table; returns how many were new."""
+    shift = np.uint64(64 - _bits(slots))
+    mask = len(slots) - 1
+    fresh = 0
+    weighted = len(weights) > 0
+    for row in range(len(keys)):
+        key = keys[row]
+        place = _slot(key, shift)
+        while slots[place] != key and slots[place] >= 0:
+            place = (place + 1) & mask
+        if slots[place] < 0:
+            slots[place] = key
+            fresh += 1
+        counts[place] += weights[row] if weighted else 1
+    return fresh
+
+
+@njit(cache=True, nogil=True)
+def compact(slots, counts, used):
+    """The keys of an open-addressing table and their counts, in no particular order."""
     keys = np.empty(used, np.int64)
     tallies = np.empty(used, np.int64)
     at = 0
@@ -69,46 +95,6 @@ def _compact(slots, counts, used):
             tallies[at] = counts[place]
             at += 1
     return keys, tallies
-
-
-@njit(cache=True, nogil=True)
-def aggregate(columns, strides, weights, begin, end):
-    """Distinct keys of rows `begin` to `end` with their counts, in no particular order."""
-    bits = 12
-    slots = np.full(1 << bits, -1, np.int64)
-    counts = np.zeros(1 << bits, np.int64)
-    shift = np.uint64(64 - bits)
-    mask = (1 << bits) - 1
-    used = 0
-    keys = np.empty(_CHUNK, np.int64)
-    weighted = len(weights) > 0
-    for start in range(begin, end, _CHUNK):
-        stop = min(start + _CHUNK, end)
-        if 2 * (used + _CHUNK) > len(slots):
-            slots, counts, bits = _grown(slots, counts, bits)
-            shift = np.uint64(64 - bits)
-            mask = (1 << bits) - 1
-        _fill(columns, strides, start, stop, keys)
-        for row in range(start, stop):
-            key = keys[row - start]
-            place = _slot(key, shift)
-            while slots[place] != key and slots[place] >= 0:
-                place = (place + 1) & mask
-            if slots[place] < 0:
-                slots[place] = key
-                used += 1
-            counts[place] += weights[row] if weighted else 1
-    return _compact(slots, counts, used)
-
-
-@njit(cache=True, nogil=True)
-def fill(columns, strides, begin, end):
-    """The keys of rows `begin` to `end`."""
-    keys = np.empty(end - begin, np.int64)
-    for start in range(begin, end, _CHUNK):
-        stop = min(start + _CHUNK, end)
-        _fill(columns, strides, start, stop, keys[start - begin : stop - begin])
-    return keys
 
 
 @njit(cache=True, nogil=True)
@@ -168,19 +154,12 @@ def numbered(keys):
 
 
 @njit(cache=True, nogil=True)
-def locate(columns, strides, keys, table, positions, begin, end):
-    """Writes the position in `keys` of every row's key."""
-    bits = 0
-    while (1 << bits) < len(table):
-        bits += 1
-    shift = np.uint64(64 - bits)
+def locate(wanted, keys, table, positions):
+    """Writes the position in `keys` of every wanted key; `table` is what `numbered` made of the keys."""
+    shift = np.uint64(64 - _bits(table))
     mask = len(table) - 1
-    chunk = np.empty(_CHUNK, np.int64)
-    for start in range(begin, end, _CHUNK):
-        stop = min(start + _CHUNK, end)
-        _fill(columns, strides, start, stop, chunk)
-        for row in range(start, stop):
-            place = _slot(chunk[row - start], shift)
-            while keys[table[place]] != chunk[row - start]:
-                place = (place + 1) & mask
-            positions[row] = table[place]
+    for row in range(len(wanted)):
+        place = _slot(wanted[row], shift)
+        while keys[table[place]] != wanted[row]:
+            place = (place + 1) & mask
+        positions[row] = table[place]
