@@ -1,58 +1,10 @@
-"""Plug-ins of other packages, and plug-ins by their spelling."""
-
-import subprocess
-import sys
+"""Plug-ins by their spelling."""
 
 import pytest
 
 import shoal
 from shoal import job, registry
 from shoal.errors import ParameterError
-
-PLUGIN = """
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
-from annotated_types import Gt, Le
-from typing_extensions import Doc
-from shoal.core.contracts import Model
-from shoal.core.finding import Finding
-
-@dataclass(frozen=True, kw_only=True)
-class LeastShare(Model):
-    share: Annotated[float, Gt(0), Le(1), Doc("the least share")]
-    merge_monotone: ClassVar[bool] = True
-    suppression_monotone: ClassVar[bool] = True
-
-    def holds(self, classes):
-        return classes.sizes >= self.share * classes.records
-
-    def measure(self, classes):
-        least = float(classes.sizes.min()) / classes.records
-        return Finding(name="share", value=least, bound=self.share, holds=least >= self.share)
-"""
-
-SCRIPT = """
-import polars, shoal
-from shoal import registry
-assert "least-share" in registry.names("models")
-data = shoal.read(polars.DataFrame({"a": [1, 1, 2, 2, 3, 3]}), quasi=["a"])
-release = shoal.anonymize(data, "least-share:share=0.3")
-release.write("out.csv")
-found = shoal.verify("out.csv")
-print(found.holds, round(found["share"].value, 3))
-"""
-
-
-def test_a_package_adds_a_model_by_an_entry_point(tmp_path):
-    (tmp_path / "least_share.py").write_text(PLUGIN, encoding="utf-8")
-    metadata = tmp_path / "least_share-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: least-share\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text("[shoal.models]\nleast-share = least_share:LeastShare\n")
-    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + SCRIPT
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["True", "0.333"]
 
 
 def test_spelling_and_back():
