@@ -36,5 +36,4 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     from shoal import registry
 
-    plugins = [registry.find(family, name).__name__ for family in registry.CONTRACTS for name in registry.names(family)]
-    return sorted([*_VERBS, *_MODULES, *_NOUNS, *plugins, "__version__"])
+    return sorted([*_VERBS, *_MODULES, *_NOUNS, *registry.class_names(), "__version__"])

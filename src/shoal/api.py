@@ -34,6 +34,7 @@ from shoal.errors import (
     InputError,
     NotDefined,
     ParameterError,
+    PluginError,
     ShoalError,
     VerificationError,
     unknown_columns,
@@ -424,14 +425,24 @@ def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | st
         True
     """
     opened = release if isinstance(release, Release) else open_release(release, data)
-    chosen = [job.plugin("metrics", metric) for metric in metrics] or [
-        registry.make("metrics", name, {}) for name in registry.names("metrics") if registry.complete("metrics", name)
-    ]
+    chosen, broken = ([job.plugin("metrics", metric) for metric in metrics], []) if metrics else _every("metrics")
     left_out = Finding(name="suppressed", value=opened.suppressed, how="records that were left out")
     kept = opened.verify(opened.policy) if opened.policy else Findings((left_out,))
-    scores = [_scored(metric, data, opened) for metric in chosen]
+    scores = [*(_scored(metric, data, opened) for metric in chosen), *broken]
     named = {finding.name for finding in (*kept, *scores)}
     return Findings((*scores, *kept, *(finding for finding in _risk(opened) if finding.name not in named)))
+
+
+def _every(family: str) -> tuple[list[Any], list[Finding]]:
+    """Each plug-in of a family that needs no parameter; of those that break their contract, the rule in their place."""
+    found, broken = [], []
+    for name in registry.names(family):
+        try:
+            if registry.complete(family, name):
+                found.append(registry.make(family, name, {}))
+        except PluginError as reason:
+            broken.append(Finding(name=name, value=None, how=str(reason)))
+    return found, broken
 
 
 def _scored(metric: Metric, data: Dataset, release: Release) -> Finding:
@@ -466,10 +477,9 @@ def attack(
         chosen = [job.plugin("attacks", attack) for attack in attacks]
         return tuple(attack.attempt(data, opened, run or Run()) for attack in chosen)
     found = []
-    for name in registry.names("attacks"):
-        if registry.complete("attacks", name):
-            with contextlib.suppress(NotDefined):
-                found.append(registry.make("attacks", name, {}).attempt(data, opened, run or Run()))
+    for attack in _every("attacks")[0]:
+        with contextlib.suppress(NotDefined):
+            found.append(attack.attempt(data, opened, run or Run()))
     return tuple(found)
 
 

@@ -6,6 +6,7 @@ group `shoal.models` (or of any other family) whose name is the plug-in's. An en
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 from collections.abc import Mapping
@@ -92,19 +93,32 @@ def find(family: str, name: str) -> type[Any]:
 
 def _checked(family: str, name: str, plugin: Any) -> type[Any]:
     """A plug-in's class, if it keeps the rules that every one keeps."""
-    contract = CONTRACTS[family]
+    contract, by_name = CONTRACTS[family], getattr(plugin, "__name__", "")
     rules = {
         f"it must be a subclass of {contract.__name__}": isinstance(plugin, type) and issubclass(plugin, contract),
         "it must be a frozen dataclass": getattr(getattr(plugin, "__dataclass_params__", None), "frozen", False),
         "its fields must be keyword-only": dataclasses.is_dataclass(plugin)
         and all(entry.kw_only for entry in dataclasses.fields(plugin)),
         "it must define every method of its contract": not getattr(plugin, "__abstractmethods__", None),
+        **{f"it must set {fact}": hasattr(plugin, fact) for fact in _facts(contract)},
+        f"its class must be named {_class_name(name)}": by_name.lower() == _class_name(name).lower(),
     }
     broken = [rule for rule, kept in rules.items() if not kept]
     if broken:
         raise PluginError(f"the plug-in {name!r} of {family} breaks a rule: {broken[0]}")
     found: type[Any] = plugin
     return found
+
+
+def _facts(contract: type) -> list[str]:
+    """What a contract declares about every plug-in and leaves to each one to say."""
+    declared = inspect.get_annotations(contract).items()
+    return [name for name, kind in declared if "ClassVar" in str(kind) and not hasattr(contract, name)]
+
+
+def _class_name(name: str) -> str:
+    """What the class of a plug-in is called: `k-anonymity` is `KAnonymity`, in any case of the letters."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("-"))
 
 
 def make(family: str, name: str, values: dict[str, Any]) -> Any:
@@ -134,6 +148,16 @@ def name_of(plugin: object) -> str:
                 if find(family, name) is type(plugin):
                     return name
     raise ParameterError(f"{type(plugin).__name__} is not a registered plug-in")
+
+
+def class_names() -> list[str]:
+    """The class names of all plug-ins that keep the rules."""
+    found = []
+    for family in CONTRACTS:
+        for name in names(family):
+            with contextlib.suppress(PluginError):
+                found.append(find(family, name).__name__)
+    return found
 
 
 def by_class_name(name: str) -> type[Any] | None:

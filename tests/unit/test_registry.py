@@ -1,7 +1,4 @@
-"""Plug-ins of other packages, and plug-ins by their spelling."""
-
-import subprocess
-import sys
+"""Plug-ins by their spelling."""
 
 import pytest
 
