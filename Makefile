@@ -2,13 +2,19 @@
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test fuzz lint bench docs clean
 
 demo: .venv/installed
 	$(BIN)/shoal demo -o demo-output
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2
+
+# Thousands of cases; a failing one is run again, and made as simple as it gets, by the command that is printed.
+CASES := 5000
+SEED := 1
+fuzz: .venv/installed
+	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)
 
 lint: .venv/installed
 	$(BIN)/ruff check .
