@@ -2,7 +2,7 @@
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test lowest lint bench docs clean
+.PHONY: demo test fuzz lowest lint bench docs clean
 
 demo: .venv/installed
 	$(BIN)/shoal demo -o demo-output
@@ -13,6 +13,12 @@ test: .venv/installed
 # A few tests with the lowest versions that pyproject.toml allows, whose own deprecation warnings do not count.
 lowest: .venv-lowest/installed
 	NUMBA_CACHE_DIR=.venv-lowest/cache .venv-lowest/bin/python -m pytest -m smoke -W default
+
+# Thousands of cases; a failing one is run again, and made as simple as it gets, by the command that is printed.
+CASES := 5000
+SEED := 1
+fuzz: .venv/installed
+	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -35,6 +35,7 @@ from shoal.errors import (
     NotDefined,
     ParameterError,
     PluginError,
+    SchemaError,
     ShoalError,
     VerificationError,
     unknown_columns,
@@ -42,6 +43,9 @@ from shoal.errors import (
 
 SEED_BITS = 63
 """Bits of a seed that is drawn: far too many to be tried, and still a number that every file format holds."""
+
+_ENCODED = (Role.QUASI, Role.SENSITIVE)
+"""The roles whose values are looked at; other columns are published as they are, or not at all."""
 
 HierarchySpec = str | Path | Mapping[str, Any] | Builder | Hierarchy
 
@@ -95,6 +99,13 @@ def read(
         unknown = [name for name in named if name not in assigned]
         if unknown:
             raise unknown_columns(unknown, assigned)
+    rules = {name: job.member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()}
+    idle = [name for name, rule in rules.items() if rule is not Missing.VALUE and assigned[name] not in _ENCODED]
+    if idle:
+        raise SchemaError(
+            f"column {idle[0]!r} is {assigned[idle[0]]}, and missing-value rules are for quasi-identifiers and "
+            "sensitive attributes; leave the rule out or give the column such a role"
+        )
     chosen = {**_chosen_hierarchies(hierarchies, assigned), **_chosen_hierarchies(column_hierarchies, assigned)}
 
     def hierarchy_for(values: Values, role: Role) -> Hierarchy:
@@ -113,9 +124,7 @@ def read(
         assigned,
         hierarchy_for,
         kinds={name: job.member(Kind, kind, "kind") for name, kind in (kinds or {}).items()},
-        missing_rules={
-            name: job.member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()
-        },
+        missing_rules=rules,
         strict=strict,
     )
 
@@ -136,7 +145,7 @@ def _chosen_hierarchies(
         files = {
             name: folder / f"{name}{ending}"
             for name, role in assigned.items()
-            if role in (Role.QUASI, Role.SENSITIVE)
+            if role in _ENCODED
             for ending in job.ENDINGS
             if (folder / f"{name}{ending}").is_file()
         }

@@ -70,6 +70,8 @@ def main() -> int:
             if chosen.simplest:
                 case = simplest(case, outcome.broken)
             print(f"case {number} FAILED: {outcome.broken}\n  {case}", flush=True)
+            if not chosen.simplest:
+                print(f"  again, and simpler: python -m tests.fuzz {number} --simplest", flush=True)
         elif chosen.number:
             print(f"case {number} {outcome.state}: {case}")
     for kind, count in kinds.most_common():

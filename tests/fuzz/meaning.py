@@ -36,6 +36,12 @@ def number(value: Any) -> Fraction | None:
         return None
 
 
+def quantity(raw: Any, kind: pa.DataType) -> Fraction | None:
+    """A raw value as an exact number: a span of time in its unit, a narrow float by its own shortest spelling."""
+    spelled = pa.types.is_duration(kind) or pa.types.is_floating(kind)
+    return number(_arrow_text(raw, kind) if spelled and raw is not None else raw)
+
+
 def spellings(value: Any, kind: pa.DataType) -> set[str]:
     """Every way in which a file may spell a value that is not missing."""
     if isinstance(value, str):
@@ -139,8 +145,7 @@ def covers(shown: Any, raw: Any, value: Hashable, column: Column, kind: pa.DataT
     own = spellings(raw, column.type)
     if (_idle(text.strip()) in own) if text is not None else bool(own & spellings(shown, kind or column.type)):
         return True
-    counted = pa.types.is_duration(column.type) or pa.types.is_floating(column.type)
-    exact = number(_arrow_text(raw, column.type) if counted else raw)
+    exact = quantity(raw, column.type)
     if exact is not None and text is not None and _inside(exact, text):
         return True
     if exact is not None and number(shown) is not None:

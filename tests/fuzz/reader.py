@@ -38,7 +38,7 @@ def read(path: Path, delimiter: str) -> Sheet:
     if path.suffix in (".parquet", ".arrow"):
         table = arrow_table(path)
         columns = [table[name].to_pylist() for name in table.column_names]
-        types = {field.name: field.type for field in table.schema}
+        types = {field.name: _plain(field.type) for field in table.schema}
         return Sheet(table.column_names, list(zip(*columns, strict=True)), types)
     text = content(path).decode()
     delimiter = "\t" if ".tsv" in path.suffixes else delimiter
@@ -46,6 +46,10 @@ def read(path: Path, delimiter: str) -> Sheet:
     lengths = {len(row) for row in rows}
     assert lengths <= {len(header)}, "rows of a CSV file have other lengths than its header"
     return Sheet(header, [tuple(cell if cell else None for cell in row) for row in rows], {})
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def arrow_table(path: Path) -> pa.Table:

@@ -1,5 +1,8 @@
 """Plug-ins by their spelling."""
 
+import subprocess
+import sys
+
 import pytest
 
 import shoal

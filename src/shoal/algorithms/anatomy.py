@@ -70,8 +70,8 @@ class Anatomy(Algorithm):
         if not kept_models.all():
             broken = int((~kept_models).sum())
             raise InfeasibleError(
-                f"groups of {least} different sensitive values break the policy in {broken:,} of {len(numbers):,} "
-                "groups; Anatomy aims at shares of 1/l in a group, so ask for frequency-l-diversity alone or for a greater l",
+                f"with {least} different sensitive values each {broken:,} of {len(numbers):,} groups break the policy; "
+                "Anatomy aims at shares of 1/l in a group, so ask for frequency-l-diversity alone or for a greater l",
                 {"least": least, "groups": len(numbers), "broken": broken},
             )
         plan = Plan(dataset.summary.keys, owners, owners < 0, np.zeros((0, len(numbers)), np.int32), (), True)

@@ -68,8 +68,9 @@ class RankSwapping(Algorithm):
 
 
 def _is_numeric(dataset: Dataset, name: str) -> bool:
+    """Whether a column has numbers; one whose hierarchy also names other things than numbers has none to rank by."""
     column = dataset.schema[name]
-    return column.kind is Kind.NUMERIC and column.hierarchy is not None
+    return column.kind is Kind.NUMERIC and column.hierarchy is not None and column.hierarchy.values is not None
 
 
 def swapped(values: NDArray[np.float64], most: int, generator: np.random.Generator) -> NDArray[np.float64]:
