@@ -88,18 +88,18 @@ class Unshown(str):
         return f"number {self.place}"
 
 
-def printable(name: str) -> str:
+def quoted(name: str) -> str:
     """A name as a message shows it: quoted, nothing in it that a terminal would obey, and not at any length."""
     shown = repr(name)
     return shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
 
 
 def unknown_columns(unknown: Iterable[str], available: Iterable[str]) -> SchemaError:
-    names = ", ".join(map(printable, unknown))
+    names = ", ".join(map(quoted, unknown))
     available = list(available)
     if any(isinstance(name, Unshown) for name in available):
         return SchemaError(
             f"no column named {names}; the first line of the table looks like a record, so its {len(available)} "
             "fields are not shown; add a header"
         )
-    return SchemaError(f"no column named {names}; the table has {', '.join(map(printable, available))}")
+    return SchemaError(f"no column named {names}; the table has {', '.join(map(quoted, available))}")

@@ -22,7 +22,7 @@ from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role
-from shoal.errors import InputError, ParameterError, printable
+from shoal.errors import InputError, ParameterError, quoted
 
 if TYPE_CHECKING:
     from shoal.core.dataset import Dataset
@@ -366,7 +366,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         file = _File.model_validate(raw)
     except ValidationError as error:
         first = error.errors()[0]
-        place = printable(".".join(str(part) for part in first["loc"]))[1:-1]
+        place = quoted(".".join(str(part) for part in first["loc"]))[1:-1]
         raise InputError(f"{where}: {place}: {first['msg']}") from None
 
     def resolved(text: str | None) -> Path | None:

@@ -18,7 +18,7 @@ import pyarrow.csv
 
 from shoal.core.header import LOOKED_AT, held_back
 from shoal.core.header import names as checked_names
-from shoal.errors import InputError, ParameterError, printable
+from shoal.errors import InputError, ParameterError, quoted
 
 SAMPLE = 1 << 20
 BLOCK = 1 << 24
@@ -69,7 +69,7 @@ def _known(encoding: str) -> str:
     except (LookupError, ValueError):
         name = "undefined"
     if name in _NO_ENCODINGS:
-        raise ParameterError(f"there is no encoding {printable(encoding)}; utf-8, utf-16 and cp1252 are common")
+        raise ParameterError(f"there is no encoding {quoted(encoding)}; utf-8, utf-16 and cp1252 are common")
     return name
 
 

@@ -15,7 +15,7 @@ import pyarrow.parquet
 from shoal.core.header import LOOKED_AT, held_back
 from shoal.core.header import names as checked_names
 from shoal.engines.embedded import csv
-from shoal.errors import InputError, ParameterError, printable
+from shoal.errors import InputError, ParameterError, quoted
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
@@ -68,7 +68,7 @@ def _plainer(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
-        raise InputError(f"column {printable(name)} holds text that is not utf-8; write the table anew") from None
+        raise InputError(f"column {quoted(name)} holds text that is not utf-8; write the table anew") from None
     if column.type == pa.string_view():
         return column.cast(pa.large_string())
     return column.cast(pa.large_binary()) if column.type == pa.binary_view() else column
@@ -150,10 +150,10 @@ def open_frame(frame: Any, *, missing: Sequence[str] = ()) -> Source:
                 raise TypeError("objects have no Arrow type")
             columns[name] = _plainer(name, wrapped.select(spelled).to_arrow().column(0))
         except UnicodeError:
-            raise InputError(f"column {printable(name)} holds text that is not Unicode; mend or drop it") from None
+            raise InputError(f"column {quoted(name)} holds text that is not Unicode; mend or drop it") from None
         except (pa.ArrowException, TypeError, ValueError):
             raise InputError(
-                f"column {printable(name)} mixes types that no table can hold; make it all text or all numbers"
+                f"column {quoted(name)} mixes types that no table can hold; make it all text or all numbers"
             ) from None
     dtypes = dict(zip(columns, frame.dtypes, strict=True)) if wrapped.implementation.is_pandas() else {}
     return Source(
