@@ -115,10 +115,8 @@ class DuckDB(Engine):
                 Column(name=name, role=roles[name], kind=each.values.kind, hierarchy=hierarchy, missing=rule)
             )
         codes_of = {f"l{at}": (f"t.v{at}", held[name].codes) for at, name in enumerate(named)}
-        coded = tally(
-            session, (f"{alias}.code" for alias in codes_of), joined(f"{tallied} AS t", codes_of), weight="sum(t.n)",
-            what=source.label,
-        )  # fmt: skip
+        selected = ", ".join(f"{alias}.code AS v{at}" for at, alias in enumerate(codes_of))
+        coded = session.create(f"SELECT {selected}, t.n FROM {joined(f'{tallied} AS t', codes_of)}")
         table = DuckDBTable(source, held, coded, frozenset(dropping))
         return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
 

@@ -74,16 +74,21 @@ def joined(origin: str, columns: Mapping[str, tuple[str, Stored]]) -> str:
 def classes(
     session: Session,
     coded: str,
+    width: int,
     attributes: Sequence[tuple[str, str, int]],
     sensitive: Sequence[tuple[str, str, int, Hierarchy | None]],
     hierarchies: Sequence[Hierarchy] = (),
 ) -> Classes:
-    """The classes of a relation of codes with counts `n`: attributes and sensitive ones as name, expression, size."""
+    """The classes of a relation of codes with counts `n`: attributes and sensitive ones as name, expression, size.
+
+    The relation has `width` columns of codes, and hardly a row twice: nothing is grouped when all of them are taken.
+    """
 
     def grouped(*chosen: tuple[str, str, int, Hierarchy | None]) -> Classes:
         expressions = [*(expression for _, expression, _ in attributes), *(each[1] for each in chosen)]
         selected = ", ".join(f"{expression} AS k{at}" for at, expression in enumerate(expressions))
-        found = session.fetch(f"SELECT {selected}, CAST(sum(n) AS BIGINT) AS n FROM {coded} GROUP BY ALL")
+        sums, by = ("n", "") if len(expressions) == width else ("CAST(sum(n) AS BIGINT) AS n", " GROUP BY ALL")
+        found = session.fetch(f"SELECT {selected}, {sums} FROM {coded}{by}")
         *columns, counts = (found[at].to_numpy() for at in range(found.num_columns))
         return summarize(
             [name for name, *_ in attributes],

@@ -117,6 +117,7 @@ class DuckDBPublished:
         return classes(
             self.session,
             joined(f"{tallied} AS t", codes),
+            len(names),
             [(name, f"l{at}.code", sizes[name]) for at, name in enumerate(attributes)],
             [
                 (name, f"l{at}.code", sizes[name], tree)

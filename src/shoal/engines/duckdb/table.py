@@ -37,7 +37,7 @@ class CodedColumn:
 class DuckDBTable:
     """A source and the codes of its columns with a role.
 
-    `coded` counts the distinct combinations of codes; everything that is about classes comes from it. Records that
+    `coded` counts the combinations of codes; everything that is about classes comes from it. Records that
     lack a value in one of the `dropping` columns are no part of the table.
     """
 
@@ -64,6 +64,7 @@ class DuckDBTable:
         return classes(
             self._session,
             str(self.coded),
+            len(self.columns),
             [(name, f"v{self.places[name]}", trees[name].size) for name in attributes],
             [(name, f"v{self.places[name]}", trees[name].size, trees[name]) for name in sensitive],
             [trees[name] for name in attributes],
