@@ -195,26 +195,6 @@ def tally(owners, chosen, raw, domain, table):
 
 
 @njit(cache=True, nogil=True)
-def survey(levels, held, raw, least, budget, domain, scratch):
-    """A node when only sizes count: its classes, those below `least` and their records, and, unless there are none
-    or more than `budget` of them, how often each leaf occurs in those records."""
-    nothing = np.zeros(0, np.int64)
-    classes = number(levels, held, domain, scratch)
-    owners, sizes = scratch.owners, scratch.sizes
-    small, records = 0, np.int64(0)
-    for owner in range(classes):
-        if sizes[owner] < least:
-            small += 1
-            records += sizes[owner]
-    if classes < 0 or records == 0 or records > budget:
-        return classes, small, records, nothing
-    chosen = np.empty(len(held.weights), np.bool_)
-    for row in range(len(chosen)):
-        chosen[row] = sizes[owners[row]] < least
-    return classes, small, records, tally(held.owners, chosen, raw, domain, scratch.table)
-
-
-@njit(cache=True, nogil=True)
 def histogram(owners, holders, values, counts, classes, size):
     """Sensitive values by class: where each class' entries start, their values, ascending, and their counts.
 
@@ -303,3 +283,30 @@ def bound(low, high, left_out, lost, charges, score, domain):
     if geometric:
         least, upper = np.expm1(least), np.expm1(upper)
     return least, chosen, upper
+
+
+@njit(cache=True, nogil=True)
+def survey(levels, held, raw, least, budget, charges, score, domain, scratch):
+    """A node when only sizes count: its classes, those below `least` and their records, and, unless there are more than
+    `budget` of them, how often each leaf occurs in those records, and the score when they are left out.
+
+    In one call, because calling a kernel costs as much as a small node.
+    """
+    counts = np.zeros(0, np.int64)
+    classes = number(levels, held, domain, scratch)
+    owners, sizes = scratch.owners, scratch.sizes
+    small, records = 0, np.int64(0)
+    for owner in range(classes):
+        if sizes[owner] < least:
+            small += 1
+            records += sizes[owner]
+    if classes < 0 or records > budget:
+        return classes, small, records, counts, np.nan
+    if records == 0:
+        counts = np.zeros(domain.leaf_counts.sum(), np.int64)
+    else:
+        chosen = np.empty(len(held.weights), np.bool_)
+        for row in range(len(chosen)):
+            chosen[row] = sizes[owners[row]] < least
+        counts = tally(held.owners, chosen, raw, domain, scratch.table)
+    return classes, small, records, counts, bound(levels, levels, counts, 0, charges, score, domain)[0]

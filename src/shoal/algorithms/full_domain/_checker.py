@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.full_domain._groupings import Grouping, Groupings
+from shoal.algorithms.full_domain._groupings import Grouping, Groupings, Survey
 from shoal.algorithms.full_domain._judging import Judge
 from shoal.algorithms.full_domain._scoring import Bound, CellScores, scores
 from shoal.core.dataset import Dataset
@@ -71,20 +71,18 @@ class Checker:
 
     def _check(self, node: Node) -> Verdict:
         if isinstance(self.scores, CellScores) and self.judge.by_size:
-            surveyed = self.groupings.surveyed(node, self.least, self.budget)
-            if surveyed is not None:
-                return self._by_size(node, self.scores, *surveyed)
+            exact, scale = self.scores.exact, self.scores.scale
+            found = self.groupings.surveyed(node, self.least, self.budget, exact, scale)
+            if found is not None:
+                return self._by_size(node, found)
         return self._judged(node)
 
-    def _by_size(
-        self, node: Node, cells: CellScores, classes: int, small: int, records: int, counts: Counts
-    ) -> Verdict:
+    def _by_size(self, node: Node, found: Survey) -> Verdict:
         """The verdict when only sizes count and the objective adds up over cells."""
-        feasible = records <= self.budget
-        score = float("nan")
-        if feasible:
-            score = cells.score(node, self._left_out.keep(node, counts) if records else cells.nothing)
-        return Verdict(node, classes - small, records, records, 0, feasible, score)
+        feasible = found.records <= self.budget
+        if feasible and found.records:
+            self._left_out.keep(node, found.left_out)
+        return Verdict(node, found.classes - found.small, found.records, found.records, 0, feasible, found.score)
 
     def _judged(self, node: Node) -> Verdict:
         found = self.groupings.grouped(node)

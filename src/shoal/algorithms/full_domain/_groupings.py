@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,17 @@ class Grouping:
         return spread
 
 
+class Survey(NamedTuple):
+    """The classes of a node, those that are too small, and the records in them; unless these are more than may be left
+    out, how often each leaf occurs in them, and the node's score."""
+
+    classes: int
+    small: int
+    records: int
+    left_out: Counts
+    score: float
+
+
 class Groupings:
     """Groups the distinct tuples of a table at nodes of the lattice, in room in proportion to the tuples.
 
@@ -81,25 +92,26 @@ class Groupings:
 
     def grouped(self, node: Node) -> Grouping:
         """The classes of a node; its arrays are overwritten by the next call."""
-        base = self._smallest(node)
+        levels = np.array(node, dtype=np.int64)
+        base = self._smallest(levels)
         found = self._from(base, node)
         if self._rebased(node, base, len(found.sizes)):
-            found = self._from(self._smallest(node), node)
+            found = self._from(self._smallest(levels), node)
         return found
 
-    def surveyed(self, node: Node, least: int, budget: int) -> tuple[int, int, int, Counts] | None:
-        """When only sizes count: the number of classes, how many are below `least` and the records in them, and the
-        leaves of those records unless they are none or more than `budget`. None when keys are too wide for that."""
+    def surveyed(self, node: Node, least: int, budget: int, charges: Any, scale: Any) -> Survey | None:
+        """A node when only sizes count and cells cost what `charges` and `scale` say; None when keys are too wide."""
         from shoal.kernels import lattice as kernel
 
-        base = self._smallest(node)
-        classes, small, records, counts = kernel.survey(
-            np.array(node, dtype=np.int64), base.tuples, self.raw.tuples, least, budget, self.domain, self.scratch
-        )
-        if classes < 0:
+        levels = np.array(node, dtype=np.int64)
+        base = self._smallest(levels)
+        found = Survey(*kernel.survey(
+            levels, base.tuples, self.raw.tuples, least, budget, charges, scale, self.domain, self.scratch
+        ))  # fmt: skip
+        if found.classes < 0:
             return None
-        self._rebased(node, base, classes)
-        return classes, small, records, counts
+        self._rebased(node, base, found.classes)
+        return found
 
     def _rebased(self, node: Node, base: Base, classes: int) -> bool:
         """Makes a base below a node that was grouped from far too large a one; says whether."""
@@ -109,14 +121,14 @@ class Groupings:
         if below in self.tried:
             return False
         self.tried.add(below)
-        self._keep(below, self._from(self._smallest(below), below))
+        self._keep(below, self._from(self._smallest(np.array(below, dtype=np.int64)), below))
         return True
 
-    def _smallest(self, node: Node) -> Base:
+    def _smallest(self, levels: Counts) -> Base:
         """The base with the fewest classes that the node generalizes; it is the last one to be given up."""
         from shoal.kernels import lattice as kernel
 
-        at = int(kernel.smallest(self.base_nodes, self.base_sizes, len(self.bases), np.array(node, dtype=np.int64)))
+        at = int(kernel.smallest(self.base_nodes, self.base_sizes, len(self.bases), levels))
         self.clock += 1
         self.base_uses[at] = self.clock
         return self.bases[at]

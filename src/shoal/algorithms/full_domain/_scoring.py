@@ -56,7 +56,8 @@ class CellScores:
     def _bounded(self, low: Node, high: Node, left_out: Counts, lost: int, charges: Any) -> Bound:
         from shoal.kernels import lattice as kernel
 
-        first, last = np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
+        first = np.array(low, dtype=np.int64)
+        last = first if high is low else np.array(high, dtype=np.int64)
         return Bound(*kernel.bound(first, last, left_out, lost, charges, self.scale, self.domain))
 
     def score(self, node: Node, left_out: Counts) -> float:

@@ -1,0 +1,49 @@
+"""What grouping asks of its kernels."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shoal.core import grouping
+
+WARM = """
+import numpy as np, numba
+from shoal.kernels.compilation import seconds_compiling
+seconds_compiling()
+from shoal.core.grouping import group
+for radix in (4, 2**20):
+    group([np.arange(4, dtype=np.int32)] * 3, [radix] * 3, weights=np.ones(4, np.int64), index=True)
+print(seconds_compiling() > 0)
+"""
+
+
+def test_a_warm_process_compiles_nothing(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    compiled = [
+        subprocess.run([sys.executable, "-c", WARM], capture_output=True, text=True, check=True, env=environment).stdout
+        for _ in range(2)
+    ]
+    assert [answer.strip() for answer in compiled] == ["True", "False"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("radices", [[5, 7, 3], [500, 700, 30_000]])
+def test_chunks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, radices: list[int], weighted: bool) -> None:
+    """Tables that grow, chunks of any size and several slices, against numpy."""
+    generator = np.random.default_rng(4)
+    columns = [generator.integers(0, radix, 5000, dtype=np.int32) for radix in radices]
+    weights = generator.integers(1, 9, 5000) if weighted else None
+    monkeypatch.setattr(grouping, "CHUNK", 77)
+    monkeypatch.setattr(grouping, "BLOCK", 1000)
+    monkeypatch.setattr(grouping, "SLOTS", 4)
+    found = grouping.group(columns, radices, weights=weights, index=True)
+    keys, index = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    assert np.array_equal(found.keys, keys)
+    assert found.index is not None and np.array_equal(found.index, index.ravel())
+    assert np.array_equal(found.counts, np.bincount(index.ravel(), weights).astype(np.int64))
