@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import shoal
+from shoal import registry
 
 ROOT = Path(shoal.__file__).parent
 HEAVY = ("pandas", "sklearn", "numba", "altair", "pyspark", "scipy", "duckdb", "sqlglot")
@@ -65,6 +66,24 @@ def test_imports_go_one_way():
             assert RANK[other] <= RANK[own], f"{path.name} of {own} imports {other}"
             assert not (own in PLUGINS and other in PLUGINS), f"{own} imports {other}"
             assert not (own == "kernels" and other == "core"), "kernels take arrays, not nouns"
+
+
+def test_nothing_outside_the_engines_names_one():
+    names = registry.names("engines")
+    outside = [path for path in ROOT.rglob("*.py") if path.relative_to(ROOT).parts[0] != "engines"]
+    for path in outside:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal.engines"):
+                # the lookup asks which engine is the default; it finds all of them by their folders
+                assert path.name == "registry.py" and [alias.name for alias in node.names] == ["DEFAULT"], path
+            elif isinstance(node, ast.Import):
+                assert not any(alias.name.startswith("shoal.engines") for alias in node.names), path
+            elif isinstance(node, ast.Call):
+                called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                given = [entry.value for entry in node.args if isinstance(entry, ast.Constant)]
+                assert called not in ("engine", "import_module") or not any(
+                    name in str(text) for text in given for name in names
+                ), path
 
 
 def test_numba_is_used_in_kernels_only():

@@ -133,6 +133,14 @@ def test_a_table_that_is_not_there_is_named_with_what_there_is(database):
         shoal.read(f"{database}::nurses", **ROLES, engine="duckdb")
 
 
+def test_a_table_that_changes_is_not_published():
+    data = shoal.read(table(), **ROLES, engine="duckdb")
+    source = data.table.source
+    source.session.execute(f"DELETE FROM {source._streamed} WHERE age = 20")
+    with pytest.raises(InputError, match="changed"):
+        shoal.anonymize(data, "k-anonymity:k=3")
+
+
 def test_what_is_no_database_is_refused(tmp_path):
     path = tmp_path / "notes.db"
     path.write_text("nothing")

@@ -44,6 +44,17 @@ class DuckDB(Engine):
 
     What does not fit into the memory limit is spilled, not encrypted, into a private folder inside `temporary` and
     removed at the end.
+
+    Does not protect against: whoever can read the temporary folder as the same user, while the work is done.
+
+    Reference: M. Raasveldt and H. Mühleisen, DuckDB: an embeddable analytical database, SIGMOD 2019.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"age": [21, 22, 21, 22]})
+        >>> data = shoal.read(table, quasi=["age"], engine="duckdb:memory_limit=1GB,threads=2")
+        >>> shoal.diagnose(data)["k"].value
+        2
     """
 
     memory_limit: Annotated[

@@ -18,6 +18,9 @@ from shoal.engines.embedded import csv
 from shoal.engines.embedded import source as embedded
 from shoal.errors import InputError
 
+LISTED = 20
+"""Tables of a database that a message names."""
+
 _SERVER = re.compile(r"postgres(?:ql)?:/+")
 _WILD = re.compile(r"[*?\[]")
 
@@ -162,13 +165,16 @@ def _open_table(session: Session, database: str, table: str, missing: tuple[str,
     catalog, label = _attached(session, database)
     with session.cursor(label) as cursor:
         known = cursor.execute(
-            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = ? ORDER BY ALL",
+            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = ? "
+            "AND table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY ALL",
             [catalog],
         ).fetchall()
     found = [(schema, name) for schema, name in known if table in (name, f"{schema}.{name}")]
     if len(found) != 1:
-        there = ", ".join(dict.fromkeys(f"{schema}.{name}" for schema, name in known)) or "none"
-        raise InputError(f"{label}: {'no' if not found else 'more than one'} table {table!r}; there are {there}")
+        there = [f"{schema}.{name}" for schema, name in known]
+        listed = ", ".join(there[:LISTED]) + (f" and {len(there) - LISTED} more" if len(there) > LISTED else "")
+        many = "more than one" if found else "no"
+        raise InputError(f"{label}: {many} table {table!r}; there are {listed or 'none'}")
     place = ".".join(quoted(part) for part in (catalog, *found[0]))
     kinds = session.described(place, what=table)
     # Arrow has no plain type for these, and their texts say all that they hold.
