@@ -12,6 +12,7 @@ from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
 from shoal.core.loss import penalties, penalty
 from shoal.core.objective import CellObjective, CellTerms
+from shoal.core.recoding import Codebook
 from shoal.core.release import Release
 
 
@@ -35,8 +36,9 @@ class Gcp(CellObjective):
         costs = []
         for tree, keys in zip(summary.hierarchies, summary.keys, strict=True):
             least, greatest = int(keys.min()), int(keys.max())
-            rows = zip(tree.starts, tree.stops, tree.codes, strict=True)
-            costs.append(np.stack([penalty(tree, low[row], high[row], least, greatest) for low, high, row in rows]))
+            books = [Codebook.at_level(tree, level) for level in range(tree.height + 1)]
+            levels = [penalty(tree, book.low, book.high, least, greatest, book.lengths) for book in books]
+            costs.append(np.stack([cost[nodes] for cost, nodes in zip(levels, tree.codes, strict=True)]))
         count = len(costs)
         return CellTerms(tuple(costs), np.zeros(count), np.full(count, float(summary.records)), weights)
 
