@@ -18,6 +18,7 @@ import pytest
 from truth import held_values, tables_of, untrue_cells
 
 import shoal
+from shoal import registry
 from shoal.api import publish
 from shoal.core.contracts import Algorithm
 from shoal.core.files import sha256
@@ -324,3 +325,104 @@ def test_a_codebook_reads_as_it_was_meant(table: pl.DataFrame) -> None:
     assert release.recoding is not None and release.recoding.plan is not None
     book: Codebook = release.recoding.plan.codebooks[0]
     assert book.numeric and release.frame["age"].dtype == pl.Float64
+
+
+def test_a_class_that_is_not_published(table: pl.DataFrame) -> None:
+    """The engine forgets a whole class."""
+    forgotten = lambda plan: replace(plan, withheld=plan.withheld | (plan.classes == plan.classes[0]))  # noqa: E731
+    with pytest.raises(VerificationError, match="not among the published ones"):
+        shoal.anonymize(erring(read(table), forgotten), K, algorithm="optimal", suppression=0.9, seed=1)
+
+
+def test_another_raw_value(table: pl.DataFrame) -> None:
+    """A raw value is published as another one: sizes and diseases are as they were decided."""
+
+    def other(plan: Plan) -> Plan:
+        book = plan.codebooks[0]
+        assert book.raw
+        low = book.low.copy()
+        low[[0, 1]] = low[[1, 0]]
+        return replace(plan, codebooks=(replace(book, low=low, high=low),))
+
+    same = table.with_columns(disease=pl.lit("flu"))
+    with pytest.raises(VerificationError, match="'age': a class is published as something else"):
+        shoal.anonymize(erring(read(same), other), shoal.KAnonymity(k=1), algorithm="optimal", seed=1)
+
+
+def test_a_file_that_reads_otherwise_is_not_written(
+    table: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    release = shoal.anonymize(read(table), K, algorithm="optimal", suppression=0.1, seed=1)
+    opened = type(release.engine).open_published
+
+    def torn(self: Any, path: Path) -> EmbeddedPublished:
+        whole = opened(self, path)
+        return replace(whole, table=whole.table.slice(2), _read={})
+
+    monkeypatch.setattr(type(release.engine), "open_published", torn)
+    with pytest.raises(VerificationError, match="breaks the policy"):
+        release.write(tmp_path / "out.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_sensitive_attributes_do_not_fit_into_two_tables(table: pl.DataFrame) -> None:
+    data = shoal.read(table, quasi=["age"], sensitive=["disease", "row"])
+    with pytest.raises(shoal.errors.SchemaError, match="one sensitive attribute"):
+        registry.make("forms", "two-table", {}).sheets(data.schema, pseudonyms=False)
+
+
+def test_models_of_people_and_of_both_at_once_with_two_tables(table: pl.DataFrame) -> None:
+    """k-anonymity is measured on the people; what ties people to values cannot be asked."""
+    view = shoal.anonymize(read(table), DIVERSE, algorithm="anatomy", seed=1).view
+    assert view.judged_by(K) is view.people() and view.judged_by(DIVERSE) is view.groups()
+    with pytest.raises(shoal.errors.NotDefined, match="keep apart"):
+        view.judged_by(shoal.PSensitiveKAnonymity(p=2, k=2))
+
+
+def test_a_perturbed_table_lacks_nobody(table: pl.DataFrame) -> None:
+    data = read(table)
+    recoding = Recoding(form="perturbed")
+    with pytest.raises(VerificationError, match="another number of records"):
+        publish(read(table.head(10)), recoding).view.check(data, recoding)
+
+
+def test_classes_with_one_mean_are_one_class() -> None:
+    """Their range is that of all of them."""
+    table = pl.DataFrame({"age": [10, 30, 19, 21], "sex": ["f", "f", "m", "m"]})
+    data = shoal.read(table, quasi=["age"])
+    partition = np.array([0, 1, 1, 0], np.int32)
+    release = publish(data, Recoding.of_partition(data.summary, partition, ["mean"]))
+    cells = release.view.cells()
+    assert release.view.people().sizes.tolist() == [4]
+    assert (cells.low.tolist(), cells.high.tolist(), cells.lengths.tolist()) == ([[0]], [[3]], [[20.0]])
+
+
+def test_a_manifest_whose_levels_part_again(table: pl.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    stated = written(shoal.anonymize(read(table), K, "distinct-l-diversity:l=2", seed=1), path)
+    size = len(stated["sensitive"]["disease"]["population"])
+    stated["sensitive"]["disease"]["levels"] = [[0] * (size - 1) + [1], [0, 1] + [1] * (size - 2)]
+    with pytest.raises(shoal.errors.InputError, match="no tree"):
+        restated(path, stated)
+
+
+def test_no_model_is_stated_only_by_what_claims_none(table: pl.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    stated = written(shoal.anonymize(read(table), algorithm="rank-swapping", seed=1), path)
+    assert restated(path, stated).holds
+    for name in ("mondrian", "unknown"):
+        stated["algorithm"]["name"] = name
+        with pytest.raises(shoal.errors.InputError, match="states no model"):
+            restated(path, stated)
+
+
+def test_strictness_is_verified_too(tmp_path: Path) -> None:
+    """Whoever knows one sensitive attribute learns the other: only a strict verification sees it."""
+    table = pl.DataFrame({"age": [1] * 4, "a": list("xxyy"), "b": list("ppqq")})
+    path = tmp_path / "out.csv"
+    data = shoal.read(table, quasi=["age"], sensitive=["a", "b"])
+    models = [shoal.DistinctLDiversity(l=2, column=name) for name in "ab"]
+    stated = written(shoal.anonymize(data, *models, seed=1), path)
+    assert restated(path, stated).holds
+    stated["strict"] = True
+    assert not restated(path, stated).holds

@@ -24,7 +24,7 @@ def made_of(kind: Any) -> list[Any]:
 
 TREES = {
     "letter": [("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*"), ("d", "cd", "*")],
-    "size": [("1", "small", "*"), ("2", "small", "*"), ("3", "large", "*")],
+    "size": [("1", "[0-2]", "*"), ("2", "[0-2]", "*"), ("4", "[3-9]", "*"), ("5", "[3-9]", "*")],
     "sex": [("f", "*"), ("m", "*")],
 }
 
@@ -33,8 +33,7 @@ def table(seed: int, rows: int = 24) -> shoal.Dataset:
     generator = np.random.default_rng(seed)
     frame = pl.DataFrame({name: generator.choice([path[0] for path in tree], rows) for name, tree in TREES.items()})
     hierarchies = {name: shoal.Hierarchy.from_paths(name, tree) for name, tree in TREES.items()}
-    kinds = dict.fromkeys(TREES, "categorical")
-    return shoal.read(frame, quasi=list(TREES), hierarchies=hierarchies, kinds=kinds)
+    return shoal.read(frame, quasi=list(TREES), hierarchies=hierarchies, kinds={"size": "numeric"})
 
 
 @pytest.mark.parametrize(("name", "example"), made_of(CellObjective | ClassObjective))

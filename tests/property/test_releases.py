@@ -7,8 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal import registry
+from shoal.errors import ParameterError
 
-ALGORITHMS = ["mondrian", "mondrian:strict=false", "mondrian:numeric=hierarchy"]
+ALGORITHMS = [
+    registry.make("algorithms", name, dict(example))
+    for name in registry.names("algorithms")
+    for example in registry.examples("algorithms", name)
+    if registry.find("algorithms", name).claims
+]
 
 
 @st.composite
@@ -37,7 +44,10 @@ def test_every_release_satisfies_its_policy(table, k, algorithm, seed):
     before = table.clone()
     k = min(k, len(table))
     data = read(table)
-    release = shoal.anonymize(data, shoal.KAnonymity(k=k), algorithm=algorithm, seed=seed)
+    try:
+        release = shoal.anonymize(data, shoal.KAnonymity(k=k), algorithm=algorithm, seed=seed)
+    except ParameterError:  # it does not take this model
+        return
     frame = release.frame
     assert table.equals(before)
     assert frame.height == table.height

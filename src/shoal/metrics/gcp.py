@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -11,8 +10,9 @@ from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
-from shoal.core.loss import by_level, penalties, penalty
+from shoal.core.loss import penalties, penalty
 from shoal.core.objective import CellObjective, CellTerms
+from shoal.core.recoding import Codebook
 from shoal.core.release import Release
 
 
@@ -36,7 +36,9 @@ class Gcp(CellObjective):
         costs = []
         for tree, keys in zip(summary.hierarchies, summary.keys, strict=True):
             least, greatest = int(keys.min()), int(keys.max())
-            costs.append(by_level(tree, partial(penalty, least=least, greatest=greatest)))
+            books = [Codebook.at_level(tree, level) for level in range(tree.height + 1)]
+            levels = [penalty(tree, book.low, book.high, least, greatest, book.lengths) for book in books]
+            costs.append(np.stack([cost[nodes] for cost, nodes in zip(levels, tree.codes, strict=True)]))
         count = len(costs)
         return CellTerms(tuple(costs), np.zeros(count), np.full(count, float(summary.records)), weights)
 

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
-from shoal.core.loss import penalty
+from shoal.core.loss import misclassification
 from shoal.core.release import Release
 
 
@@ -38,11 +38,9 @@ class Lm(Metric):
         cells, sizes = release.view.cells(), release.view.people().sizes
         means = {}
         for position, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.summary.keys, strict=True)):
-            first, last = cells.low[position], cells.high[position]
-            if hierarchy.ordered:
-                costs = penalty(hierarchy, first, last, int(keys.min()), int(keys.max()), cells.lengths[position])
-            else:
-                costs = (last - first) / max(hierarchy.size - 1, 1)
+            least, greatest = int(keys.min()), int(keys.max())
+            low, high, lengths = cells.low[position], cells.high[position], cells.lengths[position]
+            costs = misclassification(hierarchy, low, high, least, greatest, lengths)
             means[hierarchy.column] = float(np.dot(costs, sizes) + release.suppressed) / dataset.records
         return Finding(
             name="lm", value=sum(means.values()) / len(means), detail=means,
