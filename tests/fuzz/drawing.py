@@ -189,11 +189,14 @@ def _given(chance: Random, column: Column) -> Given | None:
 
 def _suited(parameters: dict[str, Any], columns: list[Column]) -> dict[str, Any]:
     """An algorithm's example with the names of columns that this table has."""
-    if "publish" not in parameters:
-        return parameters
     numeric = [c.name for c in columns if c.role == "quasi" and pa.types.is_integer(c.type) and "=" not in c.name]
-    outputs = [entry.partition("=")[2] for entry in parameters["publish"]]
-    return {**parameters, "publish": tuple(f"{name}={how}" for name, how in zip(numeric, outputs, strict=False))}
+    named = {
+        "publish": lambda entries: tuple(
+            f"{name}={entry.partition('=')[2]}" for name, entry in zip(numeric, entries, strict=False)
+        ),
+        "columns": lambda entries: tuple(numeric[: len(entries)]),
+    }
+    return {key: named[key](value) if key in named else value for key, value in parameters.items()}
 
 
 def _model(chance: Random, sensitive: list[Column]) -> tuple[str, dict[str, Any]]:
