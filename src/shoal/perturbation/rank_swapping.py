@@ -64,10 +64,10 @@ class RankSwapping(Algorithm):
         changed = {}
         for place, (name, values) in enumerate(dataset.table.numbers(names, policy.seed).items()):
             run.report(place / len(names), "swapping ranks")
-            if np.nanmax(np.abs(values), initial=0.0) >= EXACT:
+            if np.abs(np.nan_to_num(values)).max(initial=0.0) >= EXACT:
                 raise SchemaError(
-                    f"column {name!r} has numbers from {EXACT:,} up, which swapping would round; make it categorical or "
-                    "leave it out"
+                    f"column {name!r} has numbers from {EXACT:,} up, which swapping would round; "
+                    "make it categorical or leave it out"
                 )
             changed[name] = swapped(values, int(self.share * len(values)), generator)
         return Recoding(form="perturbed", facts={"columns": list(names)}, changed=changed)
