@@ -123,7 +123,7 @@ class Lexicon:
         """The value that a published cell is; raises StopIteration where it is none of the column's."""
         if shown is None or shown == "":
             return None
-        texts = {shown} if isinstance(shown, str) else spellings(shown, kind or self.column.type)
+        texts = spellings(shown, kind or self.column.type)
         for text in sorted(texts):
             if text in self.known:
                 return self.known[text]
