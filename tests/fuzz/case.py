@@ -59,6 +59,7 @@ class Case:
     algorithm: tuple[str, dict[str, Any]]
     models: tuple[tuple[str, dict[str, Any]], ...]
     suppression: float
+    objective: str | None
     strict: bool
     seed: int
     pseudonyms: str | None
@@ -88,7 +89,8 @@ class Case:
         name, values = self.algorithm
         return (
             f"{self.records} records as {self.container} ({columns}); {name}{_shown(values)} for {models}; "
-            f"suppression {self.suppression}{', strict' if self.strict else ''}, pseudonyms {self.pseudonyms}; "
+            f"suppression {self.suppression}, objective {self.objective}{', strict' if self.strict else ''}, "
+            f"pseudonyms {self.pseudonyms}; "
             f"to {self.ending} by {'the command' if self.command else 'the library'}"
         )
 
@@ -227,13 +229,14 @@ def job(case: Case, source: Path, folder: Path, target: Path) -> dict[str, Any]:
     if case.pseudonyms is not None:
         output |= {"pseudonyms": case.pseudonyms, "key_file": str(key)}
     name, values = case.algorithm
-    return {
-        "input": given, "columns": columns, "output": output, "algorithm": {"name": name, **_listed(values)},
-        "policy": {
-            "suppression": case.suppression, "seed": case.seed, "strict": case.strict,
-            "models": [{"name": name, **_listed(values)} for name, values in case.models],
-        },
+    policy = {
+        "suppression": case.suppression, "seed": case.seed, "strict": case.strict,
+        "models": [{"name": name, **_listed(values)} for name, values in case.models],
     }  # fmt: skip
+    if case.objective is not None:
+        policy["objective"] = case.objective
+    algorithm = {"name": name, **_listed(values)}
+    return {"input": given, "columns": columns, "output": output, "algorithm": algorithm, "policy": policy}
 
 
 def _listed(values: dict[str, Any]) -> dict[str, Any]:
@@ -261,6 +264,7 @@ def simpler(case: Case) -> Iterator[Case]:
             yield replace(case, models=case.models[:place] + case.models[place + 1 :])
     plain = {
         "command": False, "strict": False, "pseudonyms": None, "missing": (), "occupied": False, "told": True,
+        "objective": None,
         "suppression": 0.0, "ending": "csv", "delimiter": ",",
     }  # fmt: skip
     for name, value in plain.items():

@@ -36,11 +36,17 @@ def algorithms() -> tuple[tuple[str, dict[str, Any]], ...]:
     )
 
 
+@cache
+def objectives() -> tuple[str, ...]:
+    """Every metric that needs no parameter."""
+    return tuple(name for name in registry.names("metrics") if registry.complete("metrics", name))
+
+
 def drawn(number: int) -> Case:
     """The case of a number."""
     chance = Random(number)
     container = chance.choice(["csv"] * 4 + ["csv.gz", "parquet", "parquet", "arrow", *FRAMES])
-    records = chance.choice([1, 2, 4, 8, 13, 20, 20, 30, 30, 45, 60])
+    records = chance.choice([1, 2, 4, 8, 13, 20, 20, 30, 30, 45, 60, 200])
     algorithm, parameters = algorithms()[number % len(algorithms())]
     names = chance.sample(pools.NAMES, len(pools.NAMES))
     columns = [_quasi(chance, names.pop(), records, container) for _ in range(chance.choice([1, 2, 2, 3]))]
@@ -64,6 +70,7 @@ def drawn(number: int) -> Case:
         number=number, columns=tuple(columns), container=container, delimiter=chance.choice(",,;\t|"),
         told=chance.random() < 0.7, missing=chance.choice([(), (), ("NA", "?"), ("b",)]), ending=chance.choice(endings),
         algorithm=(algorithm, parameters), models=(), suppression=chance.choice([0.0, 0.0, 0.1, 0.1, 1.0]),
+        objective=chance.choice(objectives()) if chance.random() < 0.2 else None,
         strict=chance.random() < 0.3, seed=chance.randrange(2**31), pseudonyms=chance.choice([None, "keyed", "random"]),
         command=container not in FRAMES and chance.random() < 0.35, occupied=chance.random() < 0.3, traced=traced,
     )  # fmt: skip
@@ -143,7 +150,7 @@ def _sensitive(chance: Random, name: str, records: int, container: str) -> Colum
 def _plain(chance: Random, name: str, records: int, container: str) -> Column:
     pool = chance.choice(_suited_to(container, pools.ALL + pools.NESTED * 3))
     column = _column(chance, name, "plain", pool, records, container)
-    return replace(column, rule="value")
+    return column if chance.random() < 0.1 else replace(column, rule="value")
 
 
 def _identifier(chance: Random, name: str, number: int, records: int) -> Column:
@@ -164,7 +171,8 @@ def _hierarchy(chance: Random, column: Column, pool: Pool) -> Given | str | None
 
 def _given(chance: Random, column: Column) -> Given | None:
     """A random tree over the texts of a column, of two or three levels."""
-    texts = sorted({value.strip() for value in column.values if isinstance(value, str) and value.strip()})
+    raw = {str(value).strip() for value in column.values if isinstance(value, (str, int))}
+    texts = sorted(filter(None, raw))
     if not texts:
         return None
     chance.shuffle(texts)
@@ -181,11 +189,14 @@ def _given(chance: Random, column: Column) -> Given | None:
 
 def _suited(parameters: dict[str, Any], columns: list[Column]) -> dict[str, Any]:
     """An algorithm's example with the names of columns that this table has."""
-    if "publish" not in parameters:
-        return parameters
     numeric = [c.name for c in columns if c.role == "quasi" and pa.types.is_integer(c.type) and "=" not in c.name]
-    outputs = [entry.partition("=")[2] for entry in parameters["publish"]]
-    return {**parameters, "publish": tuple(f"{name}={how}" for name, how in zip(numeric, outputs, strict=False))}
+    named = {
+        "publish": lambda entries: tuple(
+            f"{name}={entry.partition('=')[2]}" for name, entry in zip(numeric, entries, strict=False)
+        ),
+        "columns": lambda entries: tuple(numeric[: len(entries)]),
+    }
+    return {key: named[key](value) if key in named else value for key, value in parameters.items()}
 
 
 def _model(chance: Random, sensitive: list[Column]) -> tuple[str, dict[str, Any]]:

@@ -5,6 +5,7 @@ Written from the documentation of formats and hierarchies, without Shoal's code.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import re
 from collections import Counter
@@ -65,7 +66,8 @@ def spellings(value: Any, kind: pa.DataType) -> set[str]:
 def _arrow_text(value: Any, kind: pa.DataType) -> str:
     """A value as Arrow spells it."""
     if pa.types.is_timestamp(kind) and kind.tz is not None:
-        held = pa.array([value.replace(tzinfo=None)], pa.timestamp(kind.unit)).cast(pa.int64()).cast(kind)
+        moment = value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
+        held = pa.array([moment], pa.timestamp(kind.unit)).cast(pa.int64()).cast(kind)
     else:
         held = pa.array([value], kind)
     if pa.types.is_duration(kind):
@@ -121,7 +123,7 @@ class Lexicon:
         """The value that a published cell is; raises StopIteration where it is none of the column's."""
         if shown is None or shown == "":
             return None
-        texts = {shown} if isinstance(shown, str) else spellings(shown, kind or self.column.type)
+        texts = spellings(shown, kind or self.column.type)
         for text in sorted(texts):
             if text in self.known:
                 return self.known[text]

@@ -19,6 +19,9 @@ from shoal.core.run import Run
 from shoal.core.schema import Kind
 from shoal.errors import ParameterError, SchemaError, unknown_columns
 
+EXACT = 2**53
+"""Up to here floating point has every whole number."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RankSwapping(Algorithm):
@@ -63,6 +66,11 @@ class RankSwapping(Algorithm):
         changed = {}
         for place, (name, values) in enumerate(dataset.table.numbers(names, policy.seed).items()):
             run.report(place / len(names), "swapping ranks")
+            if np.abs(np.nan_to_num(values)).max(initial=0.0) >= EXACT:
+                raise SchemaError(
+                    f"column {name!r} has numbers from {EXACT:,} up, which swapping would round; "
+                    "make it categorical or leave it out"
+                )
             changed[name] = swapped(values, int(self.share * len(values)), generator)
         return Recoding(form="perturbed", facts={"columns": list(names)}, changed=changed)
 

@@ -17,3 +17,10 @@ def test_a_hierarchy_that_names_more_than_numbers_leaves_nothing_to_rank() -> No
         shoal.anonymize(data, algorithm="rank-swapping")
     with pytest.raises(ParameterError, match="'age' is not numeric"):
         shoal.anonymize(data, algorithm="rank-swapping:columns=age")
+
+
+@pytest.mark.parametrize("largest", [2**53 + 2, 2**64 - 1])
+def test_numbers_that_would_be_rounded_are_refused(largest: int) -> None:
+    table = pl.DataFrame({"account": pl.Series([5, 6, largest], dtype=pl.UInt64)})
+    with pytest.raises(SchemaError, match="'account' has numbers from 9,007,199,254,740,992 up"):
+        shoal.anonymize(shoal.read(table, quasi=["account"]), algorithm="rank-swapping:share=1")

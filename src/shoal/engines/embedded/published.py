@@ -99,7 +99,9 @@ class EmbeddedPublished:
         table = self.decoded()
         for place, name in enumerate(table.column_names):
             came = self._came(name)
-            if came is not None and pa.types.is_dictionary(came) and came.value_type == table[name].type:
+            here = table[name].type
+            # a category of nothing but missing values has no type, and pandas takes no such dictionary
+            if came is not None and pa.types.is_dictionary(came) and came.value_type == here != pa.null():
                 # encoded anew, because the dictionary that came in may name what only withheld records had
                 table = table.set_column(place, name, table[name].dictionary_encode())
         if self.native == "pyarrow":
