@@ -253,8 +253,9 @@ def _remembered(
     with _LOCK:
         memory = held[2].get(budget, Memory()).copied()
     yield held[1], memory, budget
+    memory.rolled.clear()  # too large to be kept
     with _LOCK:
-        held[2][budget] = memory.copied()
+        held[2][budget] = memory
         _MEMORIES[classes] = held
 
 

@@ -312,3 +312,19 @@ def test_what_cannot_be_asked_and_why(given, message, patients):
 def test_a_model_that_merging_breaks_can_be_asked_about_one_set(patients):
     level = shoal.InferenceL(l=1).measure(patients.summary.select(["gender"])).value
     assert shoal.ask(patients, attributes=["gender"], notion="inference-l").answer == level
+
+
+def test_under_a_strict_schema_an_attribute_can_save_records_of_any_diversity():
+    """One person alone has drug x: the whole class is lost, unless an attribute tells that person apart."""
+    frame = pl.DataFrame(
+        {
+            "one": ["a"] * 6,
+            "two": list("pqqqqq"),
+            "drug": list("xyyyyy"),
+            "disease": ["flu", *["flu", "hiv"] * 2, "flu"],
+        }
+    )
+    data = shoal.read(frame, quasi=["one", "two"], sensitive=["drug", "disease"], strict=True)
+    found = shoal.ask(data, l=2, delta=0.2, sensitive="disease")
+    assert not found.monotone
+    assert (found.positive_border, found.negative_border) == ((("one", "two"),), (("one",),))
