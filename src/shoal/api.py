@@ -64,6 +64,7 @@ def read(
     strict: bool = False,
     delimiter: str | None = None,
     encoding: str | None = None,
+    neutralize_formulas: bool = False,
     engine: Engine | str | None = None,
 ) -> Dataset:
     """A table with roles: a path (CSV also compressed, Parquet, Arrow IPC) or a frame (pandas, polars, pyarrow).
@@ -84,6 +85,8 @@ def read(
             by models that look at sensitive attributes; otherwise each is protected on its own.
         delimiter: of a CSV file; found out by default.
         encoding: of a CSV file; found out by default.
+        neutralize_formulas: whether texts that a spreadsheet would run as a formula get an apostrophe in front, here
+            and in every release.
         engine: where the table is worked on: `embedded` (in this process, the default) or another engine's name.
 
     Example:
@@ -93,7 +96,9 @@ def read(
         (30162, 528)
     """
     chosen_engine = job.engine(engine)
-    opened = chosen_engine.open(source, delimiter=delimiter, encoding=encoding, missing=missing)
+    opened = chosen_engine.open(
+        source, delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas
+    )
     assigned = roles(opened.names, quasi=_listed(quasi), sensitive=_listed(sensitive), identifiers=_listed(identifiers))
     for named in (kinds or {}, missing_rules or {}):
         unknown = [name for name in named if name not in assigned]

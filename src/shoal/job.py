@@ -122,6 +122,7 @@ class _Input(_Strict):
     encoding: str | None = None
     missing: list[str] = []
     hierarchies: str | None = None
+    neutralize_formulas: StrictBool = False
     engine: dict[str, Any] | str | None = None
 
 
@@ -175,6 +176,7 @@ class Job:
     encoding: str | None = None
     missing: tuple[str, ...] = ()
     hierarchies: Path | None = None
+    neutralize_formulas: bool = False
     engine: Engine | None = None
     columns: Mapping[str, ColumnJob] = field(default_factory=dict)
     models: tuple[Model, ...] = ()
@@ -238,6 +240,7 @@ class Job:
             strict=self.strict,
             delimiter=self.delimiter,
             encoding=self.encoding,
+            neutralize_formulas=self.neutralize_formulas,
             engine=self.engine,
         )
 
@@ -315,6 +318,7 @@ class Job:
             "input": {
                 "path": _text(self.input), "delimiter": self.delimiter, "encoding": self.encoding,
                 "missing": list(self.missing) or None, "hierarchies": _text(self.hierarchies),
+                "neutralize_formulas": self.neutralize_formulas or None,
                 "engine": spelled(self.engine) if self.engine else None,
             },
             "columns": columns,
@@ -388,6 +392,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     return Job(
         input=resolved(file.input.path), delimiter=file.input.delimiter, encoding=file.input.encoding,
         missing=tuple(file.input.missing), hierarchies=resolved(file.input.hierarchies), columns=columns,
+        neutralize_formulas=file.input.neutralize_formulas,
         engine=None if file.input.engine is None else engine(file.input.engine),
         models=tuple(plugin("models", model) for model in file.policy.models),
         suppression=file.policy.suppression, seed=file.policy.seed, strict=file.policy.strict,

@@ -18,6 +18,7 @@ import pyarrow.parquet
 import pytest
 
 import shoal as library
+from shoal import registry
 from shoal.api import publish
 from shoal.core.recoding import Recoding
 from shoal.errors import InputError, ParameterError, SchemaError, ShoalError
@@ -391,3 +392,21 @@ def test_times_in_zones_that_nobody_knows_are_refused() -> None:
     column = pa.array([MOMENT, MOMENT], pa.timestamp("us", tz="Mars/Phobos"))
     with pytest.raises(SchemaError, match="column 'x' has a time zone"):
         library.read(pa.table({"x": column}), quasi=["x"])
+
+
+@pytest.mark.parametrize("engine", registry.names("engines"))
+def test_formulas_are_neutralized_on_request(engine: str, tmp_path: Path) -> None:
+    texts = ["=cmd|' /C calc'!A0", "+49 30", "-5", "@SUM(A1)", "a=b", "1e5"]
+    table = pl.DataFrame({"town": ["Ulm"] * 6, "secret": texts, "note": texts[::-1]})
+    table.write_csv(tmp_path / "in.csv")
+    for wanted, first in ((False, "="), (True, "'")):
+        data = library.read(
+            tmp_path / "in.csv", quasi=["town"], sensitive=["secret"], neutralize_formulas=wanted, engine=engine
+        )
+        library.anonymize(data, "k-anonymity:k=2").write(tmp_path / "out.csv")
+        assert library.verify(tmp_path / "out.csv").holds
+        written = pl.read_csv(tmp_path / "out.csv", infer_schema=False)
+        for column in ("secret", "note"):
+            assert {text[0] for text in written[column] if "cmd" in text} == {first}
+            assert {"-5", "1e5", "a=b"} <= set(written[column])
+            assert any(text.lstrip("'") == "@SUM(A1)" and text.startswith("'") == wanted for text in written[column])

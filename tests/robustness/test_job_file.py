@@ -22,6 +22,7 @@ encoding = "cp1252"
 missing = ["?", "NA"]
 hierarchies = "trees"
 engine = "embedded"
+neutralize_formulas = true
 [columns.age]
 role = "quasi"
 kind = "numeric"

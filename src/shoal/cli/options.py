@@ -89,6 +89,10 @@ class Source:
     encoding: Annotated[
         str | None, typer.Option("--encoding", help="Encoding of the CSV file (default: detected).")
     ] = None
+    neutralize_formulas: Annotated[
+        bool | None,
+        typer.Option("--neutralize-formulas", help="Put an apostrophe before texts that a spreadsheet would run."),
+    ] = None
     engine: Annotated[
         str | None,
         typer.Option(
@@ -108,6 +112,7 @@ class Source:
         made = overridden(
             made, input=self.source, delimiter=self.delimiter, encoding=self.encoding,
             missing=tuple(listed(self.missing)) or None,
+            neutralize_formulas=self.neutralize_formulas,
             engine=None if self.engine is None else job.engine(self.engine),
         )  # fmt: skip
         kinds = paired(self.kinds, "--kind")

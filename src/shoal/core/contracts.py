@@ -299,8 +299,19 @@ class Engine(Parametrized, ABC):
     """Where tables live and are worked on: the only code that touches rows."""
 
     @abstractmethod
-    def open(self, source: Any, *, delimiter: str | None, encoding: str | None, missing: Sequence[str]) -> Source:
-        """A path or a frame, opened and not yet read."""
+    def open(
+        self,
+        source: Any,
+        *,
+        delimiter: str | None,
+        encoding: str | None,
+        missing: Sequence[str],
+        neutralize: bool = False,
+    ) -> Source:
+        """A path or a frame, opened and not yet read.
+
+        With `neutralize`, texts that a spreadsheet would take for a formula get an apostrophe in front.
+        """
 
     @abstractmethod
     def read(

@@ -317,8 +317,7 @@ def _merged(cells: Cells, index: Codes, count: int) -> Cells:
         np.minimum.at(low[place], index, cells.low[place])
         np.maximum.at(high[place], index, cells.high[place])
         np.maximum.at(levels[place], index, cells.levels[place])
-        with np.errstate(invalid="ignore"):  # what spans missing values has no length
-            np.maximum.at(lengths[place], index, cells.lengths[place])
+        np.maximum.at(lengths[place], index, cells.lengths[place])
     return Cells(low, high, levels, lengths)
 
 

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from shoal.core.hierarchy import Floats, ascending, number
 from shoal.core.schema import Kind
 
+FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
+"""Texts of the first form are formulas to a spreadsheet, which runs them, unless they are of the second."""
+
 
 @dataclass(frozen=True, eq=False)
 class Values:

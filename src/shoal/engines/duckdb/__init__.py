@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -78,9 +78,16 @@ class DuckDB(Engine):
         return Session(settings, None if self.temporary is None else str(self.temporary))
 
     def open(
-        self, source: Any, *, delimiter: str | None = None, encoding: str | None = None, missing: Sequence[str] = ()
+        self,
+        source: Any,
+        *,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        missing: Sequence[str] = (),
+        neutralize: bool = False,
     ) -> Source:
-        return open_source(self.session, source, delimiter=delimiter, encoding=encoding, missing=missing)
+        opened = open_source(self.session, source, delimiter=delimiter, encoding=encoding, missing=missing)
+        return replace(opened, neutralize=neutralize)
 
     def read(
         self,

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
+from shoal.core.values import FORMULA, NUMBER
 from shoal.engines.duckdb.session import Session, Stored, literal, quoted
 from shoal.engines.embedded import csv
 from shoal.engines.embedded import source as embedded
@@ -41,6 +42,7 @@ class Source:
     missing: tuple[str, ...] = ()
     types: pa.Schema | None = None
     files: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
+    neutralize: bool = False
 
     @property
     def dialect(self) -> csv.Dialect | None:
@@ -62,12 +64,24 @@ class Source:
             if embedded._stamp(path) != stamp:
                 raise InputError(f"{path.name}: the file changed while it was being read; read it again")
         columns = ", ".join(quoted(name) for name in self.names)
-        return f"(SELECT * FROM {self.place or self._streamed}) AS s({columns})"
+        raw = f"(SELECT * FROM {self.place or self._streamed}) AS s({columns})"
+        if not self.neutralize:
+            return raw
+        kinds = self.session.described(raw, what=self.label)
+        shown = ", ".join(_neutral(name) if kinds[name] == "VARCHAR" else quoted(name) for name in self.names)
+        return f"(SELECT {shown} FROM {raw}) AS s({columns})"
 
     @cached_property
     def kinds(self) -> dict[str, str]:
         """The DuckDB type of each column."""
         return self.session.described(self.relation, what=self.label)
+
+
+def _neutral(name: str) -> str:
+    """A text column in which what a spreadsheet would take for a formula has an apostrophe in front."""
+    text = quoted(name)
+    runs = f"regexp_matches({text}, {literal(FORMULA)}) AND NOT regexp_matches({text}, {literal(NUMBER)})"
+    return f"CASE WHEN {runs} THEN chr(39) || {text} ELSE {text} END"
 
 
 def streamed(session: Session, opened: embedded.Source) -> Stored:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -37,11 +37,19 @@ class Embedded(Engine):
     """
 
     def open(
-        self, source: Any, *, delimiter: str | None = None, encoding: str | None = None, missing: Sequence[str] = ()
+        self,
+        source: Any,
+        *,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        missing: Sequence[str] = (),
+        neutralize: bool = False,
     ) -> Source:
         if isinstance(source, (str, PathLike)):
-            return open_file(Path(source), delimiter=delimiter, encoding=encoding, missing=missing)
-        return open_frame(source, missing=missing)
+            opened = open_file(Path(source), delimiter=delimiter, encoding=encoding, missing=missing)
+        else:
+            opened = open_frame(source, missing=missing)
+        return replace(opened, neutralize=neutralize)
 
     def read(
         self,

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.feather
 import pyarrow.parquet
 
 from shoal.core.header import LOOKED_AT, held_back
 from shoal.core.header import names as checked_names
+from shoal.core.values import FORMULA, NUMBER
 from shoal.engines.embedded import csv
 from shoal.errors import InputError, ParameterError, quoted
 
@@ -39,9 +41,14 @@ class Source:
     format: str = "csv"
     stamp: tuple[int, int] | None = field(default=None)
     header: tuple[str, ...] = ()
+    neutralize: bool = False
 
     def load(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         """Some of the columns, as Arrow holds them; a file that changed since it was opened is refused."""
+        loaded = self._load(names)
+        return {name: neutralized(column) for name, column in loaded.items()} if self.neutralize else loaded
+
+    def _load(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         if not names:
             return {}
         if self.path is None:
@@ -61,6 +68,27 @@ class Source:
         except (pa.ArrowException, OSError):
             raise InputError(f"{self.path.name}: some of its columns cannot be read") from None
         return {name: _plainer(name, table[spelled[name]]) for name in names}
+
+
+def neutralized(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts that a spreadsheet would take for a formula, with an apostrophe in front; other values as they are.
+
+    Example:
+        >>> neutralized(pa.chunked_array([["=1+1", "-5", "@x", "a=b"]])).to_pylist()
+        ["'=1+1", '-5', "'@x", 'a=b']
+    """
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        parts = [
+            pa.DictionaryArray.from_arrays(part.indices, neutralized(pa.chunked_array([part.dictionary])).chunk(0))
+            for part in column.chunks
+        ]
+        return pa.chunked_array(parts, kind)
+    if not pa.types.is_string(kind) and not pa.types.is_large_string(kind):
+        return column
+    runs = pc.and_(pc.match_substring_regex(column, FORMULA), pc.invert(pc.match_substring_regex(column, NUMBER)))
+    marked = pc.binary_join_element_wise(pa.scalar("'", kind), column, pa.scalar("", kind))
+    return pc.if_else(runs, marked, column)
 
 
 def _plainer(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
