@@ -135,7 +135,7 @@ def _value(value: Any) -> str:
     if isinstance(value, tuple):
         return " ".join(f"({_value(level)}, {share:.2%})" for level, share in value[:SHOWN])
     if isinstance(value, float):
-        return "any: every record may be left out" if math.isinf(value) else f"{value:.6g}"
+        return "infinite" if math.isinf(value) else f"{value:.6g}"
     return f"{value:,}"
 
 

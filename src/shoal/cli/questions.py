@@ -41,8 +41,10 @@ class Question:
         str | None, typer.Option("--delta", help="The share of records that may be left out, or ask to be told it.")
     ] = None
     notion: Annotated[
-        str | None, typer.Option("--notion", help="k, distinct-l, entropy-l, frequency-l, recursive-l or t.")
+        str | None,
+        typer.Option("--notion", help="k, distinct-l, entropy-l, frequency-l, recursive-l, t, or a model's name."),
     ] = None
+    bound: Annotated[float | None, typer.Option("--bound", help="What is wanted of any other model.")] = None
     c: Annotated[float | None, typer.Option("--c", help="The c of recursive-l.")] = None
     distance: Annotated[str, typer.Option("--distance", help="Of t: equal, ordered or hierarchical.")] = "equal"
     about: Annotated[
@@ -60,7 +62,7 @@ class Question:
     @property
     def explicit(self) -> bool:
         """Whether more is given than exposure alone would need."""
-        given = (self.ask, self.l, self.t, self.delta, self.notion, self.time_limit)
+        given = (self.ask, self.l, self.t, self.bound, self.delta, self.notion, self.time_limit)
         return any(value is not None for value in given)
 
     def bounded(self) -> list[Model]:
@@ -95,14 +97,14 @@ class Question:
         from shoal.diagnosis.questions import TABLE
 
         needed: dict[str, Any] = {
-            "k": self.k, "l": self.l, "t": self.t, "delta": self._share(), "notion": self.notion,
+            "k": self.k, "l": self.l, "t": self.t, "bound": self.bound, "delta": self._share(), "notion": self.notion,
         }  # fmt: skip
         if self.ask not in TABLE:
             return needed
         _, by_bound, share = TABLE[self.ask]
         if not by_bound:
             implied = "distinct-l" if self.l is not None else "t" if self.t is not None else None
-            needed |= {"k": None, "l": None, "t": None, "notion": self.notion or implied}
+            needed |= {"k": None, "l": None, "t": None, "bound": None, "notion": self.notion or implied}
         if share != "given":
             needed["delta"] = share
         return needed

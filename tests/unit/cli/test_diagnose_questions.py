@@ -155,3 +155,10 @@ def test_names_cannot_steer_the_terminal(tmp_path, monkeypatch, capsys):
         shown = capsys.readouterr()
         assert not {"\x1b", "\x07"} & set(shown.out + shown.err), arguments
         assert "a" in shown.out + shown.err
+
+
+def test_any_model_can_be_asked_about(run):
+    found = json.loads(run("--notion", "beta-likeness", "--bound", "5", "--json"))
+    assert found["question"] == 3 and found["positive_border"] and found["bound"] == 5
+    asked = json.loads(run("--notion", "beta-likeness", "--attributes", "gender", "--json"))
+    assert asked["question"] == 2 and asked["answer"] > 0
