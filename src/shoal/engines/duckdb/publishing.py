@@ -14,7 +14,7 @@ from shoal.core.contracts import Sheet
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Plan, Recoding
 from shoal.core.schema import Schema
-from shoal.engines.duckdb.encoding import as_came
+from shoal.engines.duckdb.encoding import as_came, loadable
 from shoal.engines.duckdb.hashing import cell_hash
 from shoal.engines.duckdb.published import DuckDBPublished, PublishedColumn
 from shoal.engines.duckdb.session import Session, Stored, quoted
@@ -171,7 +171,7 @@ class Publishing:
         """A column with a role that is published as it is: one spelling of each value."""
         raw = self.table.columns[name].raw
         codes = np.arange(len(raw), dtype=np.int32)
-        leaves = pa.table({"code": codes, "value": raw, "hash": row_hashes([(name, raw)])})
+        leaves = pa.table({"code": codes, "value": loadable(raw), "hash": row_hashes([(name, raw)])})
         cast = f"code, CAST(value AS {self._source.kinds[name]}) AS value, hash"
         draft.joins[here] = self._session.load(leaves, cast), "code"
         draft.stored[here] = f"b.k{self.table.places[name]}"
@@ -226,7 +226,7 @@ class Publishing:
         plan = self._plan
         named = [(name, array) for name, array, _ in draft.by_class.values()]
         hashes = row_hashes(named) if named else np.zeros(plan.count, np.uint64)
-        arrays = {here: array for here, (_, array, _) in draft.by_class.items()}
+        arrays = {here: loadable(array) for here, (_, array, _) in draft.by_class.items()}
         dictionary = pa.table({"owner": np.arange(plan.count, dtype=np.int32), **arrays, "hash": hashes})
         cast = [f"CAST({here} AS {kind}) AS {here}" if kind else here for here, (*_, kind) in draft.by_class.items()]
         shown = dictionary.take(pa.array(np.flatnonzero(plan.published)))
