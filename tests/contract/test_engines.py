@@ -344,3 +344,26 @@ def test_arrow_files_are_written_alike(engine, tmp_path):
     for place, data in enumerate(both(people(), engine)):
         shoal.anonymize(data, "k-anonymity:k=3", seed=1).write(tmp_path / f"{place}.arrow")
     assert pa.feather.read_table(tmp_path / "1.arrow").equals(pa.feather.read_table(tmp_path / "0.arrow"))
+
+
+@pytest.mark.parametrize("role", ["plain", "sensitive"])
+@pytest.mark.parametrize(
+    "kind",
+    [pa.timestamp("ms"), pa.timestamp("us", "Europe/Paris"), pa.duration("us"), pa.time64("us"), pa.float16()],
+    ids=str,
+)
+def test_rare_types_are_published_as_they_came(engine, kind, role, tmp_path):
+    values = pa.array([None if row % 7 == 3 else row % 4 for row in range(24)])
+    values = values.cast(pa.float32()) if pa.types.is_floating(kind) else values.cast(pa.int64())
+    path = tmp_path / "rare.parquet"
+    pa.parquet.write_table(pa.table({"age": [row % 3 for row in range(24)], "x": values.cast(kind)}), path)
+    chosen = {"quasi": ["age"], "sensitive": ["x"] if role == "sensitive" else [], "identifiers": []}
+    for source in (path, pa.parquet.read_table(path)):
+        for place, data in enumerate(both(source, engine, **chosen)):
+            release = shoal.anonymize(data, "k-anonymity:k=3", seed=1)
+            release.write(tmp_path / f"{place}.csv")
+            release.write(tmp_path / f"{place}.parquet")
+        assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "0.csv").read_bytes()
+        tables = [pa.parquet.read_table(tmp_path / f"{place}.parquet") for place in (0, 1)]
+        assert tables[1].schema.types == tables[0].schema.types
+        assert tables[1].to_pylist() == tables[0].to_pylist()

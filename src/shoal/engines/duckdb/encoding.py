@@ -47,12 +47,23 @@ def as_came(column: pa.ChunkedArray, came: pa.DataType | None) -> pa.ChunkedArra
     """A column with the type that it had at the source, where DuckDB has another one for it."""
     if came is not None and pa.types.is_dictionary(came):
         came = came.value_type
+    came = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(came, came)
     if came is None or came == column.type:
         return column
     try:
         return column.cast(came)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return column
+
+
+def loadable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """A column that DuckDB can hold: dictionaries resolved, durations as numbers, narrow floats wider; `as_came` undoes
+    it."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_duration(column.type):
+        return column.cast(pa.int64())
+    return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
 
 
 def translation(session: Session, found: Distinct, codes: Codes, kept: np.ndarray | None = None) -> Stored:

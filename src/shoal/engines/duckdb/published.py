@@ -176,20 +176,25 @@ class DuckDBPublished:
         return EmbeddedPublished(table, opened.native, None, opened.frame.schema, opened.dtypes).frame()
 
     def write(self, path: Path) -> None:
-        """Parquet is written by DuckDB; CSV and Arrow by what the embedded engine writes them with, batch by batch, so
-        that both engines spell values alike."""
+        """Parquet is written by DuckDB, unless a column came with a type that DuckDB does not write. All else is
+        written as the embedded engine does it, batch by batch, so that both engines spell values alike."""
         try:
-            if format_of(path) == "parquet":
+            empty = self.session.fetch(f"SELECT * FROM ({self._ordered}) LIMIT 0")
+            schema = self._as_came(empty).schema
+            if format_of(path) == "parquet" and all(map(_alike, empty.schema.types, schema.types)):
                 self.session.execute(
                     f"COPY ({self._ordered}) TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd)"
                 )
                 return
-            schema = self._as_came(self.session.fetch(f"SELECT * FROM ({self._ordered}) LIMIT 0")).schema
-            batches = self.session.batches(self._ordered)
-            pieces = (self._as_came(pa.table(batch)) for batch in batches)
+            pieces = (self._as_came(pa.table(batch)) for batch in self.session.batches(self._ordered))
             write(path, schema, pieces, None if self.opened is None else self.opened.dialect)
         except InputError:
             raise OutputError(f"{path.name}: could not be written; is the disk full?") from None
+
+
+def _alike(here: pa.DataType, came: pa.DataType) -> bool:
+    """Whether two types are the same in a file."""
+    return here == came or bool(here == pa.string() and came == pa.large_string())
 
 
 def open_published(session: Session, path: Path) -> DuckDBPublished:

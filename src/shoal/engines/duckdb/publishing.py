@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,15 +14,38 @@ from shoal.core.contracts import Sheet
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Plan, Recoding
 from shoal.core.schema import Schema
-from shoal.engines.duckdb.encoding import as_came
+from shoal.engines.duckdb.encoding import as_came, loadable
 from shoal.engines.duckdb.hashing import cell_hash
 from shoal.engines.duckdb.published import DuckDBPublished, PublishedColumn
 from shoal.engines.duckdb.session import Session, Stored, quoted
+from shoal.engines.duckdb.source import Source
 from shoal.engines.duckdb.table import DuckDBTable
 from shoal.engines.embedded.encoding import dictionary
 from shoal.engines.embedded.hashing import row_hashes
 from shoal.engines.embedded.table import changed_values, published_values, tokens
 from shoal.errors import InputError
+
+
+@dataclass(eq=False)
+class _Draft:
+    """A published table in the making: where its rows come from, what is stored of them, what is looked up in which
+    dictionary, and what their hashes are made of. `by_class` has the name, the values and the type of columns that
+    follow from the class."""
+
+    origin: str
+    stored: dict[str, str] = field(default_factory=dict)
+    joins: dict[str, tuple[Stored, str]] = field(default_factory=dict)
+    columns: list[PublishedColumn] = field(default_factory=list)
+    hashes: list[str] = field(default_factory=list)
+    by_class: dict[str, tuple[str, pa.Array, str | None]] = field(default_factory=dict)
+    books: dict[str, pa.Array] = field(default_factory=dict)
+    held: list[Stored] = field(default_factory=list)
+
+    def add(self, here: str, name: str, value: str, kind: str, came: pa.DataType | None = None) -> None:
+        """A column that is stored as it is published."""
+        self.stored[here] = value
+        self.hashes.append(cell_hash(name, f"r.{here}", kind))
+        self.columns.append(PublishedColumn(name, here, f"r.{here}", came))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,15 +64,24 @@ class Publishing:
     pseudonyms: Pseudonyms | None
 
     @property
+    def _source(self) -> Source:
+        return self.table.source
+
+    @property
     def _session(self) -> Session:
         return self.table.source.session
+
+    @property
+    def _plan(self) -> Plan:
+        plan = self.recoding.plan
+        assert plan is not None
+        return plan
 
     @cached_property
     def _owners(self) -> tuple[Stored, ...]:
         """The class of each tuple; of a plan by record, where the records of a tuple begin and the class of each."""
-        plan = self.recoding.plan
-        assert plan is not None
-        session, kept = self._session, np.flatnonzero(~plan.withheld & (plan.classes >= 0))
+        plan, session = self._plan, self._session
+        kept = np.flatnonzero(~plan.withheld & (plan.classes >= 0))
         keys = {f"k{at}": codes for at, codes in enumerate(plan.keys)}
         if not plan.by_record:
             return (session.load(pa.table({"owner": plan.classes, **keys}).take(pa.array(kept))),)
@@ -83,87 +116,95 @@ class Publishing:
 
     def sheet(self, sheet: Sheet) -> DuckDBPublished:
         """One published table."""
-        made = self._rows({column.name: column.what for column in sheet.columns if column.what != "count"})
+        shown = {column.name: column.what for column in sheet.columns if column.what != "count"}
+        draft = _Draft(self._origin(shown))
+        for at, (name, what) in enumerate(shown.items()):
+            here = f"x{at}"
+            if what == "cell":
+                self._add_cell(draft, here, name)
+            elif what == "group":
+                self._add_by_class(draft, here, name, np.arange(self._plan.count, dtype=np.int32))
+            elif what == "pseudonym":
+                self._add_pseudonym(draft, here, name)
+            elif name in self.recoding.changed:
+                self._add_changed(draft, here, name)
+            elif name in self.table.columns:
+                self._add_leaves(draft, here, name)
+            else:
+                kind, came = self._source.kinds[name], self._source.came(name)
+                draft.add(here, name, f"b.c{self._source.names.index(name)}", kind, came)
+        made = self._made(draft)
         return made if sheet.counted is None else made.counted(sheet.counted)
 
-    def _rows(self, shown: dict[str, Any]) -> DuckDBPublished:
-        """A published table of a row a record."""
+    def _origin(self, shown: Mapping[str, str]) -> str:
+        """The records `b` that a table is made from, and beside them their classes `p` or what was changed `h`."""
         table, plan, changed = self.table, self.recoding.plan, self.recoding.changed
-        source, session = table.source, self._session
-        raw = [name for name in shown if name in table.columns and shown[name] in ("raw", "changed")]
-        plain = [name for name in shown if name in source.names and name not in table.columns]
-        ranked = bool(changed) or (plan is not None and plan.by_record)
+        raw = [name for name, what in shown.items() if name in table.columns and what in ("raw", "changed")]
+        plain = [name for name in shown if name in self._source.names and name not in table.columns]
         quasi = () if plan is None else self.schema.quasi
+        ranked = bool(changed) or (plan is not None and plan.by_record)
         rows = table.rows([*quasi, *raw], plain, seed=self.seed if ranked else None)
-        stored: dict[str, str] = {}
-        joins: dict[str, tuple[Stored, str]] = {}
-        columns: list[PublishedColumn] = []
-        hashes: list[str] = []
-        by_class: dict[str, tuple[str, pa.Array]] = {}
-        books: dict[str, pa.Array] = {}
-        kinds: dict[str, str] = {}
-        drawn: dict[str, Stored] = {}
         if plan is not None:
-            origin = self._owned(rows, plan)
-        elif changed:
-            origin = (
-                f"(SELECT *, row_number() OVER (ORDER BY hash) - 1 AS place FROM {rows}) AS b "
-                f"JOIN {self._changed[0]} AS h USING (place)"
-            )
-        else:
-            origin = f"{rows} AS b"
-        for at, (name, what) in enumerate(shown.items()):
-            here, came = f"x{at}", source.came(name) if name in source.names else None
-            if what == "cell" or what == "group":
-                assert plan is not None
-                if what == "cell":
-                    place = self.schema.quasi.index(name)
-                    book = plan.codebooks[place]
-                    books[name] = published_values(book, table.columns[name].raw)
-                    by_class[here] = name, books[name].take(pa.array(plan.cells[place]))
-                    came = came if book.raw else None
-                    if book.raw:
-                        kinds[here] = source.kinds[name]
-                else:
-                    by_class[here] = name, pa.array(np.arange(plan.count, dtype=np.int32))
-                columns.append(PublishedColumn(name, "owner", f"owner.{here}", came))
-                continue
-            if name in changed:
-                kind = self._changed[1][name]
-                stored[here] = f"h.x{list(changed).index(name)}"
-                came = came if kind == "BIGINT" else None
-            elif name in raw:
-                held = table.columns[name]
-                leaves = pa.table(
-                    {"code": np.arange(len(held.raw), dtype=np.int32), "value": held.raw,
-                     "hash": row_hashes([(name, held.raw)])}
-                )  # fmt: skip
-                cast = f"code, CAST(value AS {source.kinds[name]}) AS value, hash"
-                stored[here], joins[here] = f"b.k{table.places[name]}", (session.load(leaves, cast), "code")
-                columns.append(PublishedColumn(name, here, f"{here}.value", came))
-                hashes.append(f"{here}.hash")
-                continue
-            elif what == "pseudonym":
-                kind, came, drawn[here] = "VARCHAR", None, self._tokens(name)
-                origin += (
-                    f" JOIN {drawn[here]} AS t{here} "
-                    f"ON t{here}.value IS NOT DISTINCT FROM b.c{source.names.index(name)}"
-                )
-                stored[here] = f"t{here}.token"
-            else:
-                kind = source.kinds[name]
-                stored[here] = f"b.c{source.names.index(name)}"
-            columns.append(PublishedColumn(name, here, f"r.{here}", came))
-            hashes.append(cell_hash(name, f"r.{here}", kind))
-        if plan is not None:
-            stored["owner"] = "p.owner"
-            joins["owner"] = self._dictionary(plan, by_class, kinds), "owner"
-            hashes.append("owner.hash")
-        selected = ", ".join(f"{value} AS {here}" for here, value in stored.items())
-        made = session.create(f"SELECT {selected} FROM {origin}", what=source.label)
+            return self._owned(rows, plan)
+        if not changed:
+            return f"{rows} AS b"
+        placed = f"(SELECT *, row_number() OVER (ORDER BY hash) - 1 AS place FROM {rows})"
+        return f"{placed} AS b JOIN {self._changed[0]} AS h USING (place)"
+
+    def _add_cell(self, draft: _Draft, here: str, name: str) -> None:
+        """What a quasi-identifier is published as."""
+        place = self.schema.quasi.index(name)
+        book, cells = self._plan.codebooks[place], self._plan.cells[place]
+        draft.books[name] = published_values(book, self.table.columns[name].raw)
+        kind = self._source.kinds[name] if book.raw else None
+        came = self._source.came(name) if book.raw else None
+        self._add_by_class(draft, here, name, draft.books[name].take(pa.array(cells)), kind, came)
+
+    def _add_by_class(
+        self, draft: _Draft, here: str, name: str, values: Any, kind: str | None = None, came: Any = None
+    ) -> None:
+        """A column that follows from the class of a record."""
+        draft.by_class[here] = name, pa.array(values), kind
+        draft.columns.append(PublishedColumn(name, "owner", f"owner.{here}", came))
+
+    def _add_leaves(self, draft: _Draft, here: str, name: str) -> None:
+        """A column with a role that is published as it is: one spelling of each value."""
+        raw = self.table.columns[name].raw
+        codes = np.arange(len(raw), dtype=np.int32)
+        leaves = pa.table({"code": codes, "value": loadable(raw), "hash": row_hashes([(name, raw)])})
+        cast = f"code, CAST(value AS {self._source.kinds[name]}) AS value, hash"
+        draft.joins[here] = self._session.load(leaves, cast), "code"
+        draft.stored[here] = f"b.k{self.table.places[name]}"
+        draft.hashes.append(f"{here}.hash")
+        draft.columns.append(PublishedColumn(name, here, f"{here}.value", self._source.came(name)))
+
+    def _add_changed(self, draft: _Draft, here: str, name: str) -> None:
+        """What a perturbation made of a column."""
+        kind = self._changed[1][name]
+        came = None if kind == "DOUBLE" else self._source.came(name)
+        draft.add(here, name, f"h.x{list(self.recoding.changed).index(name)}", kind, came)
+
+    def _add_pseudonym(self, draft: _Draft, here: str, name: str) -> None:
+        """What stands in the place of an identifier."""
+        tokens = self._tokens(name)
+        draft.held.append(tokens)
+        place = self._source.names.index(name)
+        draft.origin += f" JOIN {tokens} AS t{here} ON t{here}.value IS NOT DISTINCT FROM b.c{place}"
+        draft.add(here, name, f"t{here}.token", "VARCHAR")
+
+    def _made(self, draft: _Draft) -> DuckDBPublished:
+        """The table, when as many records are in it as there should be."""
+        source, session = self._source, self._session
+        if self.recoding.plan is not None:
+            draft.stored["owner"] = "p.owner"
+            draft.joins["owner"] = self._dictionary(draft), "owner"
+            draft.hashes.append("owner.hash")
+        selected = ", ".join(f"{value} AS {here}" for here, value in draft.stored.items())
+        made = session.create(f"SELECT {selected} FROM {draft.origin}", what=source.label)
         published = DuckDBPublished(
-            session, str(made), tuple(columns), tuple(hashes), joins, held=(made,), opened=source.opened, books=books
-        )
+            session, str(made), tuple(draft.columns), tuple(draft.hashes), draft.joins, held=(made,),
+            opened=source.opened, books=draft.books,
+        )  # fmt: skip
         if published.records != self._expected:
             raise InputError(f"{source.label}: the table changed while it was being read; read it again")
         return published
@@ -174,22 +215,27 @@ class Publishing:
         plan = self.recoding.plan
         if plan is None:
             return self.table.records
-        kept = ~plan.withheld & (plan.classes >= 0)
-        return int(kept.sum() if plan.by_record else self.table.group(self.schema.quasi, ()).sizes[kept].sum())
+        if plan.by_record:
+            return int((~plan.withheld & (plan.classes >= 0)).sum())
+        matched = (f"p.k{at} = t.v{self.table.places[name]}" for at, name in enumerate(self.schema.quasi))
+        joined = f"{self.table.coded} AS t JOIN {self._owners[0]} AS p ON {' AND '.join(matched)}"
+        return int(self._session.value(f"SELECT coalesce(sum(t.n), 0) FROM {joined}"))
 
-    def _dictionary(self, plan: Plan, by_class: dict[str, tuple[str, pa.Array]], kinds: dict[str, str]) -> Stored:
+    def _dictionary(self, draft: _Draft) -> Stored:
         """What each class that has a published record is published as."""
-        arrays = {here: array for here, (_, array) in by_class.items()}
-        hashes = row_hashes(by_class.values()) if by_class else np.zeros(plan.count, np.uint64)
+        plan = self._plan
+        named = [(name, array) for name, array, _ in draft.by_class.values()]
+        hashes = row_hashes(named) if named else np.zeros(plan.count, np.uint64)
+        arrays = {here: loadable(array) for here, (_, array, _) in draft.by_class.items()}
         dictionary = pa.table({"owner": np.arange(plan.count, dtype=np.int32), **arrays, "hash": hashes})
-        cast = [f"CAST({here} AS {kinds[here]}) AS {here}" if here in kinds else here for here in arrays]
+        cast = [f"CAST({here} AS {kind}) AS {here}" if kind else here for here, (*_, kind) in draft.by_class.items()]
         shown = dictionary.take(pa.array(np.flatnonzero(plan.published)))
         return self._session.load(shown, ", ".join(("owner", *cast, "hash")))
 
     def _tokens(self, name: str) -> Stored:
         """The pseudonym of each identifier; the distinct ones pass through Python, batch by batch."""
         assert self.pseudonyms is not None
-        source, session = self.table.source, self._session
+        source, session = self._source, self._session
         numbered = session.create(
             f"SELECT value, row_number() OVER () - 1 AS id FROM (SELECT DISTINCT s.{quoted(name)} AS value "
             f"FROM {source.relation})",

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from shoal.core.values import FORMULA, NUMBER
+from shoal.engines.duckdb.encoding import loadable
 from shoal.engines.duckdb.session import Session, Stored, literal, quoted
 from shoal.engines.embedded import csv
 from shoal.engines.embedded import source as embedded
@@ -97,7 +98,7 @@ def streamed(session: Session, opened: embedded.Source) -> Stored:
 
 
 def _batches(opened: embedded.Source) -> Iterator[pa.Table]:
-    """A source piece by piece, with dictionaries resolved: those of two pieces need not be the same."""
+    """A source piece by piece; dictionaries are resolved, for those of two pieces need not be the same."""
     if opened.dialect is not None:
         assert opened.path is not None
         yield from csv.batches(opened.path, opened.dialect, opened.missing)
@@ -116,10 +117,7 @@ def _batches(opened: embedded.Source) -> Iterator[pa.Table]:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    columns = [
-        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-        for column in table.columns
-    ]
+    columns = [loadable(column) for column in table.columns]
     return pa.table(columns, names=table.column_names)
 
 
@@ -145,8 +143,25 @@ def open_source(
     if opened.format == "parquet":
         return _open_files(session, path.name, [path], opened.missing)
     return _checked(
-        Source(session, path.name, opened.names, None, opened, opened.missing, files={path: embedded._stamp(path)})
+        Source(
+            session,
+            path.name,
+            opened.names,
+            None,
+            opened,
+            opened.missing,
+            types=_arrow_schema(opened),
+            files={path: embedded._stamp(path)},
+        )
     )
+
+
+def _arrow_schema(opened: embedded.Source) -> pa.Schema | None:
+    """The types in an Arrow file; a CSV file has none."""
+    if opened.format != "arrow" or opened.path is None:
+        return None
+    with pa.memory_map(str(opened.path)) as file:
+        return pa.ipc.open_file(file).schema
 
 
 def _open_files(session: Session, label: str, paths: Sequence[Path], missing: tuple[str, ...]) -> Source:

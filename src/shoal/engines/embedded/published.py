@@ -127,20 +127,22 @@ class EmbeddedPublished:
         return pa.table({name: plain_values(self.table[name]) for name in self.table.column_names})
 
     def write(self, path: Path) -> None:
-        if format_of(path) == "parquet":
-            with _refusing(path):
-                pa.parquet.write_table(self.decoded(), path, compression="zstd")
-        else:
-            write(path, self.decoded().schema, [self.decoded()], self.dialect)
+        write(path, self.decoded().schema, [self.decoded()], self.dialect)
 
 
 def write(path: Path, schema: pa.Schema, pieces: Iterable[pa.Table], dialect: Dialect | None) -> None:
-    """Writes the pieces of a table to a CSV or Arrow file, one after the other."""
+    """Writes the pieces of a table to a file, one after the other."""
+    form = format_of(path)
     nested = [entry.name for entry in schema if pa.types.is_nested(entry.type)]
     delimiter = "\t" if ".tsv" in path.suffixes else dialect.delimiter if dialect else ","
     compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
     with _refusing(path):
-        if format_of(path) == "arrow":
+        if form == "parquet":
+            with pa.parquet.ParquetWriter(path, schema, compression="zstd") as file:
+                for piece in pieces:
+                    file.write_table(piece)
+            return
+        if form == "arrow":
             with pa.ipc.new_file(str(path), schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as file:
                 for piece in pieces:
                     file.write_table(piece)
