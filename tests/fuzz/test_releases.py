@@ -9,7 +9,7 @@ from tests.fuzz.running import run
 
 from shoal import registry
 
-CASES, BATCH = 240, 20
+CASES, BATCH = 1000, 50
 
 
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))
