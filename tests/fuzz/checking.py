@@ -210,8 +210,9 @@ class Checks:
         demand(ended.state == "published", f"verify: {ended.state}")
         demand(found.holds, f"verify says no: {', '.join(finding.name for finding in found if finding.holds is False)}")
         for place, finding in enumerate(list(found)[: len(levels)]):
-            same = finding.value == levels[place] or math.isclose(finding.value, levels[place], abs_tol=1e-9)
-            demand(same or not classes, f"{finding.name}: measured {finding.value}, the file has {levels[place]}")
+            level, value = levels[place], finding.value
+            same = isinstance(value, (int, float)) and (value == level or math.isclose(value, level, abs_tol=1e-9))
+            demand(same or not classes, f"{finding.name}: measured {value}, the file has {level}")
 
     def _classes(self, sheet: Sheet) -> list[dict[str, list[Hashable]]]:
         """The sensitive values of each class of equal published quasi-identifiers, by column."""
