@@ -7,7 +7,7 @@ import gzip
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -65,7 +65,10 @@ class Case:
     pseudonyms: str | None
     command: bool
     occupied: bool
-    traced: str | None = field(default=None)
+    encoding: str
+    line: str
+    engine: str
+    traced: str | None
 
     @property
     def records(self) -> int:
@@ -91,7 +94,7 @@ class Case:
             f"{self.records} records as {self.container} ({columns}); {name}{_shown(values)} for {models}; "
             f"suppression {self.suppression}, objective {self.objective}{', strict' if self.strict else ''}, "
             f"pseudonyms {self.pseudonyms}; "
-            f"to {self.ending} by {'the command' if self.command else 'the library'}"
+            f"to {self.ending} by {'the command' if self.command else 'the library'}, {self.engine}"
         )
 
 
@@ -145,10 +148,10 @@ def put(case: Case, folder: Path) -> Any:
     if case.container.startswith("csv"):
         path = folder / f"table.{case.container}"
         text = io.StringIO(newline="")
-        writer = csv.writer(text, delimiter=case.delimiter, lineterminator="\n")
+        writer = csv.writer(text, delimiter=case.delimiter, lineterminator=case.line)
         writer.writerow([column.name for column in case.columns])
         writer.writerows(zip(*([_text(value) for value in column.values] for column in case.columns), strict=True))
-        data = text.getvalue().encode()
+        data = text.getvalue().encode(case.encoding)
         path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
         return path
     table = table_of(case)
@@ -224,7 +227,7 @@ def job(case: Case, source: Path, folder: Path, target: Path) -> dict[str, Any]:
     key.write_bytes(KEY)
     given: dict[str, Any] = {"path": str(source), "missing": list(case.missing)}
     if case.told and case.container.startswith("csv"):
-        given["delimiter"] = case.delimiter
+        given |= {"delimiter": case.delimiter, "encoding": case.encoding}
     output = {"path": str(target)}
     if case.pseudonyms is not None:
         output |= {"pseudonyms": case.pseudonyms, "key_file": str(key)}
@@ -264,7 +267,7 @@ def simpler(case: Case) -> Iterator[Case]:
             yield replace(case, models=case.models[:place] + case.models[place + 1 :])
     plain = {
         "command": False, "strict": False, "pseudonyms": None, "missing": (), "occupied": False, "told": True,
-        "objective": None,
+        "objective": None, "encoding": "utf-8", "line": "\n", "engine": "embedded",
         "suppression": 0.0, "ending": "csv", "delimiter": ",",
     }  # fmt: skip
     for name, value in plain.items():

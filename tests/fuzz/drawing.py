@@ -73,6 +73,8 @@ def drawn(number: int) -> Case:
         objective=chance.choice(objectives()) if chance.random() < 0.2 else None,
         strict=chance.random() < 0.3, seed=chance.randrange(2**31), pseudonyms=chance.choice([None, "keyed", "random"]),
         command=container not in FRAMES and chance.random() < 0.35, occupied=chance.random() < 0.3, traced=traced,
+        encoding=chance.choice(["utf-8"] * 6 + ["utf-8-sig", "utf-16"]), line=chance.choice(["\n", "\n", "\r\n"]),
+        engine=chance.choice(registry.names("engines")),
     )  # fmt: skip
     return replace(case, models=tuple(_likely_model(chance, case, tuple(columns)) for _ in range(count)))
 
@@ -171,7 +173,7 @@ def _hierarchy(chance: Random, column: Column, pool: Pool) -> Given | str | None
 
 def _given(chance: Random, column: Column) -> Given | None:
     """A random tree over the texts of a column, of two or three levels."""
-    raw = {str(value).strip() for value in column.values if isinstance(value, (str, int))}
+    raw = {str(value).strip() for value in column.values if type(value) in (str, int)}
     texts = sorted(filter(None, raw))
     if not texts:
         return None

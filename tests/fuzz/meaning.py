@@ -59,7 +59,7 @@ def spellings(value: Any, kind: pa.DataType) -> set[str]:
         if narrow == int(narrow):
             texts |= {str(int(narrow)), "-0" if narrow == 0 else str(int(narrow))}
     if isinstance(value, Decimal):
-        texts |= {str(value.normalize()), f"{float(value)!r}"}
+        texts |= {str(value.normalize())} | ({repr(float(value))} if number(float(value)) == value else set())
     return texts | {_idle(text) for text in texts}
 
 

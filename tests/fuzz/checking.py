@@ -1,0 +1,376 @@
+"""What must hold of a release, held against the files as a recipient reads them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import math
+import traceback
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from tests.fuzz import case as cases
+from tests.fuzz import reader
+from tests.fuzz.case import Case, Column, Given
+from tests.fuzz.definitions import DEFINITIONS, LEAST_SIZE, OF_SIZES
+from tests.fuzz.meaning import Lexicon, attribute, covers, number, quantity, spellings
+from tests.fuzz.reader import Sheet
+
+import shoal
+from shoal.errors import InfeasibleError, ShoalError
+
+_JUDGED = ("quasi", "sensitive")
+LONG = 7
+"""Cells of at least so many characters are looked for in what is printed; shorter ones occur anyway."""
+
+
+class Broken(Exception):  # noqa: N818 - it is an answer
+    """A promise that was not kept, in words that hold no value."""
+
+
+def demand(kept: bool, promise: str) -> None:
+    if not kept:
+        raise Broken(promise)
+
+
+@dataclass
+class _Ended:
+    state: str = "published"
+
+
+@contextlib.contextmanager
+def caught(told: list[str]) -> Iterator[_Ended]:
+    """Says how a block ended: an error of Shoal is an answer, any other one is a broken promise."""
+    ended = _Ended()
+    try:
+        yield ended
+    except (Broken, KeyboardInterrupt):
+        raise
+    except ShoalError as error:
+        told += [*traceback.format_exception_only(error), repr(error), repr(getattr(error, "attempt", ""))]
+        told += [str(error.__cause__)] + ([] if error.__suppress_context__ else [str(error.__context__)])
+        ended.state = "infeasible" if error.exit_code == InfeasibleError.exit_code else "refused"
+        if type(error).__name__ == "VerificationError":
+            raise Broken("a release was made that its own verification withholds") from None
+    except BaseException as error:
+        places = [frame for frame in traceback.extract_tb(error.__traceback__) if "shoal" in frame.filename]
+        where = f"{Path(places[-1].filename).name}:{places[-1].lineno}" if places else "outside"
+        raise Broken(f"raw {type(error).__name__} at {where}") from error
+
+
+class Checks:
+    """The promises of a release that was written to a target. What was printed or raised on the way is in `told`."""
+
+    def __init__(self, case: Case, target: Path, told: list[str]) -> None:
+        self.case, self.target, self.told = case, target, told
+        self.lexicons = {column.name: Lexicon(column, case) for column in case.columns if column.role in _JUDGED}
+
+    def release(self) -> None:
+        case = self.case
+        manifest = manifest_of(self.target)
+        stated = json.loads(manifest.read_text(encoding="utf-8"))
+        paths = {entry["part"]: _part(self.target, entry["part"]) for entry in stated["tables"]}
+        demand(files_in(self.target.parent) == {*paths.values(), manifest}, "files beside the release and its manifest")
+        try:
+            sheets = {part: reader.read(path, delimiter_of(self.case)) for part, path in paths.items()}
+        except (AssertionError, ValueError, pa.ArrowException) as error:
+            raise Broken(f"a recipient cannot read a file ({type(error).__name__})") from None
+        kept = self._kept()
+        self._check_counts(stated, sheets, paths, len(kept))
+        rows = self._traced(sheets[""], kept)
+        if stated["form"] == "perturbed":
+            self._check_columns(sheets[""], kept, rows)
+        else:
+            self._check_cells(sheets, rows, stated["form"])
+            self._check_models(sheets, kept, stated["form"])
+        self._check_pseudonyms(sheets[""], rows)
+        means = {column.name for column in case.named("quasi")}
+        for part, sheet in sheets.items():
+            if case.container.startswith("csv") or sheet.types:
+                demand(
+                    reader.in_order(sheet, means), f"rows of the table {part!r} are not in the order of their content"
+                )
+        self._check_secrets(paths, kept, rows)
+
+    def _kept(self) -> list[int]:
+        """The records that the missing-value rules leave."""
+        kept = list(range(self.case.records))
+        for column in self.case.columns:
+            if column.rule != "value" and column.name in self.lexicons:
+                present = [row for row in kept if self.lexicons[column.name].values[row] is not None]
+                demand(column.rule == "drop" or len(present) == len(kept), "a missing value was not refused")
+                kept = present
+        return kept
+
+    def _check_counts(self, stated: dict[str, Any], sheets: dict[str, Sheet], paths: Any, records: int) -> None:
+        published = len(sheets[""].rows)
+        demand(stated["records"] == records, f"records: {stated['records']} stated, {records} in the table")
+        demand(stated["published"] == published, "the manifest counts other records than the file has")
+        withheld = records - published
+        demand(0 <= withheld <= math.floor(self.case.suppression * records + 1e-9), f"{withheld} of {records} withheld")
+        for entry in stated["tables"]:
+            demand(entry["rows"] == len(sheets[entry["part"]].rows), "the manifest counts other rows")
+            digest = hashlib.sha256(paths[entry["part"]].read_bytes()).hexdigest()
+            demand(entry["sha256"] == digest, "the manifest has another hash")
+        demand(
+            str(self.case.seed) not in manifest_of(self.target).read_text(encoding="utf-8"), "the seed was published"
+        )
+
+    def _traced(self, sheet: Sheet, kept: list[int]) -> list[int] | None:
+        """The record that each published row is, by its plain row number."""
+        if self.case.traced is None:
+            return None
+        known = {value: row for row, value in enumerate(self._named(self.case.traced).values)}
+        try:
+            rows = [known[token] for token in sheet.column(self.case.traced)]
+        except (KeyError, ValueError):
+            raise Broken("a plain value was changed") from None
+        demand(len(set(rows)) == len(rows), "a record was published twice")
+        demand(set(rows) <= set(kept), "a dropped record was published")
+        return rows
+
+    def _named(self, name: str) -> Column:
+        return next(column for column in self.case.columns if column.name == name)
+
+    def _check_columns(self, sheet: Sheet, kept: list[int], rows: list[int] | None) -> None:
+        """Perturbed: every column keeps its values; those that nothing changed are true of their records."""
+        for name in sheet.names:
+            column = self._named(name)
+            if column.role in _JUDGED:
+                found = Counter(self._read(sheet, name))
+                demand(found == Counter(self.lexicons[name].values[row] for row in kept), "swapping changed the values")
+        if rows is not None:
+            self._check_plain(sheet, rows)
+
+    def _read(self, sheet: Sheet, name: str) -> list[Hashable]:
+        """A column that is published as it is, as values."""
+        try:
+            return [self.lexicons[name].read(cell, sheet.types.get(name)) for cell in sheet.column(name)]
+        except (StopIteration, RuntimeError):
+            raise Broken(f"a {self._named(name).role} cell is none of its column's values") from None
+
+    def _check_plain(self, sheet: Sheet, rows: list[int]) -> None:
+        for column in self.case.named("plain"):
+            for cell, row in zip(sheet.column(column.name), rows, strict=True):
+                demand(self._is(cell, column.values[row], column, sheet), "a plain value was changed")
+
+    def _is(self, cell: Any, raw: Any, column: Column, sheet: Sheet) -> bool:
+        """Whether a cell is published as it came; a file of text may spell what is not text in its own way."""
+        lost = self.case.container.startswith("csv") and raw in self.case.missing
+        if raw is None or raw != raw or raw == "" or lost:
+            return cell is None or cell == raw or cell != cell or (cell == "nan" and raw != raw)
+        if isinstance(raw, str) or cell == raw:
+            return bool(cell == raw)
+        if isinstance(raw, bytes):
+            return not sheet.types
+        exact = quantity(raw, column.type)
+        if exact is not None and number(cell) == exact:
+            return True
+        return bool(_texts(cell, sheet.types.get(column.name, column.type)) & _texts(raw, column.type))
+
+    def _check_cells(self, sheets: dict[str, Sheet], rows: list[int] | None, form: str) -> None:
+        """Every published cell is true of its record."""
+        if rows is None:
+            return
+        sheet = sheets[""]
+        self._check_plain(sheet, rows)
+        quasi = [sheet.column(column.name) for column in self.case.named("quasi")]
+        classes = defaultdict(list)
+        for place, key in enumerate(zip(*quasi, strict=True)):
+            classes[key].append(rows[place])
+        for column in self.case.named("quasi"):
+            values = self.lexicons[column.name].values
+            for cell, key, row in zip(sheet.column(column.name), zip(*quasi, strict=True), rows, strict=True):
+                true = covers(cell, column.values[row], values[row], column, sheet.types.get(column.name))
+                if true is None:
+                    members = [quantity(column.values[other], column.type) for other in classes[key]]
+                    true = None not in members and _is_mean(number(cell), members)
+                demand(bool(true), f"a published cell of a quasi-identifier is not true of its record ({column.type})")
+        for column in self.case.named("sensitive"):
+            if form != "two-table":
+                values = self.lexicons[column.name].values
+                demand(self._read(sheet, column.name) == [values[row] for row in rows], "a sensitive value was changed")
+
+    def _check_models(self, sheets: dict[str, Sheet], kept: list[int], form: str) -> None:
+        """The models hold in the file, and Shoal's own verifier sees the same figures there."""
+        classes = self._groups(sheets) if form == "two-table" else self._classes(sheets[""])
+        levels = {}
+        for place, (name, given) in enumerate(self.case.models):
+            levels[place], holds = self._level(name, given, classes, kept)
+            demand(holds, f"{name} is broken")
+        with caught(self.told) as ended:
+            found = shoal.verify(self.target)
+            self.told.append(repr(found))
+        demand(ended.state == "published", f"verify: {ended.state}")
+        demand(found.holds, f"verify says no: {', '.join(finding.name for finding in found if finding.holds is False)}")
+        for place, finding in enumerate(list(found)[: len(levels)]):
+            level, value = levels[place], finding.value
+            same = isinstance(value, (int, float)) and (value == level or math.isclose(value, level, abs_tol=1e-9))
+            demand(same or not classes, f"{finding.name}: measured {value}, the file has {level}")
+
+    def _classes(self, sheet: Sheet) -> list[dict[str, list[Hashable]]]:
+        """The sensitive values of each class of equal published quasi-identifiers, by column."""
+        sensitive = {column.name: self._read(sheet, column.name) for column in self.case.named("sensitive")}
+        keys = list(zip(*(sheet.column(column.name) for column in self.case.named("quasi")), strict=True))
+        found: dict[Any, dict[str, list[Hashable]]] = {}
+        for place, key in enumerate(keys):
+            held = found.setdefault(key, {"": [], **{name: [] for name in sensitive}})
+            held[""].append(None)
+            for name, values in sensitive.items():
+                held[name].append(values[place])
+        return list(found.values())
+
+    def _groups(self, sheets: dict[str, Sheet]) -> list[dict[str, list[Hashable]]]:
+        """The sensitive values of each group, from the second table; the first one has groups of the same sizes."""
+        (column,) = self.case.named("sensitive")
+        second = sheets["sensitive"]
+        values = self._read(second, column.name)
+        found: dict[str, list[Hashable]] = defaultdict(list)
+        for group, value, count in zip(second.column("group"), values, second.column("count"), strict=True):
+            found[str(group)] += [value] * int(count)
+        demand(Counter(map(str, sheets[""].column("group"))) == {group: len(held) for group, held in found.items()},
+               "the two tables have groups of other sizes")  # fmt: skip
+        return [{"": [None] * len(held), column.name: held} for held in found.values()]
+
+    def _level(self, name: str, given: dict[str, Any], classes: Any, kept: list[int]) -> tuple[float, bool]:
+        """The level of a model that a file has, and whether it holds."""
+        if not classes:
+            return 0, True
+        smallest = min(len(held[""]) for held in classes)
+        if name in OF_SIZES:
+            return smallest, smallest >= given[OF_SIZES[name]]
+        definition = DEFINITIONS[name]
+        holds = smallest >= given.get(LEAST_SIZE.get(name, ""), 1)
+        levels = []
+        for column in self.case.named("sensitive"):
+            if given.get("column") in (None, column.name):
+                about = attribute(self.lexicons[column.name], kept, given.get("values", ()))
+                for part in self._parts(classes, column.name):
+                    levels.append(definition.level(part, about, given))
+                    holds &= definition.keeps(part, about, given)
+        return definition.worst(levels), holds
+
+    def _parts(self, classes: Any, name: str) -> Iterator[list[Hashable]]:
+        """The values of each class; where each attribute is protected against whoever knows the others, of the people
+        of a class who agree on those."""
+        others = [column.name for column in self.case.named("sensitive") if column.name != name]
+        for held in classes:
+            parts = defaultdict(list)
+            for place, value in enumerate(held[name]):
+                parts[tuple(held[other][place] for other in others) if self.case.strict else ()].append(value)
+            yield from parts.values()
+
+    def _check_pseudonyms(self, sheet: Sheet, rows: list[int] | None) -> None:
+        for column in self.case.named("identifier"):
+            if self.case.pseudonyms is None:
+                demand(column.name not in sheet.names, "an identifier was published")
+            elif rows is not None:
+                people: dict[Any, Any] = {}
+                for cell, row in zip(sheet.column(column.name), rows, strict=True):
+                    person = column.values[row]
+                    demand((cell is None) == (person is None), "a missing identifier got a pseudonym, or lost one")
+                    demand(people.setdefault(person, cell) == cell, "a person has two pseudonyms")
+                    if self.case.pseudonyms == "keyed" and person is not None:
+                        demand(cell == _keyed(column.name, person), "a keyed pseudonym is not the documented one")
+                demand(len(set(people.values())) == len(people), "two people have one pseudonym")
+
+    def check_frame(self, frame: Any) -> None:
+        """No dictionary of a frame lists what no record has."""
+        if self.case.container in ("pandas", "pyarrow"):
+            table = frame if isinstance(frame, pa.Table) else pa.Table.from_pandas(frame, preserve_index=False)
+            idle = [name for name in table.column_names for c in table[name].chunks if reader.idle_entries(c)]
+            demand(not idle, "a dictionary of the frame lists values that no published record has")
+
+    def _check_secrets(self, paths: dict[str, Path], kept: list[int], rows: list[int] | None) -> None:
+        """No file holds an identifier, what only withheld records have, or dictionary entries of no cell."""
+        held = {part: reader.everything(path) for part, path in paths.items()}
+        secret = [value for column in self.case.named("identifier") for value in column.values if value is not None]
+        if rows is not None:
+            gone = set(range(self.case.records)) - set(rows)
+            token = self._named(self.case.traced or "")
+            secret += [token.values[row] for row in gone]
+            for column in self.case.columns:
+                if column.role != "identifier" and not isinstance(column.hierarchy, (Given, str)):
+                    here = {text for row in rows for text in _texts(column.values[row], column.type)}
+                    there = {text for row in gone for text in _texts(column.values[row], column.type)}
+                    secret += [text for text in there - here if len(text) >= LONG and "uetzal" in text]
+        columns = self.case.columns
+        shown = {text for row in rows or () for column in columns for text in _texts(column.values[row], column.type)}
+        for value in secret:
+            leaked = any(value.encode() in data for data in held.values())
+            demand(not leaked or any(value in text for text in shown), "a file holds what only withheld records have")
+        for path in paths.values():
+            if path.suffix in (".parquet", ".arrow"):
+                columns = reader.arrow_table(path).columns
+                idle = any(reader.idle_entries(chunk) for column in columns for chunk in column.chunks)
+                demand(not idle, "a dictionary of the file lists values that no record has")
+        self.told.append(manifest_of(self.target).read_text(encoding="utf-8"))
+        self.told += [path.name for path in self.target.parent.iterdir()]
+
+    def check_told(self) -> None:
+        """Nothing that was printed, raised or stated holds a cell's value."""
+        names = [column.name for column in self.case.columns]
+        names += [label for c in self.case.columns if isinstance(c.hierarchy, str) for label in [c.hierarchy]]
+        values = {
+            text
+            for column in self.case.columns
+            for raw in set(map(_hashable, column.values))
+            for text in _texts(raw, column.type)
+            if len(text) >= LONG and not _ordinary(text)
+        }
+        told = "\n".join(self.told)
+        leaked = [text for text in values if text in told and not any(text in name for name in names)]
+        demand(not leaked, f"{len(leaked)} cells were printed or stated")
+        demand(cases.KEY.decode() not in told, "the key was printed")
+
+
+def _texts(raw: Any, kind: pa.DataType) -> set[str]:
+    if raw is None or raw != raw:
+        return set()
+    if isinstance(raw, (list, dict)):
+        inner = raw if isinstance(raw, list) else raw.values()
+        return {entry for entry in inner if isinstance(entry, str)}
+    return spellings(raw, kind)
+
+
+def _hashable(raw: Any) -> Any:
+    return None if isinstance(raw, (list, dict)) else raw
+
+
+def _ordinary(text: str) -> bool:
+    """Whether a text is a number that figures may be by chance."""
+    found = number(text)
+    return found is not None and abs(found) < 1_000_000_000
+
+
+def _is_mean(shown: Any, members: list[Any]) -> bool:
+    mean = sum(members) / len(members)
+    return bool(abs(shown - mean) <= abs(mean) / 10**9 + max(map(abs, members)) / 10**12)
+
+
+def _keyed(column: str, person: str) -> str:
+    return hmac.new(cases.KEY, column.encode() + b"\0" + person.encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def manifest_of(target: Path) -> Path:
+    return target.with_name(target.name + ".manifest.json")
+
+
+def _part(target: Path, part: str) -> Path:
+    stem, dot, endings = target.name.partition(".")
+    return target.with_name(f"{stem}.{part}{dot}{endings}") if part else target
+
+
+def files_in(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if path.is_file()}
+
+
+def delimiter_of(case: Case) -> str:
+    """What parts the cells of a release in CSV: what parted those of the table."""
+    return case.delimiter if case.container.startswith("csv") else ","
