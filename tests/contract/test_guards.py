@@ -19,7 +19,7 @@ from truth import held_values, tables_of, untrue_cells
 
 import shoal
 from shoal import registry
-from shoal.api import publish
+from shoal.api import open_release, publish
 from shoal.core.contracts import Algorithm
 from shoal.core.files import sha256
 from shoal.core.policy import Policy
@@ -96,11 +96,15 @@ def test_rows_scrambled_so_that_no_count_tells(table: pl.DataFrame) -> None:
     assert not set(untrue_cells(honest, table, data))
 
 
-def test_an_algorithm_whose_cells_do_not_cover_their_records(table: pl.DataFrame) -> None:
+@pytest.mark.parametrize(("moved", "to"), [(0, 3), (3, 0)], ids=["below", "above"])
+def test_an_algorithm_whose_cells_do_not_cover_their_records(moved: int, to: int, table: pl.DataFrame) -> None:
     """The fault is in the decision, so every engine carries it out faithfully."""
-    data = read(table)
+
+    def strayed(plan: Plan) -> Plan:
+        return replace(plan, classes=np.where(np.arange(len(plan.classes)) == moved, plan.classes[to], plan.classes))
+
     with pytest.raises(VerificationError, match="'age': a published value does not cover"):
-        shoal.anonymize(data, K, algorithm=_Changed(change=lambda plan: swapped(plan, 0, 3)), seed=1, suppression=0.1)
+        shoal.anonymize(read(table), K, algorithm=_Changed(change=strayed), seed=1, suppression=0.1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -426,3 +430,18 @@ def test_strictness_is_verified_too(tmp_path: Path) -> None:
     assert restated(path, stated).holds
     stated["strict"] = True
     assert not restated(path, stated).holds
+
+
+def test_two_tables_with_values_that_are_not_those_of_the_table(
+    two: tuple[Path, dict[str, Any]], table: pl.DataFrame
+) -> None:  # fmt: skip
+    path, stated = two
+    data, main = read(table), pl.read_csv(path)
+    main.with_columns(pl.col("age").replace(20, 77)).write_csv(path)
+    restated(path, stated)
+    with pytest.raises(shoal.errors.InputError, match="'age' of the release has 1 distinct values"):
+        open_release(path, data).view.cells()
+    main.with_columns(pl.col("group").replace(main["group"][0], 77)).write_csv(path)
+    restated(path, stated)
+    with pytest.raises(shoal.errors.InputError, match="1 groups of the main table are not in the other"):
+        open_release(path, data).view.candidates(data.summary.keys)

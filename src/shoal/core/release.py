@@ -121,26 +121,25 @@ class Release:
         assert self.recoding is not None and self.recoding.plan is not None
         plan = self.recoding.plan
         chosen = np.flatnonzero(plan.published)
-        shown = [
-            self.published.places(name)[cells[chosen]]
-            for name, cells in zip(people.attributes, plan.cells, strict=True)
-        ]
-        radices = [len(self.published.labels(name)) for name in people.attributes]
-        if any(int(column.min(initial=0)) < 0 for column in shown):
-            raise VerificationError("a class that was decided on is not among the published ones")
+        shown = []
         for name, book, cells in zip(people.attributes, plan.codebooks, plan.cells, strict=True):
-            self._check_labels(name, book, np.unique(cells[chosen]))
+            places = self.published.places(name)
+            shown.append(places[cells[chosen]])
+            if int(shown[-1].min(initial=0)) < 0:
+                raise VerificationError("a class that was decided on is not among the published ones")
+            self._check_labels(name, book, places, np.unique(cells[chosen]))
+        radices = [len(self.published.labels(name)) for name in people.attributes]
         found = group(shown, radices, index=True)
         if found.keys.shape != people.keys.shape or not np.array_equal(found.keys, people.keys):
             raise VerificationError("the published classes are not those that were decided on")
         assert found.index is not None
-        places: Codes = np.full(plan.count, -1, np.int32)
-        places[chosen] = found.index
-        return places
+        owners: Codes = np.full(plan.count, -1, np.int32)
+        owners[chosen] = found.index
+        return owners
 
-    def _check_labels(self, name: str, book: Codebook, entries: Codes) -> None:
-        """Raises unless the entries of a codebook read as they were meant to."""
-        labels, places = self.published.labels(name), self.published.places(name)
+    def _check_labels(self, name: str, book: Codebook, places: Codes, entries: Codes) -> None:
+        """Raises unless entries of a codebook, which are the labels at some places, read as they were meant to."""
+        labels = self.published.labels(name)
         hierarchy = self.schema[name].hierarchy
         for entry in entries.tolist():
             shown, meant = labels[places[entry]], book.labels[entry]
