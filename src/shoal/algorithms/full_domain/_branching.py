@@ -74,12 +74,17 @@ class Branching:
 
     def _lower(self, here: Verdict) -> None:
         """Takes levels back that cost nothing: the search stops at the first of several nodes with one score."""
+        lower: Verdict | None = here
+        while lower is not None:
+            self.best, lower = lower, self._no_dearer(lower)
+
+    def _no_dearer(self, here: Verdict) -> Verdict | None:
+        """A specialization by one level that scores no more, if there is one."""
         for node in self.lattice.specializations(here.node):
             if not self.checker.by_cells or self.checker.floor(node) >= self.to_beat:
                 verdict = self.checker.check(node)
                 if verdict.feasible and verdict.score <= here.score:
-                    self.best = verdict
-                    return self._lower(verdict)
+                    return verdict
         return None
 
     def _report(self, boxes: int, run: Run) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,7 +120,10 @@ def _rows_inside(field: str, delimiter: str, width: int) -> int:
     The lines in such a field are whole rows, but for its first and its last, which are one row together. Texts and
     lists of several lines are not like that; below a few delimiters it may be chance.
     """
-    first, *lines, last = re.split(r"\r\n|\r|\n", field.rstrip("\r\n")) if re.search(r"[\r\n]", field) else ("", "")
+    first, *rest = re.split(r"\r\n|\r|\n", field.rstrip("\r\n"))
+    if not rest:
+        return 0
+    *lines, last = rest
     ends = first.count(delimiter) + last.count(delimiter)
     whole = ends == width - 1 and all(line.count(delimiter) == width - 1 for line in lines)
     return len(lines) + 1 if whole and (len(lines) + 1) * (width - 1) >= FEW_DELIMITERS else 0
@@ -195,8 +198,8 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
 
 def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[str]) -> dict[str, pa.ChunkedArray]:
     """Columns of a CSV file as dictionary-encoded text; `missing` are the spellings of a missing value."""
-    with _refusing(path, dialect) as refuse, _stream(path) as stream:
-        options = _options(dialect, names, missing, pa.dictionary(pa.int32(), pa.string()), refuse)
+    with _refusing(path, dialect), _stream(path) as stream:
+        options = _options(dialect, names, missing, pa.dictionary(pa.int32(), pa.string()))
         table = pa.csv.read_csv(_decoded(stream, dialect), **options)
     if table.num_rows == 0:
         raise InputError(f"{path.name}: there is a header and no record")
@@ -209,8 +212,8 @@ def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[s
 def batches(path: Path, dialect: Dialect, missing: Sequence[str]) -> Iterator[pa.Table]:
     """A CSV file as text, piece by piece; what `load` refuses is refused, at the latest when the file is at its end."""
     rows = 0
-    with _refusing(path, dialect) as refuse, _stream(path) as stream:
-        options = _options(dialect, dialect.names, missing, pa.string(), refuse)
+    with _refusing(path, dialect), _stream(path) as stream:
+        options = _options(dialect, dialect.names, missing, pa.string())
         for batch in pa.csv.open_csv(_decoded(stream, dialect), **options):
             rows += batch.num_rows
             for name, column in zip(dialect.names, batch.columns, strict=True):
@@ -226,15 +229,11 @@ def _decoded(stream: Any, dialect: Dialect) -> Any:
     return pa.transcoding_input_stream(stream, dialect.encoding, "utf8")
 
 
-def _options(
-    dialect: Dialect, names: Sequence[str], missing: Sequence[str], text: pa.DataType, refuse: Callable[[Any], str]
-) -> dict[str, Any]:
+def _options(dialect: Dialect, names: Sequence[str], missing: Sequence[str], text: pa.DataType) -> dict[str, Any]:
     spelled = dict(zip(dialect.names, dialect.header, strict=True))
     return {
         "read_options": pa.csv.ReadOptions(block_size=BLOCK),
-        "parse_options": pa.csv.ParseOptions(
-            delimiter=dialect.delimiter, newlines_in_values=True, invalid_row_handler=refuse
-        ),
+        "parse_options": pa.csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
         "convert_options": pa.csv.ConvertOptions(
             column_types=dict.fromkeys(dialect.header, text), include_columns=[spelled[name] for name in names],
             null_values=["", *missing], strings_can_be_null=True, quoted_strings_can_be_null=True,
@@ -242,18 +241,11 @@ def _options(
     }  # fmt: skip
 
 
-@contextmanager
-def _refusing(path: Path, dialect: Dialect) -> Iterator[Callable[[Any], str]]:
-    """Whatever is wrong with a CSV file, said without a cell of it; gives the handler of rows that do not fit."""
-    ragged = 0
-
-    def refuse(_row: Any) -> str:
-        nonlocal ragged
-        ragged += 1
-        return "skip"
-
+@contextlib.contextmanager
+def _refusing(path: Path, dialect: Dialect) -> Iterator[None]:
+    """Whatever is wrong with a CSV file, said without a cell of it."""
     try:
-        yield refuse
+        yield
     except pa.ArrowException as error:
         reason = str(error)
         if "straddl" in reason:
@@ -262,6 +254,11 @@ def _refusing(path: Path, dialect: Dialect) -> Iterator[Callable[[Any], str]]:
             raise _mixed(path, _lines_that_are_not_utf8(path)) from None
         elif "UTF8" in reason or "codec" in reason:
             message = f"the text is not {dialect.encoding}; name its encoding"
+        elif "Expected" in reason:
+            message = (
+                f"{_ragged(path, dialect):,} rows have another number of fields than the header's "
+                f"{len(dialect.names)}; check the delimiter and the quotation marks"
+            )
         elif isinstance(error, pa.ArrowKeyError):
             message = "the header cannot be read; check its quotation marks"
         elif "Empty CSV" in reason:
@@ -273,11 +270,27 @@ def _refusing(path: Path, dialect: Dialect) -> Iterator[Callable[[Any], str]]:
         raise InputError(f"{path.name}: the text is not {dialect.encoding}; name its encoding") from None
     except OSError:
         raise InputError(f"{path.name}: cannot be read or decompressed") from None
-    if ragged:
-        raise InputError(
-            f"{path.name}: {ragged:,} rows have another number of fields than the header's {len(dialect.names)}; "
-            "check the delimiter and the quotation marks"
-        )
+
+
+def _ragged(path: Path, dialect: Dialect) -> int:
+    """How many rows do not fit the header.
+
+    They are counted only once there is one: Arrow's threads hold on to a handler written in Python a little longer than
+    the reading takes, and one that lets go of it while the process ends aborts it.
+    """
+    ragged = 0
+
+    def count(_row: Any) -> str:
+        nonlocal ragged
+        ragged += 1
+        return "skip"
+
+    options = _options(dialect, dialect.names, (), pa.string())
+    options["read_options"].use_threads = False
+    options["parse_options"].invalid_row_handler = count
+    with contextlib.suppress(pa.ArrowException, UnicodeError), _stream(path) as stream:
+        pa.csv.read_csv(_decoded(stream, dialect), **options)
+    return ragged
 
 
 def _check_texts(path: Path, dialect: Dialect, name: str, texts: pa.Array) -> None:
