@@ -52,13 +52,6 @@ class LeastShare(Model):
     def levels(self, classes: Classes) -> Any:
         return classes.sizes / max(classes.records, 1)
 
-    def holds(self, classes: Classes) -> Any:
-        return self.levels(classes) >= self.share
-
-    def measure(self, classes: Classes) -> Finding:
-        least = float(self.levels(classes).min(initial=1.0))
-        return Finding(name="share", value=least, bound=self.share, holds=least >= self.share, how=self.how)
-
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedSuppression(Metric):

@@ -125,7 +125,7 @@ class RoundedEntropy(shoal.EntropyLDiversity):
 
     merge_monotone = False
 
-    def levels(self, histogram: Histogram) -> np.ndarray:
+    def levels_of(self, histogram: Histogram) -> np.ndarray:
         sizes = np.maximum(histogram.sizes, 1)
         entropy = np.log(sizes) - histogram.total(histogram.counts * np.log(histogram.counts)) / sizes
         below = np.minimum(np.exp(entropy), self.l * (1 - 1e-9))

@@ -17,6 +17,9 @@ from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError, ParameterError, SchemaError
 
+REPORTED = 2048
+"""Groups that are drawn between two reports."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Anatomy(Algorithm):
@@ -117,13 +120,13 @@ def _drawn(codes: Codes, kept: Counts, least: int, generator: np.random.Generato
     groups: Codes = np.full(len(codes), -1, dtype=np.int32)
     count, total = 0, int(kept.sum())
     while len(fullest) >= least:
+        if count % REPORTED == 0:
+            run.report(count * least / total, "drawing groups")
         for _, value in [heappop(fullest) for _ in range(least)]:
             groups[buckets[value].pop()] = count
             if buckets[value]:
                 heappush(fullest, (-len(buckets[value]), value))
         count += 1
-        if count % 4096 == 0:
-            run.report(count * least / total, "drawing groups")
     _place_rest(groups, codes, [bucket[0] for bucket in buckets.values() if bucket], count, generator)
     return groups
 

@@ -22,6 +22,9 @@ from shoal.errors import ParameterError, SchemaError, unknown_columns
 EXACT = 2**53
 """Up to here floating point has every whole number."""
 
+CHECKED, TRIES = 1024, 16
+"""Ranks between two looks at the run, and random picks before the free ranks are listed."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RankSwapping(Algorithm):
@@ -71,7 +74,7 @@ class RankSwapping(Algorithm):
                     f"column {name!r} has numbers from {EXACT:,} up, which swapping would round; "
                     "make it categorical or leave it out"
                 )
-            changed[name] = swapped(values, int(self.share * len(values)), generator)
+            changed[name] = swapped(values, int(self.share * len(values)), generator, run)
         return Recoding(form="perturbed", facts={"columns": list(names)}, changed=changed)
 
 
@@ -81,7 +84,9 @@ def _is_numeric(dataset: Dataset, name: str) -> bool:
     return column.kind is Kind.NUMERIC and column.hierarchy is not None and column.hierarchy.values is not None
 
 
-def swapped(values: NDArray[np.float64], most: int, generator: np.random.Generator) -> NDArray[np.float64]:
+def swapped(
+    values: NDArray[np.float64], most: int, generator: np.random.Generator, run: Run | None = None
+) -> NDArray[np.float64]:
     """The values after each, from the lowest rank up, was swapped with a random unswapped one at most so many ranks
     above; missing ones stay.
 
@@ -94,12 +99,23 @@ def swapped(values: NDArray[np.float64], most: int, generator: np.random.Generat
     partner = np.arange(len(ranked))
     free = np.ones(len(ranked), dtype=np.bool_)
     for rank in range(len(ranked)):
+        if run is not None and rank % CHECKED == 0:
+            run.check()
         if free[rank]:
-            above = np.flatnonzero(free[rank + 1 : rank + 1 + most])
-            if len(above):
-                other = rank + 1 + int(generator.choice(above))
+            other = _free_above(free, rank, min(most, len(ranked) - 1 - rank), generator)
+            if other >= 0:
                 partner[rank], partner[other] = other, rank
                 free[rank] = free[other] = False
     found = values.copy()
     found[ranked] = values[ranked[partner]]
     return found
+
+
+def _free_above(free: NDArray[np.bool_], rank: int, most: int, generator: np.random.Generator) -> int:
+    """A random one of the free ranks at most so many above, or -1: a few tries hit one, unless they are rare."""
+    for _ in range(TRIES if most > 0 else 0):
+        other = rank + 1 + int(generator.integers(most))
+        if free[other]:
+            return other
+    above = np.flatnonzero(free[rank + 1 : rank + 1 + most])
+    return rank + 1 + int(generator.choice(above)) if len(above) else -1
