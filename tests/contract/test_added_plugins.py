@@ -149,7 +149,10 @@ def test_in_a_job_file(installed: Path) -> None:
 
 HEADER = "from dataclasses import dataclass\nfrom typing import ClassVar\nfrom shoal.core.contracts import *\n"
 FROZEN = "@dataclass(frozen=True, kw_only=True)\n"
-METHODS = "    merge_monotone = suppression_monotone = True\n    asks = level = how = 'k'\n    levels = None\n    examples = ()\n"
+METHODS = (
+    "    merge_monotone = suppression_monotone = True\n"
+    "    asks = level = how = 'k'\n    levels = None\n    examples = ()\n"
+)
 BROKEN: dict[str, tuple[str, str]] = {
     "another contract": (FROZEN + "class Broken(Metric):\n    score = None\n", "must be a subclass of Model"),
     "no class": ("def Broken():\n    pass\n", "must be a subclass of Model"),
