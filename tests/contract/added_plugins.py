@@ -121,6 +121,7 @@ class OneClass(Algorithm):
     examples: ClassVar[Examples] = ({}, {"form": "generalized"})
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
+        run.report(0.0, "putting everybody into one class")
         together = np.zeros(len(dataset.summary), np.int32)
         if not policy.holds(dataset.partitioned(together, 1, seed=policy.seed)).all():
             raise InfeasibleError("the whole table breaks the policy", {"records": dataset.records})
