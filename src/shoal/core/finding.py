@@ -25,8 +25,11 @@ class Finding:
     detail: Mapping[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The finding as JSON holds it; a number that JSON lacks (infinity) is written as text."""
+        """The finding as JSON holds it; a number that JSON lacks (infinity) is written as text, and one that there is
+        not has its reason."""
         entry: dict[str, Any] = {"value": _plain(self.value), "bound": _plain(self.bound), "holds": self.holds}
+        if self.value is None and self.how:
+            entry["reason"] = self.how
         if self.detail:
             entry["detail"] = {name: _plain(value) for name, value in self.detail.items()}
         return entry
