@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Parametrized
+from shoal.errors import NotDefined
 
 if TYPE_CHECKING:
     from shoal.core.classes import Classes
@@ -383,6 +384,10 @@ class View(ABC):
     def candidates(self, people: Codes) -> Candidates:
         """The groups in which people can be whose quasi-identifiers are the leaves `people[:, p]`."""
 
+    def placed(self, recoding: Recoding) -> Codes:
+        """For each class of a plan, the group that it is published as; negative: nothing of it is published."""
+        raise NotDefined("this form does not say in which group a person is")
+
     @abstractmethod
     def check(self, dataset: Dataset, recoding: Recoding) -> None:
         """Raises `VerificationError` unless the published tables of the dataset say what was decided."""
@@ -409,7 +414,8 @@ class Attempt:
     """How often an attack succeeds, how often the same guess does without the release, and the worst record.
 
     `above` is the share of the people whose risk is above the `threshold`. Attacks on classes are computed, not
-    sampled, and have no interval. `knew` says what the attacker knew, `meaning` what the figures mean.
+    sampled, and have no interval; where one had to be estimated, `detail` says so, with the error. `knew` says what the
+    attacker knew, `meaning` what the figures mean.
     """
 
     name: str
@@ -420,6 +426,7 @@ class Attempt:
     threshold: float
     knew: str
     meaning: str
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Attack(Parametrized, ABC):
