@@ -69,6 +69,10 @@ class Model(Parametrized, ABC):
     """Whether a class that satisfies it still does when any records join it; then no part of a class that breaks it
     satisfies it, and searches prune far more."""
 
+    whole_table: ClassVar[bool] = False
+    """Whether the level of a class depends on the other classes too. Then classes are judged all together: searches
+    that look at a few at a time refuse it, and questions about sets of attributes are not asked."""
+
     by_size: ClassVar[bool] = False
     """Whether its level is the size of the class, so that a class satisfies it as soon as it has `least` records."""
 

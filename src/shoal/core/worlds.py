@@ -131,19 +131,19 @@ def posteriors(people: People, factor: float, effort: Effort, run: Run) -> Poste
     return _by_maps(people, effort, run) if people.plain and not factor else _by_worlds(people, factor, effort, run)
 
 
-def _components(people: People) -> tuple[Codes, int]:
+def components(people: People) -> tuple[Codes, int]:
     """The component of each person: groups that share a value of the determining side are one."""
-    from shoal.kernels.worlds import components
+    from shoal.kernels import worlds as kernel
 
     joining = people.values if people.determines else people.other
     count = int(joining.max()) + 1
-    found, _ = components(joining, people.groups, count, int(people.groups.max()) + 1)
+    found, _ = kernel.components(joining, people.groups, count, int(people.groups.max()) + 1)
     owners, numbers = np.unique(found[joining], return_inverse=True)
     return numbers.astype(np.int32), len(owners)
 
 
 def _by_maps(people: People, effort: Effort, run: Run) -> Posteriors:
-    owners, count = _components(people)
+    owners, count = components(people)
     order = np.argsort(owners, kind="stable")
     edges = np.searchsorted(owners[order], np.arange(count + 1))
     generator = np.random.default_rng(effort.seed)
@@ -236,7 +236,7 @@ def _joined(parts: list[Posteriors]) -> Posteriors:
 
 def _by_worlds(people: People, factor: float, effort: Effort, run: Run) -> Posteriors:
     """Every world is looked at where there are few; else a walk among them, from the true one, gives an estimate."""
-    owners, count = _components(people)
+    owners, count = components(people)
     order = np.argsort(owners, kind="stable")
     edges = np.searchsorted(owners[order], np.arange(count + 1))
     left, parts, walked = effort.nodes, [], []
