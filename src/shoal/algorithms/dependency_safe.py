@@ -24,7 +24,7 @@ from shoal.core.run import Run
 from shoal.core.worlds import Effort, People, Posteriors, components, posteriors
 from shoal.errors import InfeasibleError, ParameterError, SchemaError, unknown_columns
 
-LOOKED_AT = 2000
+LOOKED_AT = 256
 """Records of a value that are compared when one is taken; of a more frequent value, so many are drawn."""
 EFFORT = Effort(nodes=200_000, draws=0, sweeps=8)
 

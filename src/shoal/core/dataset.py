@@ -102,7 +102,9 @@ class Dataset:
         lacking = {name for name in names if self.schema[name].hierarchy is None}
         if not lacking:
             return self
-        held = {column.name: column for column in self.schema.columns}
+        # In the order in which roles were given, which is that of the quasi-identifiers.
+        ordered = dict.fromkeys((*self.schema.order, *self.schema.names))
+        held = {name: self.schema[name] for name in ordered}
 
         def hierarchy_for(values: Values, role: Role) -> Hierarchy:
             given = held[values.column].hierarchy

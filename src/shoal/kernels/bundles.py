@@ -5,7 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from shoal.kernels.cost import span
 from shoal.kernels.index import joined
+
+ROUNDING = 1e-9
 
 
 class Pools(NamedTuple):
@@ -34,6 +37,7 @@ def bundle(pools, widths, points, tuples, costs, looked, owners, first, seed, fl
             start, size = pools.starts[value], pools.sizes[value]
             chosen, best = start, np.inf
             looks = min(size, looked)
+            paid = span(costs, low, high) if value else 0.0
             for look in range(looks):
                 place = start + (look if size <= looked else np.random.randint(size))
                 point = points[tuples[pools.records[place]]]
@@ -42,6 +46,8 @@ def bundle(pools, widths, points, tuples, costs, looked, owners, first, seed, fl
                     worth = -worth if which else 0.0
                 if worth < best:
                     chosen, best = place, worth
+                    if value and best <= paid + ROUNDING:
+                        break  # it adds nothing
             record, last = pools.records[chosen], start + size - 1
             pools.records[chosen] = pools.records[last]
             pools.records[last] = record
