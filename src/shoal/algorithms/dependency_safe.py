@@ -163,7 +163,7 @@ class DependencySafe(Algorithm):
                 f"{len(values):,} records break that"
             )
         watch = run.part(seconds=self.time_limit, between=(0.5, 1.0))
-        owners = placed(records, owners, watch)
+        owners = placed(records, owners.copy(), watch)
         while not watch.expired:
             owners = _settled(records, owners, Run(within=watch))
             here = replace(people, groups=owners).some(np.flatnonzero(owners >= 0))

@@ -24,6 +24,8 @@ HINT = (
 
 MOST = 63
 """Columns that are looked at: a bit each."""
+HELD = 1 << 28
+"""Bytes of partitions that are kept for refinement."""
 LOOKS = 64
 """Sets between two words to the run."""
 SAMPLE = 20_000
@@ -85,8 +87,9 @@ class Dependencies:
 
 @dataclass(frozen=True, eq=False)
 class _Partition:
-    """Rows by class, without those that are alone in theirs; `classes` counts these, too."""
+    """Rows by class of a set of columns, without those that are alone in theirs; `classes` counts these, too."""
 
+    mask: int
     order: Codes
     starts: Codes
     classes: int
@@ -139,7 +142,9 @@ class _Search:
         self.tally = np.zeros(int(columns.max(initial=0)) + 1, np.int32)
         self.touched = np.zeros(len(self.tally), np.int32)
         order = np.arange(self.records, dtype=np.int32)
-        self.whole = _Partition(order, np.array([0, self.records], np.int32), 1)
+        self.whole = _Partition(0, order, np.array([0, self.records], np.int32), 1)
+        self.held, self.room = {0: self.whole}, HELD
+        self.distinct = [int(column.max(initial=0)) for column in columns]
 
     def walk(self, limit: int, largest: int, run: Run) -> tuple[list[Dependency], int, bool]:
         """The dependencies that at most `limit` records break, the size up to which all are known, whether all are."""
@@ -151,7 +156,6 @@ class _Search:
             candidates = self._candidates(size, left)
             if not candidates:
                 return found, len(self.names), True
-            path: list[tuple[int, _Partition]] = []
             now = dict[int, _Open]()
             for number, (chosen, open_) in enumerate(candidates.items()):
                 if number % LOOKS == 0:
@@ -161,7 +165,7 @@ class _Search:
                 if doubtful:
                     if run.expired:
                         return found, size - 1, False
-                    partition = self._followed(path, chosen)
+                    partition = self._partition(mask)
                     open_ = self._tested(mask, open_, doubtful, partition, limit, found, witnesses)
                 if open_.columns:
                     now[mask] = open_
@@ -196,15 +200,20 @@ class _Search:
                     found[chosen] = _Open(columns, exact)
         return dict(sorted(found.items()))
 
-    def _followed(self, path: list[tuple[int, _Partition]], chosen: tuple[int, ...]) -> _Partition:
-        """The partition of a set, from the longest part of the path to the last one that leads to it."""
-        kept = 0
-        while kept < len(path) and path[kept][0] == chosen[kept]:
-            kept += 1
-        del path[kept:]
-        for column in chosen[kept:]:
-            path.append((column, self._refined(path[-1][1] if path else self.whole, column)))
-        return path[-1][1]
+    def _partition(self, mask: int) -> _Partition:
+        """The partition of a set, from the finest one that is held of a set with one column less."""
+        found = self.held.get(mask)
+        if found is None:
+            # Columns with many values first: what is left of the rows is soon little.
+            parts = [mask & ~(1 << column) for column in sorted(_members(mask), key=lambda each: self.distinct[each])]
+            held = [self.held[part] for part in parts if part in self.held]
+            coarser = min(held, key=lambda part: len(part.order)) if held else self._partition(parts[0])
+            found = self.held[mask] = self._refined(coarser, (mask & ~coarser.mask).bit_length() - 1)
+            self.room -= found.order.nbytes
+            while self.room < 0 and len(self.held) > 2:
+                oldest = next(key for key in self.held if key)
+                self.room += self.held.pop(oldest).order.nbytes
+        return found
 
     def _refined(self, partition: _Partition, column: int) -> _Partition:
         from shoal.kernels.partitions import refine
@@ -214,7 +223,8 @@ class _Search:
         several, rows, _ = refine(
             partition.order, partition.starts, self.columns[column], self.tally, self.touched, finer, starts, lone
         )  # fmt: skip
-        return _Partition(finer[:rows].copy(), starts[: several + 1].copy(), self.records - rows + several)
+        mask = partition.mask | 1 << column
+        return _Partition(mask, finer[:rows].copy(), starts[: several + 1].copy(), self.records - rows + several)
 
     def _tested(
         self, mask: int, open_: _Open, asked: int, partition: _Partition, limit: int, found: list[Dependency],
@@ -289,20 +299,26 @@ class _Witnesses:
             keys = [columns[(first + turn) % len(columns), some] for turn in range(len(columns))]
             order = some[np.lexsort(keys[::-1])]
             pairs.append(np.stack([order[:-1], order[1:]], axis=1))
-        self.masks = np.zeros(0, np.uint64)
+        self.masks, self.count, self.known = np.zeros(1, np.uint64), 0, set[int]()
         self.add(np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64))
 
     def add(self, pairs: Counts) -> None:
         from shoal.kernels.dependencies import agreements
 
-        if len(pairs):
-            found = agreements(self.columns, *np.ascontiguousarray(pairs.T))
-            self.masks = np.unique(np.concatenate([self.masks, found]))
+        if not len(pairs):
+            return
+        found = set(agreements(self.columns, *np.ascontiguousarray(pairs.T)).tolist()) - self.known
+        self.known |= found
+        if self.count + len(found) > len(self.masks):
+            self.masks = np.append(self.masks, np.zeros(self.count + len(found), np.uint64))
+        self.masks[self.count : self.count + len(found)] = sorted(found)
+        self.count += len(found)
 
     def differing(self, mask: int) -> int:
         """Columns in which two rows differ that agree on a set."""
         chosen = np.uint64(mask)
-        agreeing = self.masks[self.masks & chosen == chosen]
+        masks = self.masks[: self.count]
+        agreeing = masks[masks & chosen == chosen]
         return ~int(np.bitwise_and.reduce(agreeing)) if len(agreeing) else 0
 
 
