@@ -68,7 +68,7 @@ class FunctionalDependency(Attack):
     sweeps: Annotated[int, Ge(8), Doc("passes over the people of a walk among worlds")] = 400
     seed: Annotated[int, Ge(0), Doc("of what is drawn")] = 0
 
-    examples: ClassVar[Examples] = ({"determinant": ("occupation",), "dependent": "row", "tolerance": 0.49},)
+    examples: ClassVar[Examples] = ({"determinant": ("row",), "dependent": "occupation"},)
 
     def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
         sensitive = self._sensitive(dataset)
