@@ -116,6 +116,7 @@ def _drawn(codes: Codes, kept: Counts, least: int, generator: np.random.Generato
     heapify(fullest)
     groups: Codes = np.full(len(codes), -1, dtype=np.int32)
     count, total = 0, int(kept.sum())
+    run.report(0.0, "drawing groups")
     while len(fullest) >= least:
         for _, value in [heappop(fullest) for _ in range(least)]:
             groups[buckets[value].pop()] = count

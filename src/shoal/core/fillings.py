@@ -159,21 +159,22 @@ def propagated(things: Counts, bins: Counts) -> NDArray[np.bool_]:
         fits[forced, place] = True
         room[place] -= things[forced].sum(axis=0)
         placed |= forced
-        for bin_, each in enumerate(room):
-            fits[~placed, bin_] &= (things[~placed] <= each).all(axis=1)
+        left = np.flatnonzero(fits[:, place] & ~placed)
+        fits[left, place] = (things[left] <= room[place]).all(axis=1)
 
 
 def _forced(
     things: Counts, room: Counts, fits: NDArray[np.bool_], placed: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], int]:  # fmt: skip
     """Things that have to go into one bin, and that bin; none when nothing is forced."""
-    for place in range(len(room)):
-        here = fits[:, place] & ~placed
-        needed = (room[place] > 0) & (things[here].sum(axis=0) == room[place])
-        forced = here & ((fits.sum(axis=1) == 1) | things[:, needed].any(axis=1))
+    single, forced = fits.sum(axis=1) == 1, np.zeros(len(things), dtype=np.bool_)
+    for place, wanted in enumerate(room):
+        here = np.flatnonzero(fits[:, place] & ~placed)
+        needed = (wanted > 0) & (things[here].sum(axis=0) == wanted)
+        forced[here] = single[here] | things[here][:, needed].any(axis=1)
         if forced.any():
             return forced, place
-    return np.zeros(len(things), dtype=np.bool_), 0
+    return forced, 0
 
 
 def _estimated(

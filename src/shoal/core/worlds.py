@@ -23,6 +23,8 @@ from shoal.errors import NotDefined
 
 WIDEST = 1 << 26
 """Entries of the table of pairs, and of what is counted in a walk."""
+DEEPEST = 600
+"""Steps of the recursion over worlds: one for every kind of people and one for every value of its group."""
 BATCHES = 8
 PASSING = 0.2
 """How much less likely a walk makes a world with every record that breaks what holds strictly."""
@@ -243,8 +245,8 @@ def _by_worlds(people: People, factor: float, effort: Effort, run: Run) -> Poste
     for component in range(count):
         run.report(component / count / 2, "looking at worlds")
         chosen = order[edges[component] : edges[component + 1]]
-        search = _Worlds(people.some(chosen), factor, left)
         try:
+            search = _Worlds(people.some(chosen), factor, left)
             parts.append(search.posteriors())
             left = search.nodes
         except _TooManyError:
@@ -270,6 +272,8 @@ class _Worlds:
         for owner, value in zip(people.groups.tolist(), people.values.tolist(), strict=True):
             held = self.left.setdefault(owner, {})
             held[value] = held.get(value, 0) + 1
+        if sum(1 + len(self.left[kind[0]]) for kind in self.kinds) > DEEPEST:
+            raise _TooManyError
         self.pairs: dict[Any, dict[int, int]] = {}
         self.taken: list[dict[int, int]] = [{} for _ in self.kinds]
         self.total = 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -122,3 +123,23 @@ def test_a_perturbation_has_no_groups(table: pl.DataFrame) -> None:
     release = shoal.anonymize(data, algorithm="rank-swapping", seed=1)
     with pytest.raises(NotDefined):
         shoal.attack(data, release, spelled(tolerance=0.4))
+
+
+def test_many_people_and_many_values() -> None:
+    """A hundred values that a hundred others determine are counted; with a column beside there is an answer, too."""
+    generator = np.random.default_rng(5)
+    values = generator.integers(0, 100, 4000)
+    table = pl.DataFrame(
+        {
+            "age": generator.integers(0, 400, 4000),
+            "sex": generator.choice(["f", "m"], 4000),
+            "city": [f"c{value}" for value in values],
+            "ill": [f"i{value}" for value in values],
+        }
+    )
+    data = shoal.read(table, quasi=["age"], sensitive=["ill"])
+    release = shoal.anonymize(data, shoal.KAnonymity(k=5), seed=1)
+    (found,) = shoal.attack(data, release, spelled())
+    assert found.detail["exact"] and found.success > 0.9 > found.baseline
+    (beside,) = shoal.attack(data, release, spelled(determinant=("ill", "sex"), sweeps=8))
+    assert not beside.detail["exact"] and beside.detail["low"] <= beside.success <= beside.detail["high"] + 1e-12
