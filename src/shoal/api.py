@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Engine, Me
 from shoal.core.dataset import Dataset
 from shoal.core.files import recover, sha256
 from shoal.core.finding import Finding, Findings
+from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import parameters
 from shoal.core.policy import Policy
@@ -23,6 +25,8 @@ from shoal.core.release import Release, manifest_path
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role, roles
 from shoal.core.values import Values
+from shoal.diagnosis.dependencies import Dependencies
+from shoal.diagnosis.dependencies import dependencies as dependencies_of
 from shoal.diagnosis.detection import Detection
 from shoal.diagnosis.detection import detect as detected
 from shoal.diagnosis.exposure import exposure
@@ -325,15 +329,73 @@ def detect(
     """
     if not 0 <= share < 1:
         raise ParameterError("share is a share of the records: from 0 to less than 1")
-    if isinstance(source, Dataset):
-        looks, records = source.engine.look(source.table.source)
-    else:
-        looks, records = (chosen := job.engine(engine)).look(
-            chosen.open(source, delimiter=delimiter, encoding=encoding, missing=missing)
-        )
+    looks, records = _looked_at(source, missing, delimiter, encoding, engine)
     watch = (run or Run()).part(seconds=time_limit)
     unique = registry.make("models", "k-anonymity", {"k": 2})
     return detected(looks, records, model=unique, share=share, seed=seed, run=watch)
+
+
+def _looked_at(
+    source: Any, missing: Sequence[str], delimiter: str | None, encoding: str | None, engine: Engine | str | None
+) -> tuple[dict[str, tuple[Values, Codes] | str], int]:
+    """Every column of a source, or of a dataset's source, as distinct values and codes."""
+    if isinstance(source, Dataset):
+        return source.engine.look(source.table.source)
+    chosen = job.engine(engine)
+    return chosen.look(chosen.open(source, delimiter=delimiter, encoding=encoding, missing=missing))
+
+
+def dependencies(
+    source: Any,
+    *,
+    tolerance: float = 0.0,
+    largest: int | None = None,
+    support: float | None = None,
+    time_limit: float | None = 30.0,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    engine: Engine | str | None = None,
+    run: Run | None = None,
+) -> Dependencies:
+    """The functional dependencies between columns: which ones determine others, and no part of them does.
+
+    With a dataset, each is marked safe or unsafe by the roles of its columns; that is a hint, and the attack
+    `functional-dependency` decides. No value is shown.
+
+    Args:
+        source: a path, a frame, or a dataset, all columns of which are looked at whatever their role.
+        tolerance: the share of the records that may break a dependency (g3); by default none.
+        largest: the most columns of a determinant; by default any number.
+        support: also look for dependencies of one column that hold for single values of another one, among values that
+            this share of the records have.
+        time_limit: seconds after which what is proven so far is returned.
+        missing: spellings of a missing value besides the empty one.
+        delimiter: of a CSV file; found out by default.
+        encoding: of a CSV file; found out by default.
+        engine: where the table is looked at, unless it is a dataset.
+        run: is told how far the search is, and can stop it.
+
+    Example:
+        >>> import shoal
+        >>> table = shoal.samples.adult().select("education", "education-num", "sex", "relationship")
+        >>> found = shoal.dependencies(table)
+        >>> [(each.determinant, each.dependent) for each in found.found]
+        [(('education',), 'education-num'), (('education-num',), 'education')]
+    """
+    if not 0 <= tolerance < 1:
+        raise ParameterError("tolerance is a share of the records: from 0 to less than 1")
+    if largest is not None and largest < 1:
+        raise ParameterError("largest is a number of columns from 1 up")
+    if support is not None and not 0 < support <= 1:
+        raise ParameterError("support is a share of the records: more than 0 and at most 1")
+    looks, records = _looked_at(source, missing, delimiter, encoding, engine)
+    roles = {column.name: column.role for column in source.schema.columns} if isinstance(source, Dataset) else {}
+    least = None if support is None else max(2, math.ceil(support * records))
+    return dependencies_of(
+        looks, records, roles=roles, tolerance=tolerance, largest=largest, support=least,
+        run=(run or Run()).part(seconds=time_limit),
+    )  # fmt: skip
 
 
 def anonymize(

@@ -15,9 +15,11 @@ from shoal.core.run import Run
 from shoal.errors import CancelledError, ParameterError
 
 QUASI = ["age", "gender", "education", "marital-status", "race", "work-class", "country", "salary-class"]
-POLICIES = tuple(
-    Policy(models=models, suppression=0.01)
-    for models in ((shoal.KAnonymity(k=5),), (shoal.FrequencyLDiversity(l=3),), ())
+POLICIES = (
+    Policy(models=(shoal.KAnonymity(k=5),), suppression=0.01),
+    Policy(models=(shoal.FrequencyLDiversity(l=3),), suppression=0.01),
+    Policy(models=(shoal.InferenceL(l=2),), suppression=0.9),
+    Policy(models=()),
 )
 SOON = 1.0
 """Half a second is promised; a slow machine gets another half."""

@@ -18,7 +18,7 @@ import pyarrow as pa
 from tests.fuzz import case as cases
 from tests.fuzz import reader
 from tests.fuzz.case import Case, Column, Given
-from tests.fuzz.definitions import DEFINITIONS, LEAST_SIZE, OF_SIZES
+from tests.fuzz.definitions import DEFINITIONS, LEAST_SIZE, OF_SIZES, TOGETHER
 from tests.fuzz.meaning import Lexicon, attribute, covers, number, quantity, spellings
 from tests.fuzz.reader import Sheet
 
@@ -251,7 +251,12 @@ class Checks:
         for column in self.case.named("sensitive"):
             if given.get("column") in (None, column.name):
                 about = attribute(self.lexicons[column.name], kept, given.get("values", ()))
-                for part in self._parts(classes, column.name):
+                parts = list(self._parts(classes, column.name))
+                if name in TOGETHER:
+                    levels += TOGETHER[name](parts)
+                    holds &= min(levels) >= given[definition.bound]
+                    continue
+                for part in parts:
                     levels.append(definition.level(part, about, given))
                     holds &= definition.keeps(part, about, given)
         return definition.worst(levels), holds

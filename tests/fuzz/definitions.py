@@ -127,6 +127,16 @@ class Definition:
         return min(levels) if self.more else max(levels)
 
 
+def _twins(groups: Sequence[Sequence[Hashable]]) -> list[int]:
+    """For each class the fewest values that occur, in every class, as often as one of its values."""
+    counts = [Counter(group) for group in groups]
+    rows = {value: tuple(count[value] for count in counts) for count in counts for value in count}
+    alike = Counter(rows.values())
+    return [min(alike[rows[value]] for value in group) for group in groups]
+
+
+TOGETHER = {"inference-l": _twins}
+"""The levels of classes that are judged all together; of one class alone the definition says the same."""
 OF_SIZES = {"k-anonymity": "k"}
 LEAST_SIZE = {"alpha-k-anonymity": "k", "p-sensitive-k-anonymity": "k"}
 """Models that also ask for classes of a size, parts of strict ones apart."""

@@ -94,12 +94,12 @@ def test_leaving_out_other_classes_keeps_the_verdict(name: str) -> None:
     @given(COUNTS, models(name), st.integers(0, 31))
     def run(counts: list[list[int]], model: Any, dropped: int) -> None:
         assume(sum(map(sum, counts)) > 0)
-        assert model.suppression_monotone
         classes = classes_of(counts)
         kept = np.array([not dropped >> place & 1 for place in range(len(classes))])
         index = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
         fewer = classes.rolled(index, classes.keys[:, kept])
-        assert model.holds(fewer).tolist() == model.holds(classes)[kept].tolist()
+        found, before = model.holds(fewer), model.holds(classes)[kept]
+        assert found.tolist() == before.tolist() if model.suppression_monotone else bool(np.all(found >= before))
 
     run()
 
@@ -114,11 +114,12 @@ def test_merging_breaks_delta_disclosure_of_present_values() -> None:
     assert model.holds(union).tolist() == [False]
 
 
-def test_merging_breaks_inference() -> None:
-    classes = classes_of([[1, 1, 0, 0], [1, 0, 1, 0]])
+def test_leaving_out_records_of_another_class_breaks_inference() -> None:
+    """Both values of the first class are twins as long as the second class has them equally often."""
     model = shoal.InferenceL(l=2)
-    assert model.holds(classes).all()
-    assert not model.holds(classes.rolled(np.zeros(2, np.int32), np.zeros((1, 1), np.int32))).any()
+    assert not model.suppression_monotone
+    assert model.holds(classes_of([[1, 1, 0, 0], [2, 2, 0, 0]])).all()
+    assert not model.holds(classes_of([[1, 1, 0, 0], [2, 1, 0, 0]])).any()
 
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=16)

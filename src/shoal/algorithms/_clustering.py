@@ -55,6 +55,8 @@ class Clustering(Algorithm):
         """The cluster of each record, none without, and facts worth knowing."""
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
+        if self.refine:
+            policy.check_apart("refinement")
         records = Records.of(dataset, policy, outputs(dataset, self.numeric, self.publish))
         check_feasible(records)
         # Where a single record may be enough, equal ones are where mergers begin.

@@ -119,6 +119,7 @@ def _drawn(codes: Codes, kept: Counts, least: int, generator: np.random.Generato
     heapify(fullest)
     groups: Codes = np.full(len(codes), -1, dtype=np.int32)
     count, total = 0, int(kept.sum())
+    run.report(0.0, "drawing groups")
     while len(fullest) >= least:
         if count % REPORTED == 0:
             run.report(count * least / total, "drawing groups")

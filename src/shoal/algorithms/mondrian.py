@@ -80,6 +80,7 @@ class Mondrian(Algorithm):
                 "local recoding needs; a full-domain search may still find a release that leaves records out",
                 {"records": dataset.records, "least": policy.least},
             )
+        policy.check_apart("Mondrian")
         if len(summary.attributes) > 64:
             raise SchemaError(f"Mondrian takes up to 64 quasi-identifiers; there are {len(summary.attributes)}")
         chosen = outputs(dataset, self.numeric, self.publish)

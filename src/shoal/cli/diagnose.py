@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli import answers, options, output, questions
+from shoal.cli import answers, dependencies, options, output, questions
 
 if TYPE_CHECKING:
     from shoal.core.contracts import Model
@@ -21,6 +21,7 @@ def run(
     table: options.Table,
     question: questions.Question,
     shown: answers.Shown,
+    wanted_dependencies: dependencies.Wanted,
     models: options.Models = None,
     detect: Annotated[
         bool, typer.Option("--detect", help="Suggest roles for the columns, with reasons; needs no roles.")
@@ -42,6 +43,9 @@ def run(
     made = table.made()
     if detect:
         answers.show_detection(_detected(made, share, question.time_limit), as_json=as_json)
+        return
+    if wanted_dependencies.dependencies:
+        dependencies.show(wanted_dependencies.found(made, question.time_limit), as_json=as_json)
         return
     made = _every_column_quasi(made)
     shown.check(made)

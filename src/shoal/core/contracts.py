@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Parametrized
+from shoal.errors import NotDefined
 
 if TYPE_CHECKING:
     from shoal.core.classes import Classes
@@ -67,6 +68,10 @@ class Model(Parametrized, ABC):
     growth_monotone: ClassVar[bool] = False
     """Whether a class that satisfies it still does when any records join it; then no part of a class that breaks it
     satisfies it, and searches prune far more."""
+
+    whole_table: ClassVar[bool] = False
+    """Whether the level of a class depends on the other classes too. Then classes are judged all together: searches
+    that look at a few at a time refuse it, and questions about sets of attributes are not asked."""
 
     by_size: ClassVar[bool] = False
     """Whether its level is the size of the class, so that a class satisfies it as soon as it has `least` records."""
@@ -394,6 +399,10 @@ class View(ABC):
     def candidates(self, people: Codes) -> Candidates:
         """The groups in which people can be whose quasi-identifiers are the leaves `people[:, p]`."""
 
+    def placed(self, recoding: Recoding) -> Codes:
+        """For each class of a plan, the group that it is published as; negative: nothing of it is published."""
+        raise NotDefined("this form does not say in which group a person is")
+
     @abstractmethod
     def check(self, dataset: Dataset, recoding: Recoding) -> None:
         """Raises `VerificationError` unless the published tables of the dataset say what was decided."""
@@ -420,7 +429,8 @@ class Attempt:
     """How often an attack succeeds, how often the same guess does without the release, and the worst record.
 
     `above` is the share of the people whose risk is above the `threshold`. Attacks on classes are computed, not
-    sampled, and have no interval. `knew` says what the attacker knew, `meaning` what the figures mean.
+    sampled, and have no interval; where one had to be estimated, `detail` says so, with the error. `knew` says what the
+    attacker knew, `meaning` what the figures mean.
     """
 
     name: str
@@ -431,6 +441,7 @@ class Attempt:
     threshold: float
     knew: str
     meaning: str
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Attack(Parametrized, ABC):

@@ -12,11 +12,12 @@ import numpy as np
 from shoal.core.classes import Classes, joined, summarize
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Schema
+from shoal.core.schema import Role, Schema
 from shoal.errors import SchemaError
 
 if TYPE_CHECKING:
     from shoal.core.contracts import Engine, Table
+    from shoal.core.values import Values
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +96,29 @@ class Dataset:
             for histogram, held in zip(found.sensitive, self.summary.sensitive, strict=True)
         )
         return replace(found, sensitive=histograms, records=self.records)
+
+    def knowing(self, names: Iterable[str]) -> Dataset:
+        """The same table with further columns encoded, whatever their role; what was encoded is as it was."""
+        lacking = {name for name in names if self.schema[name].hierarchy is None}
+        if not lacking:
+            return self
+        # In the order in which roles were given, which is that of the quasi-identifiers.
+        ordered = dict.fromkeys((*self.schema.order, *self.schema.names))
+        held = {name: self.schema[name] for name in ordered}
+
+        def hierarchy_for(values: Values, role: Role) -> Hierarchy:
+            given = held[values.column].hierarchy
+            return given or Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
+
+        encoded = [column for column in held.values() if column.hierarchy is not None]
+        return self.engine.read(
+            self.table.source,
+            {name: Role.SENSITIVE if name in lacking else column.role for name, column in held.items()},
+            hierarchy_for,
+            kinds={column.name: column.kind for column in encoded},
+            missing_rules={column.name: column.missing for column in encoded},
+            strict=False,
+        )
 
     def codes(self, name: str) -> Codes:
         """A column as integers: the leaves of its hierarchy, row by row."""

@@ -51,6 +51,15 @@ class Policy:
         """A size that every published class has."""
         return max((model.least for model in self.models), default=1)
 
+    def check_apart(self, who: str) -> None:
+        """Raises when a model judges the table as a whole, for somebody who looks at a few classes at a time."""
+        for model in self.models:
+            if model.whole_table:
+                raise ParameterError(
+                    f"{type(model).__name__} judges all classes of a table together, and {who} looks at a few at a "
+                    "time; use dependency-safe, a full-domain search, or a clustering without refinement"
+                )
+
     def holds(self, classes: Classes) -> NDArray[np.bool_]:
         """For each class, whether it satisfies every model."""
         verdict = np.ones(len(classes), dtype=np.bool_)

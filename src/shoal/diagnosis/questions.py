@@ -196,6 +196,11 @@ def ask(
             f"{type(model).__name__} cannot be asked about sets of attributes, because adding one can make its level "
             "better; ask about one set, or choose a model that merging classes keeps"
         )
+    if not one and model.whole_table:
+        raise ParameterError(
+            f"{type(model).__name__} cannot be asked about sets of attributes, because it judges all classes of a "
+            "table together; ask about one set"
+        )
     watch = (run or Run()).part(seconds=time_limit)
     given: Delta = float(delta) if share == "given" and isinstance(delta, Real) else "ask" if share == "ask" else None
     with _remembered(classes, model, tuple(attributes), sensitive, given) as (rows, memory, budget):

@@ -95,7 +95,10 @@ class GeneralizedView(View):
             np.concatenate(chances) if chances else np.zeros(0),
         )
 
+    def placed(self, recoding: Recoding) -> Codes:
+        return self.release.placed(self._classes)
+
     def check(self, dataset: Dataset, recoding: Recoding) -> None:
         assert recoding.plan is not None
         check_cells(dataset, recoding.plan)
-        check_groups(dataset, recoding.plan, self._classes, self.release.placed(self._classes), self.release.seed)
+        check_groups(dataset, recoding.plan, self._classes, self.placed(recoding), self.release.seed)

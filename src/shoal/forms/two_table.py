@@ -132,7 +132,7 @@ class TwoTableView(View):
         starts = np.append(0, np.cumsum(counts)).astype(np.int64)
         return Candidates(starts, np.array(groups, np.int32), np.array(chances, np.float64))
 
-    def check(self, dataset: Dataset, recoding: Recoding) -> None:
+    def placed(self, recoding: Recoding) -> Codes:
         assert recoding.plan is not None
         plan = recoding.plan
         numbers = np.array([int(label or -1) for label in self.release.tables["sensitive"].labels(GROUP)], np.int32)
@@ -140,6 +140,11 @@ class TwoTableView(View):
             raise VerificationError("the published groups are not those that were decided on")
         placed = np.full(plan.count, -1, np.int32)
         placed[numbers] = np.arange(len(numbers))
+        return placed
+
+    def check(self, dataset: Dataset, recoding: Recoding) -> None:
+        assert recoding.plan is not None
+        plan, placed = recoding.plan, self.placed(recoding)
         check_groups(dataset, plan, self._groups, placed, self.release.seed)
         check_people(dataset, plan, self._rows, placed)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, RATIO, TIES, EQUAL, ORDERED, TREE, APART = range(10)
+DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, RATIO, EQUAL, ORDERED, TREE, APART = range(9)
 
 _NO_NODES, _NO_MASSES = np.empty((0, 0), np.int32), np.empty((0, 0))
 
@@ -93,23 +93,6 @@ def _ratio(starts, counts, rank, scratch, found):
             tail += scratch[place]
         if used:
             found[owner] = scratch[used - 1] / tail if tail > 0 else np.inf
-
-
-@njit(cache=True, nogil=True)
-def _ties(starts, counts, scratch, found):
-    """The fewest values that have one count in common."""
-    for owner in range(len(found)):
-        used = starts[owner + 1] - starts[owner]
-        for place in range(used):
-            scratch[place] = counts[starts[owner] + place]
-        put_in_order(scratch, 0, used)
-        fewest, run = used, 0
-        for place in range(used):
-            run += 1
-            if place + 1 == used or scratch[place + 1] != scratch[place]:
-                fewest = min(fewest, run)
-                run = 0
-        found[owner] = fewest
 
 
 @njit(cache=True, nogil=True)
@@ -209,8 +192,6 @@ def by_class(starts, values, counts, measure):
         _recursive(starts, counts, measure.number, scratch, found)
     elif kind == RATIO:
         _ratio(starts, counts, int(measure.number), scratch, found)
-    elif kind == TIES:
-        _ties(starts, counts, scratch, found)
     elif kind == EQUAL:
         _equal(starts, values, counts, sizes, measure.priors, found)
     elif kind == ORDERED:

@@ -34,6 +34,7 @@ __all__ = [
     "patients_four",
     "patients_mst",
     "patients_nine",
+    "patients_wards",
     "sonar",
     "students",
     "virus_tests",
@@ -199,6 +200,19 @@ def patients_nine() -> pl.DataFrame:
         [3000, 4000, 5000]
     """
     return _table("patients-nine.csv")
+
+
+def patients_wards() -> pl.DataFrame:
+    """Forty patients whose disease determines the ward that they lie in, made up for Shoal.
+
+    Every decade of age has the same diseases, equally often, so that classes by age satisfy k-anonymity, entropy
+    l-diversity and t-closeness. Whoever knows the dependency, and who lies in which ward, still learns every disease.
+
+    Example:
+        >>> patients_wards()["disease"].value_counts().sort("count")["count"].to_list()
+        [4, 8, 12, 16]
+    """
+    return _table("patients-wards.csv")
 
 
 def students() -> pl.DataFrame:

@@ -162,3 +162,20 @@ def test_any_model_can_be_asked_about(run):
     assert found["question"] == 3 and found["positive_border"] and found["bound"] == 5
     asked = json.loads(run("--notion", "beta-likeness", "--attributes", "gender", "--json"))
     assert asked["question"] == 2 and asked["answer"] > 0
+
+
+def test_dependencies(run):
+    found = json.loads(run("--dependencies", "--json", "--largest", "1"))
+    assert {"determinant": ["zip"], "dependent": "gender"} not in found["found"]
+    assert all(each["label"] in ("safe", "unsafe") for each in found["found"])
+    assert found["complete"] == 1 and "hint" in found["hint"]
+    text = run("--dependencies", "--support", "0.2", "--tolerance", "0.3")
+    assert "Dependencies: 8 records" in text and "the attack" in " ".join(text.split())
+    values = shoal.samples.patients_eight()["disease"].unique()
+    assert not any(value in text for value in values)
+
+
+def test_dependencies_need_no_roles(run):
+    found = json.loads(run("--dependencies", "--json", roles=[]))
+    assert found["proven"] and all(each["label"] is None for each in found["found"])
+    assert run("--dependencies", "--tolerance", "2", code=2) == ""

@@ -143,3 +143,32 @@ def test_rho_bounds_the_absence_of_a_frequent_value() -> None:
     assert model.holds(classes).tolist() == [True, False]
     assert model.measure(classes).value == 1
     assert shoal.RhoPrivacy(rho1=0.19, rho2=0.6).measure(classes).value == 0.5
+
+
+def test_inference_is_about_all_classes_together() -> None:
+    """The examples of the attack: unequal counts (B), and a chain of value sets (C), leave somebody without twins."""
+
+    def level(*classes: str) -> float:
+        rows = [(key, value) for key, values in enumerate(classes) for value in values.split()]
+        table = polars.DataFrame(rows, schema=["key", "ill"], orient="row")
+        model = shoal.InferenceL(l=2)
+        return model.measure(shoal.read(table, quasi=["key"], sensitive=["ill"]).summary).value
+
+    assert level("1 1 2 3") == 1
+    assert level("1 2 3 4", "1 2 3") == 1
+    assert level("1 2 3 4", "1 2") == 2
+    assert level("1 2 3", "1 2 3") == 3
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "k-member:refine=true"])
+def test_searches_that_judge_classes_apart_refuse_inference(algorithm: str) -> None:
+    table = polars.DataFrame({"age": range(6), "ill": list("abcabc")})
+    data = shoal.read(table, quasi=["age"], sensitive=["ill"])
+    with pytest.raises(ParameterError, match="judges all classes of a table together"):
+        shoal.anonymize(data, shoal.InferenceL(l=3), algorithm=algorithm)
+    for other in ("optimal", "k-member"):
+        release = shoal.anonymize(data, shoal.InferenceL(l=3), algorithm=other, seed=1)
+        assert release.verify(release.policy)["inference-l"].value == 3
+    with pytest.raises(ParameterError, match="cannot be asked about sets"):
+        shoal.ask(data, notion="inference-l", bound=2)
+    assert shoal.ask(data, notion="inference-l", attributes=["age"], question=2).answer == 1

@@ -1,0 +1,337 @@
+"""Functional dependencies of a table: which columns determine others, always, almost always, or for one value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from shoal.core.grouping import Codes, Counts
+from shoal.core.policy import allowed
+from shoal.core.run import Run
+from shoal.core.schema import Role
+from shoal.core.values import Values
+from shoal.errors import ParameterError
+
+HINT = (
+    "safe and unsafe are hints, by the roles of the columns: unsafe where the determinant has a sensitive attribute. A "
+    "dependency from columns that people know to the sensitive attribute can disclose as well: let the attack "
+    "functional-dependency decide"
+)
+
+MOST = 63
+"""Columns that are looked at: a bit each."""
+HELD = 1 << 28
+"""Bytes of partitions that are kept for refinement."""
+LOOKS = 64
+"""Sets between two words to the run."""
+SAMPLE = 20_000
+"""Rows of which pairs are compared at the start."""
+
+Look = tuple[Values, Codes] | str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dependency:
+    """Columns that determine another one, and no part of them does. `violations` records break it, a share of `g3` of
+    all; `key` says that the determinant is unique per record, so that it determines everything."""
+
+    determinant: tuple[str, ...]
+    dependent: str
+    violations: int = 0
+    g3: float = 0.0
+    key: bool = False
+    label: Literal["safe", "unsafe"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditional:
+    """A dependency that holds among the records that have one value of the column `condition`, for so many `values` of
+    it, which `support` records have in all. Which values is not said. With an empty determinant, the dependent is
+    constant there."""
+
+    condition: str
+    determinant: tuple[str, ...]
+    dependent: str
+    values: int
+    support: int
+    label: Literal["safe", "unsafe"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dependencies:
+    """The dependencies of a table. All of them with determinants of up to `complete` columns are there; `proven` says
+    that there are no larger ones."""
+
+    records: int
+    columns: tuple[str, ...]
+    tolerance: float
+    found: tuple[Dependency, ...]
+    conditional: tuple[Conditional, ...]
+    complete: int
+    proven: bool
+    skipped: Mapping[str, str]
+    hint: str = HINT
+
+    def of(self, dependent: str) -> tuple[tuple[str, ...], ...]:
+        """The determinants of a column."""
+        return tuple(each.determinant for each in self.found if each.dependent == dependent)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The dependencies as JSON holds them."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class _Partition:
+    """Rows by class of a set of columns, without those that are alone in theirs; `classes` counts these, too."""
+
+    mask: int
+    order: Codes
+    starts: Codes
+    classes: int
+
+
+def dependencies(
+    columns: Mapping[str, Look], records: int, *, roles: Mapping[str, Role], tolerance: float, largest: int | None,
+    support: int | None, run: Run,
+) -> Dependencies:  # fmt: skip
+    """Looks at determinants by their size, smaller ones first, as TANE does.
+
+    Only *free* sets are looked at, of which no column follows from the others: a set that is not free determines
+    nothing that a part of it does not. Every set starts from the columns that none of its parts determines, and is
+    given up when none is left, which is at once the case for a key. With `support`, also dependencies for one value are
+    looked for, among the values that so many records have.
+    """
+    looks = {name: look[1] + np.int32(1) for name, look in columns.items() if not isinstance(look, str)}
+    if len(looks) > MOST:
+        raise ParameterError(f"at most {MOST} columns are looked at and these are {len(looks)}; name fewer")
+    search = _Search(tuple(looks), np.stack(list(looks.values())) if looks else np.zeros((0, records), np.int32))
+    limit = allowed(tolerance, records)
+    found, complete, proven = search.walk(limit, len(looks) if largest is None else largest, run)
+    conditional = search.conditional(support, found, run) if support is not None else []
+    sensitive = {name for name, role in roles.items() if role is Role.SENSITIVE}
+
+    def labelled(each: Any) -> Any:
+        unsafe = sensitive & {*each.determinant, getattr(each, "condition", None)}
+        return replace(each, label="unsafe" if unsafe else "safe") if roles else each
+
+    return Dependencies(
+        records=records, columns=search.names, tolerance=tolerance, found=tuple(map(labelled, found)),
+        conditional=tuple(map(labelled, conditional)), complete=complete, proven=proven,
+        skipped={name: look for name, look in columns.items() if isinstance(look, str)},
+    )  # fmt: skip
+
+
+class _Open(NamedTuple):
+    """Of a set of columns: the columns that no part of it determines, and those that a part determines exactly."""
+
+    columns: int
+    exact: int
+
+
+_NOTHING = _Open(0, 0)
+
+
+class _Search:
+    def __init__(self, names: tuple[str, ...], columns: Codes) -> None:
+        self.names, self.columns, self.records = names, columns, columns.shape[1]
+        self.tally = np.zeros(int(columns.max(initial=0)) + 1, np.int32)
+        self.touched = np.zeros(len(self.tally), np.int32)
+        order = np.arange(self.records, dtype=np.int32)
+        self.whole = _Partition(0, order, np.array([0, self.records], np.int32), 1)
+        self.held, self.room = {0: self.whole}, HELD
+        self.distinct = [int(column.max(initial=0)) for column in columns]
+
+    def walk(self, limit: int, largest: int, run: Run) -> tuple[list[Dependency], int, bool]:
+        """The dependencies that at most `limit` records break, the size up to which all are known, whether all are."""
+        everything = (1 << len(self.names)) - 1
+        witnesses = _Witnesses(self.columns) if not limit else None
+        found: list[Dependency] = []
+        left = {0: self._tested(0, _Open(everything, 0), everything, self.whole, limit, found, witnesses)}
+        for size in range(1, min(largest, len(self.names)) + 1):
+            candidates = self._candidates(size, left)
+            if not candidates:
+                return found, len(self.names), True
+            now = dict[int, _Open]()
+            for number, (chosen, open_) in enumerate(candidates.items()):
+                if number % LOOKS == 0:
+                    run.report((size - 1 + number / len(candidates)) / len(self.names), "looking for dependencies")
+                mask = _mask(chosen)
+                doubtful = open_.columns if witnesses is None else open_.columns & ~witnesses.differing(mask)
+                if doubtful:
+                    if run.expired:
+                        return found, size - 1, False
+                    partition = self._partition(mask)
+                    open_ = self._tested(mask, open_, doubtful, partition, limit, found, witnesses)
+                if open_.columns:
+                    now[mask] = open_
+            left = now
+        ended = not self._candidates(min(largest, len(self.names)) + 1, left)
+        return found, len(self.names) if ended else largest, ended
+
+    def _candidates(self, size: int, left: Mapping[int, _Open]) -> dict[tuple[int, ...], _Open]:
+        """The free sets in lexicographic order, where a column is open that no part of them determines.
+
+        A set is free when none of its columns is determined by the others, which was looked at with the others.
+        """
+        if size == 1:
+            columns, exact = left[0]
+            free = [column for column in range(len(self.names)) if not exact >> column & 1]
+            return {(column,): _Open(columns & ~(1 << column), exact) for column in free if columns & ~(1 << column)}
+        found = {}
+        by_prefix: dict[tuple[int, ...], list[int]] = {}
+        for mask in left:
+            members = _members(mask)
+            by_prefix.setdefault(members[:-1], []).append(members[-1])
+        for prefix, ends in by_prefix.items():
+            for first, second in combinations(sorted(ends), 2):
+                chosen = (*prefix, first, second)
+                mask = _mask(chosen)
+                columns, exact = ~mask, 0
+                for column in chosen:
+                    part = left.get(mask & ~(1 << column), _NOTHING)
+                    columns &= 0 if part.exact >> column & 1 else part.columns
+                    exact |= part.exact
+                if columns:
+                    found[chosen] = _Open(columns, exact)
+        return dict(sorted(found.items()))
+
+    def _partition(self, mask: int) -> _Partition:
+        """The partition of a set, from the finest one that is held of a set with one column less."""
+        found = self.held.get(mask)
+        if found is None:
+            # Columns with many values first: what is left of the rows is soon little.
+            parts = [mask & ~(1 << column) for column in sorted(_members(mask), key=lambda each: self.distinct[each])]
+            held = [self.held[part] for part in parts if part in self.held]
+            coarser = min(held, key=lambda part: len(part.order)) if held else self._partition(parts[0])
+            found = self.held[mask] = self._refined(coarser, (mask & ~coarser.mask).bit_length() - 1)
+            self.room -= found.order.nbytes
+            while self.room < 0 and len(self.held) > 2:
+                oldest = next(key for key in self.held if key)
+                self.room += self.held.pop(oldest).order.nbytes
+        return found
+
+    def _refined(self, partition: _Partition, column: int) -> _Partition:
+        from shoal.kernels.partitions import refine
+
+        count = len(partition.order)
+        finer, starts, lone = np.empty(count, np.int32), np.empty(count // 2 + 2, np.int32), np.empty(count, np.int32)
+        several, rows, _ = refine(
+            partition.order, partition.starts, self.columns[column], self.tally, self.touched, finer, starts, lone
+        )  # fmt: skip
+        mask = partition.mask | 1 << column
+        return _Partition(mask, finer[:rows].copy(), starts[: several + 1].copy(), self.records - rows + several)
+
+    def _tested(
+        self, mask: int, open_: _Open, asked: int, partition: _Partition, limit: int, found: list[Dependency],
+        witnesses: _Witnesses | None,
+    ) -> _Open:  # fmt: skip
+        """Adds what a set determines of the columns that are asked about, and returns what is open then."""
+        from shoal.kernels.dependencies import violations
+
+        broken, pairs = np.zeros(len(self.names), np.int64), np.zeros((len(self.names), 2), np.int64)
+        wanted = np.array([asked >> column & 1 for column in range(len(self.names))], dtype=np.bool_)
+        violations(partition.order, partition.starts, self.columns, wanted, limit, self.tally, broken, pairs)
+        if witnesses is not None:
+            witnesses.add(pairs[broken > limit])
+        for column in np.flatnonzero(wanted & (broken <= limit)).tolist():
+            bit = 1 << column
+            open_ = _Open(open_.columns & ~bit, open_.exact | (0 if broken[column] else bit))
+            found.append(
+                Dependency(
+                    determinant=self._named(mask), dependent=self.names[column], violations=int(broken[column]),
+                    g3=int(broken[column]) / self.records, key=partition.classes == self.records and mask > 0,
+                )
+            )  # fmt: skip
+        return open_
+
+    def _named(self, mask: int) -> tuple[str, ...]:
+        return tuple(self.names[column] for column in _members(mask))
+
+    def conditional(self, support: int, found: Sequence[Dependency], run: Run) -> list[Conditional]:
+        """Dependencies of at most one column for values that so many records have, where they do not hold anyway."""
+        from shoal.kernels.dependencies import varying
+
+        always = {(frozenset(each.determinant), each.dependent) for each in found}
+        rows: list[Conditional] = []
+        for at, condition in enumerate(self.names):
+            column = self.columns[at]
+            sizes = np.bincount(column)
+            enough = sizes >= support
+            outer = self._refined(self.whole, at)
+            constant: dict[int, Any] = {}
+            for inner in (at, *(other for other in range(len(self.names)) if other != at)):
+                run.report(at / len(self.names), "looking at single values")
+                if run.expired:
+                    return rows
+                partition = outer if inner == at else self._refined(outer, inner)
+                determinant = () if inner == at else (self.names[inner],)
+                for target, dependent in enumerate(self.names):
+                    parts = [frozenset(part) for part in ((), (condition,), determinant, (condition, *determinant))]
+                    if target in (at, inner) or any((part, dependent) in always for part in parts):
+                        continue
+                    varies, shared = np.zeros((2, len(sizes)), dtype=np.bool_)
+                    varying(partition.order, partition.starts, self.columns[target], column, varies, shared)
+                    good = enough & shared & ~varies
+                    if inner == at:
+                        constant[target] = good
+                    else:
+                        good = good & ~constant.get(target, False)
+                    if good.any():
+                        rows.append(_conditional(condition, determinant, dependent, good, sizes))
+        return rows
+
+
+class _Witnesses:
+    """Pairs of rows, by the columns in which they agree: each says of every set of such columns that it determines none
+    of the others. Most sets are answered by them, without a look at the rows."""
+
+    def __init__(self, columns: Codes) -> None:
+        self.columns = columns
+        step = max(1, columns.shape[1] // SAMPLE)
+        some = np.arange(0, columns.shape[1], step)
+        pairs = []
+        for first in range(len(columns)):
+            keys = [columns[(first + turn) % len(columns), some] for turn in range(len(columns))]
+            order = some[np.lexsort(keys[::-1])]
+            pairs.append(np.stack([order[:-1], order[1:]], axis=1))
+        self.masks, self.count, self.known = np.zeros(1, np.uint64), 0, set[int]()
+        self.add(np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64))
+
+    def add(self, pairs: Counts) -> None:
+        from shoal.kernels.dependencies import agreements
+
+        if not len(pairs):
+            return
+        found = set(agreements(self.columns, *np.ascontiguousarray(pairs.T)).tolist()) - self.known
+        self.known |= found
+        if self.count + len(found) > len(self.masks):
+            self.masks = np.append(self.masks, np.zeros(self.count + len(found), np.uint64))
+        self.masks[self.count : self.count + len(found)] = sorted(found)
+        self.count += len(found)
+
+    def differing(self, mask: int) -> int:
+        """Columns in which two rows differ that agree on a set."""
+        chosen = np.uint64(mask)
+        masks = self.masks[: self.count]
+        agreeing = masks[masks & chosen == chosen]
+        return ~int(np.bitwise_and.reduce(agreeing)) if len(agreeing) else 0
+
+
+def _conditional(condition: str, determinant: tuple[str, ...], dependent: str, good: Any, sizes: Counts) -> Conditional:
+    return Conditional(
+        condition=condition, determinant=determinant, dependent=dependent, values=int(good.sum()),
+        support=int(sizes[good].sum()),
+    )  # fmt: skip
+
+
+def _mask(chosen: Sequence[int]) -> int:
+    return sum(1 << column for column in chosen)
+
+
+def _members(mask: int) -> tuple[int, ...]:
+    return tuple(column for column in range(mask.bit_length()) if mask >> column & 1)

@@ -1,0 +1,138 @@
+"""Parts of a bipartite graph, and a walk among assignments of sensitive values to people."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def _root(parents, node):
+    while parents[node] != node:
+        parents[node] = parents[parents[node]]
+        node = parents[node]
+    return node
+
+
+@njit(cache=True, nogil=True)
+def components(left, right, lefts, rights):
+    """The component of each of so many left and right nodes, of a graph whose edges join `left[i]` and `right[i]`.
+
+    Numbers have no gaps; the left nodes come first.
+    """
+    parents = np.arange(lefts + rights)
+    for edge in range(len(left)):
+        one, other = _root(parents, left[edge]), _root(parents, lefts + right[edge])
+        if one != other:
+            parents[max(one, other)] = min(one, other)
+    numbers = np.full(lefts + rights, -1, np.int32)
+    count = 0
+    found = np.empty(lefts + rights, np.int32)
+    for node in range(lefts + rights):
+        root = _root(parents, node)
+        if numbers[root] < 0:
+            numbers[root] = count
+            count += 1
+        found[node] = numbers[root]
+    return found, count
+
+
+class People(NamedTuple):
+    """Who can change values with whom, and what the dependency says of a person who has a value.
+
+    The people of group `g` are those from `starts[g]` up to `starts[g + 1]`. When the value `determines`, a person who
+    has value v is in row `fixed * values + v`, column `other` of the table of pairs; else in row `fixed`, column v.
+    Only people whom it `concerns` are in that table, and with `only` from 0 up only those who have that value.
+    """
+
+    starts: Any
+    fixed: Any
+    other: Any
+    concerns: Any
+    determines: Any
+    values: Any
+    only: Any
+
+
+@njit(cache=True, nogil=True)
+def _put(people, table, person, value, by):
+    if not people.concerns[person] or (people.only >= 0 and value != people.only):
+        return
+    if people.determines:
+        table[people.fixed[person] * people.values + value, people.other[person]] += by
+    else:
+        table[people.fixed[person], value] += by
+
+
+@njit(cache=True, nogil=True)
+def _broken(people, table, person, value):
+    """The pairs too many in the row of a person who has a value."""
+    row = people.fixed[person] * people.values + value if people.determines else people.fixed[person]
+    total = most = 0
+    for column in range(table.shape[1]):
+        total += table[row, column]
+        most = max(most, table[row, column])
+    return total - most
+
+
+@njit(cache=True, nogil=True)
+def _broken_by(people, table, one, other, first, second):
+    """The pairs too many in the rows that a swap of two people with two values touches, each row once."""
+    if not people.determines:
+        found = _broken(people, table, one, first)
+        return found if people.fixed[one] == people.fixed[other] else found + _broken(people, table, other, first)
+    found = _broken(people, table, one, first) + _broken(people, table, one, second)
+    if people.fixed[one] != people.fixed[other]:
+        found += _broken(people, table, other, first) + _broken(people, table, other, second)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def tabled(people, held, rows, columns):
+    """How often each pair of determinant and dependent occurs in a world."""
+    table = np.zeros((rows, columns), np.int32)
+    for person in range(len(held)):
+        _put(people, table, person, held[person], 1)
+    return table
+
+
+@njit(cache=True, nogil=True)
+def walk(people, held, table, broken, factor, strict, sweeps, seed, seen, kinds, flag):
+    """Sweeps of swaps between two people of a group, each world weighted by `factor` to the number of pairs too many,
+    of which there are `broken` at the start.
+
+    `held` has everybody's value and changes; `seen[kind, value]` counts what people of a kind had after each sweep,
+    with `strict` only where no pair was too many. Returns how many sweeps counted, and how many pairs are too many now.
+    """
+    np.random.seed(seed)
+    counted = 0
+    for _ in range(sweeps):
+        if flag[0]:
+            break
+        for group in range(len(people.starts) - 1):
+            begin, end = people.starts[group], people.starts[group + 1]
+            for one in range(begin, end):
+                other = np.random.randint(begin, end)
+                first, second = held[one], held[other]
+                if first == second:
+                    continue
+                before = _broken_by(people, table, one, other, first, second)
+                _put(people, table, one, first, -1)
+                _put(people, table, other, second, -1)
+                _put(people, table, one, second, 1)
+                _put(people, table, other, first, 1)
+                more = _broken_by(people, table, one, other, first, second) - before
+                if more <= 0 or np.random.random() < factor**more:
+                    held[one], held[other] = second, first
+                    broken += more
+                    continue
+                _put(people, table, one, second, -1)
+                _put(people, table, other, first, -1)
+                _put(people, table, one, first, 1)
+                _put(people, table, other, second, 1)
+        if broken and strict:
+            continue
+        counted += 1
+        for person in range(len(held)):
+            seen[kinds[person], held[person]] += 1
+    return counted, broken
