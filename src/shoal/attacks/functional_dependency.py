@@ -31,8 +31,8 @@ class FunctionalDependency(Attack):
     without the dependency: the share of the most frequent value of the group. `detail` has the number of maps between
     the two columns that are left, where they were counted, and `link`, the greatest probability that one value goes
     with one value of the other column (the d of (d, l)-inference). Where there is too much to count, `exact` is false:
-    `worst` and `above` are then upper bounds, `success` is an estimate with its `error`, or, where none was possible, an
-    upper bound too.
+    `worst` and `above` are then upper bounds, `success` is an estimate with its `error`, or, where none was possible,
+    an upper bound too.
 
     A dependency with further columns beside the sensitive one, one that some records break (every one that does
     makes a world less likely by g3/(1 − g3)) and one that holds only where another column has one value are answered by
