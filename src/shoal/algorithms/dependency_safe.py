@@ -129,6 +129,7 @@ class DependencySafe(Algorithm):
             raise SchemaError(
                 f"dependency-safe takes one sensitive attribute; the schema names {len(dataset.schema.sensitive)}"
             )
+        # Twins are what a model of the whole table asks for; there is no other such model.
         asked = [int(model.bound) for model in policy.models if model.whole_table]
         if self.repair is not None and asked:
             raise ParameterError(

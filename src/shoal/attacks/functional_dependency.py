@@ -29,9 +29,10 @@ class FunctionalDependency(Attack):
 
     `success` is the mean over people of the probability of that guess, `worst` the greatest, and `baseline` the mean
     without the dependency: the share of the most frequent value of the group. `detail` has the number of maps between
-    the two columns that are left and `link`, the greatest probability that one value goes with one value of the other
-    column (the d of (d, l)-inference). Where there is too much to count, `exact` is false: `worst` and `above` are then
-    upper bounds, `success` is an estimate with its `error`, or, where none was possible, an upper bound too.
+    the two columns that are left, where they were counted, and `link`, the greatest probability that one value goes
+    with one value of the other column (the d of (d, l)-inference). Where there is too much to count, `exact` is false:
+    `worst` and `above` are then upper bounds, `success` is an estimate with its `error`, or, where none was possible,
+    an upper bound too.
 
     A dependency with further columns beside the sensitive one, one that some records break (every one that does
     makes a world less likely by g3/(1 − g3)) and one that holds only where another column has one value are answered by
@@ -90,8 +91,10 @@ class FunctionalDependency(Attack):
         count = int(found.people.sum())
         detail: dict[str, Any] = {
             "dependency": f"{', '.join(self.determinant)} -> {self.dependent}", "violations": broken,
-            "exact": found.exact, "link": found.link, "maps": found.maps,
+            "exact": found.exact, "maps": found.maps,
         }  # fmt: skip
+        if found.maps is not None:
+            detail["link"] = found.link
         if not found.exact:
             detail |= {
                 "low": float(found.people @ found.low) / count, "high": float(found.people @ found.high) / count,

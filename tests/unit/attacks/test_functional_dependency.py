@@ -143,3 +143,18 @@ def test_many_people_and_many_values() -> None:
     assert found.detail["exact"] and found.success > 0.9 > found.baseline
     (beside,) = shoal.attack(data, release, spelled(determinant=("ill", "sex"), sweeps=8))
     assert not beside.detail["exact"] and beside.detail["low"] <= beside.success <= beside.detail["high"] + 1e-12
+
+
+@pytest.mark.parametrize("column", ["ward", "bed"])
+def test_engines_agree(column: str) -> None:
+    """Also about a column that has no role, which is encoded for the attack alone."""
+    table = shoal.samples.patients_wards().with_columns(bed="bed of " + pl.col("ward"))
+    attack = shoal.FunctionalDependency(determinant=("disease",), dependent=column)
+    found = []
+    for engine in ("embedded", "duckdb"):
+        data = shoal.read(table, quasi=["sex", "age", "ward"], sensitive=["disease"], engine=engine)
+        release = shoal.anonymize(
+            data, shoal.InferenceL(l=2), algorithm="dependency-safe", suppression=0.2, seed=3
+        )  # fmt: skip
+        found += shoal.attack(data, release, attack)
+    assert found[0] == found[1] and found[0].worst == 0.5

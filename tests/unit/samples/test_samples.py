@@ -64,7 +64,7 @@ def people() -> pl.DataFrame:
 
 
 def test_every_name_is_a_table() -> None:
-    assert len(samples.names()) == len(set(samples.names())) == 13
+    assert len(samples.names()) == len(set(samples.names())) == 14
     for name in samples.names():
         table = getattr(samples, name.replace("-", "_"))
         frame = table(100) if name == "census" else table()
