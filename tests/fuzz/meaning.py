@@ -205,7 +205,8 @@ def attribute(lexicon: Lexicon, kept: Sequence[int], chosen: Sequence[str]) -> A
     population = Counter(lexicon.values[row] for row in kept)
     priors = {value: count / len(kept) for value, count in population.items()}
     order = sorted(priors, key=lambda value: _rank(value, lexicon.column, priors))
-    meant = frozenset(lexicon.known[text] for text in chosen) if chosen else None
+    # A given hierarchy may name values that the column does not have, such as a text that is no number among numbers.
+    meant = frozenset(lexicon.known[text] for text in chosen if text in lexicon.known) if chosen else None
     return Attribute(priors, order, _paths(lexicon.column, priors), meant)
 
 

@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
-csv.field_size_limit(1 << 30)
+LONGEST = 1 << 30
+"""Characters of a cell that are read."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,11 @@ def read(path: Path, delimiter: str) -> Sheet:
         return Sheet(table.column_names, list(zip(*columns, strict=True)), types)
     text = content(path).decode()
     delimiter = "\t" if ".tsv" in path.suffixes else delimiter
-    header, *rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    usual = csv.field_size_limit(LONGEST)
+    try:
+        header, *rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    finally:
+        csv.field_size_limit(usual)
     lengths = {len(row) for row in rows}
     assert lengths <= {len(header)}, "rows of a CSV file have other lengths than its header"
     return Sheet(header, [tuple(cell if cell else None for cell in row) for row in rows], {})

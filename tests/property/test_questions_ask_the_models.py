@@ -110,7 +110,7 @@ def test_questions_say_what_the_model_says(example: Any, strict: bool, rows: Any
             worse = levels[chosen] < sign * level - 1e-9 if math.isfinite(level) else np.zeros(0, np.bool_)
             if math.isfinite(level) and level > 0:
                 assert share == pytest.approx(sizes[chosen][worse].sum() / len(rows))
-    if not model.merge_monotone:
+    if not model.merge_monotone or model.whole_table:
         with pytest.raises(ParameterError, match="cannot be asked about sets"):
             asked(3)
         return

@@ -295,7 +295,7 @@ def test_any_model_can_be_asked(patients):
     [
         ({"notion": "beauty"}, "beta-likeness.*k-map"),
         ({"notion": "alpha-k-anonymity", "bound": 0.5}, "also needs k.*shoal.AlphaKAnonymity"),
-        ({"notion": "inference-l", "bound": 2}, "InferenceL cannot be asked about sets.*make its level better"),
+        ({"notion": "inference-l", "bound": 2}, "InferenceL cannot be asked about sets.*judges all classes"),
         ({"notion": "beta-likeness", "k": 2}, "bounded by beta"),
         ({"notion": "beta-likeness", "bound": -1.0}, "beta"),
         ({"notion": "beta-likeness", "bound": 1.0, "c": 2.0}, "no parameter c"),
