@@ -357,15 +357,13 @@ def load(path: Path) -> Job:
         raise InputError(f"{path.name}: this is not TOML: it breaks at {place[1] if place else 'some line'}") from None
     except RecursionError:
         raise InputError(f"{path.name}: this is nested too deeply to be a job") from None
-    if raw and not raw.keys() & _File.model_fields.keys():
-        raise InputError(f"{path.name}: this is not a job file; one has {', '.join(_File.model_fields)}")
     return replace(parse(raw, path.parent, path.name), file=path)
 
 
 def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     """A job from the tables of a job file."""
     if raw and not any(key in _File.model_fields for key in raw):  # the names in another file are nobody's business
-        raise InputError(f"{where}: this is not a job, which has {', '.join(_File.model_fields)}")
+        raise InputError(f"{where}: this is not a job file; one has {', '.join(_File.model_fields)}")
     try:
         file = _File.model_validate(raw)
     except ValidationError as error:

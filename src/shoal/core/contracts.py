@@ -191,6 +191,9 @@ class Builder(Parametrized, ABC):
         """The hierarchy; raises `HierarchyError` when the values do not suit it."""
 
 
+What = Literal["cell", "raw", "group", "count", "pseudonym", "changed"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Shown:
     """One column of a published table.
@@ -200,7 +203,7 @@ class Shown:
     """
 
     name: str
-    what: Literal["cell", "raw", "group", "count", "pseudonym", "changed"]
+    what: What
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Candidates, Cells, Form, Sheet, Shown, View
+from shoal.core.contracts import Candidates, Cells, Form, Sheet, Shown, View, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_cells, check_groups
 from shoal.core.grouping import Codes
@@ -38,9 +38,14 @@ class Generalized(Form):
     """
 
     def sheets(self, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
-        what = {Role.QUASI: "cell", Role.SENSITIVE: "raw", Role.PLAIN: "raw", Role.IDENTIFIER: "pseudonym"}
+        what: dict[Role, What] = {
+            Role.QUASI: "cell",
+            Role.SENSITIVE: "raw",
+            Role.PLAIN: "raw",
+            Role.IDENTIFIER: "pseudonym",
+        }
         columns = tuple(
-            Shown(name=column.name, what=what[column.role])  # type: ignore[arg-type]
+            Shown(name=column.name, what=what[column.role])
             for column in schema.columns
             if column.role is not Role.IDENTIFIER or pseudonyms
         )

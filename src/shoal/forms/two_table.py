@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Candidates, Cells, Form, Model, Sheet, Shown, View
+from shoal.core.contracts import Candidates, Cells, Form, Model, Sheet, Shown, View, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_groups, check_people
 from shoal.core.finding import Finding
@@ -47,9 +47,9 @@ class TwoTable(Form):
         clashes = [name for name in (GROUP, COUNT) if name in schema.names]
         if clashes:
             raise SchemaError(f"the column {clashes[0]!r} has the name of one that this form adds; rename it")
-        what = {Role.QUASI: "raw", Role.PLAIN: "raw", Role.IDENTIFIER: "pseudonym"}
+        what: dict[Role, What] = {Role.QUASI: "raw", Role.PLAIN: "raw", Role.IDENTIFIER: "pseudonym"}
         columns = tuple(
-            Shown(name=column.name, what=what[column.role])  # type: ignore[arg-type]
+            Shown(name=column.name, what=what[column.role])
             for column in schema.columns
             if column.role in what and (column.role is not Role.IDENTIFIER or pseudonyms)
         )
