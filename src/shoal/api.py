@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shoal import job, manifest, registry
+from shoal.core import queries
 from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Engine, Metric, Model
 from shoal.core.dataset import Dataset
+from shoal.core.estimation import Estimate
 from shoal.core.files import recover, sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes
@@ -570,10 +572,77 @@ def open_release(path: str | Path, data: Dataset) -> Release:
     release = Release(
         form=form, tables=tables, schema=data.schema, records=data.records, engine=data.engine,
         policy=manifest.policy_of(stated) if stated else None, populations=populations,
+        stated_spellings=manifest.spellings_of(stated) if stated else {},
     )  # fmt: skip
     if release.suppressed < 0:
         raise InputError(f"{path.name} has more records than the table; it is not a release of it")
     return release
+
+
+def query(
+    source: Dataset | Release | str | Path,
+    measure: Literal["count", "sum", "mean"] = "count",
+    column: str | None = None,
+    *,
+    where: Mapping[str, Any] | Iterable[str] = (),
+    hierarchies: str | Path | Mapping[str, HierarchySpec] | None = None,
+    engine: Engine | str | None = None,
+) -> Estimate:
+    """A count, or the sum or mean of a column, over the records that meet all conditions, as a recipient estimates it.
+
+    Of a release of any form, the estimate comes with its standard error and with the least and the greatest value that
+    are certain, where the form allows them; of a dataset it is the truth.
+
+    Args:
+        source: a release, the path of a release file with its manifest beside it, or a dataset.
+        measure: `count`, `sum` or `mean`.
+        column: what is summed.
+        where: conditions by column, as text (`{"age": "<= 30"}`), value, list of values or pair of ends; or as texts
+            such as `"age <= 30"`.
+        hierarchies: of columns of a file that are published at levels of a hierarchy, as `read` takes them.
+        engine: where a file is read.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"], sensitive=["occupation"])
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), seed=1)
+        >>> wanted = {"sex": "Female", "occupation": "Sales", "age": "<= 40"}
+        >>> found, truth = shoal.query(release, where=wanted), shoal.query(data, where=wanted)
+        >>> found.low <= truth.value <= found.high, abs(found.value - truth.value) < 10
+        (True, True)
+    """
+    if isinstance(source, Dataset):
+        return queries.of_dataset(source, measure, column, where)
+    if isinstance(source, Release):
+        trees = {each.name: each.hierarchy for each in source.schema.columns if each.hierarchy is not None}
+        return queries.of_release(source, measure, column, where, trees)
+    path = Path(source)
+    stated = manifest.load(path)
+    release = _as_published(path, stated, job.engine(engine))
+    return queries.of_release(release, measure, column, where, _hierarchies_of_labels(release, hierarchies))
+
+
+def _hierarchies_of_labels(
+    release: Release, given: str | Path | Mapping[str, HierarchySpec] | None
+) -> dict[str, Hierarchy]:
+    """The hierarchies that a recipient has, which must name their values themselves."""
+    assigned = {column.name: column.role for column in release.schema.columns}
+    built = {}
+    for name, spec in _chosen_hierarchies(given, assigned).items():
+        empty = Values.of(name, release.schema[name].kind, [])
+        built[name] = spec if isinstance(spec, Hierarchy) else spec.build(empty)
+    return built
+
+
+def _as_published(path: Path, stated: Mapping[str, Any], engine: Engine) -> Release:
+    """A release as its files and its manifest tell it, without the table that it was made from."""
+    tables = {part: engine.open_published(place) for part, place in manifest.parts(stated, path).items()}
+    schema, populations = manifest.schema_of(stated, tables)
+    return Release(
+        form=registry.make("forms", stated["form"], {}), tables=tables, schema=schema, records=stated["records"],
+        engine=engine, policy=manifest.policy_of(stated), populations=populations,
+        stated_spellings=manifest.spellings_of(stated),
+    )  # fmt: skip
 
 
 def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
@@ -592,7 +661,6 @@ def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
     path = Path(path)
     chosen = job.engine(engine)
     stated = manifest.load(path)
-    policy = manifest.policy_of(stated)
     places = manifest.parts(stated, path)
     lacking = [place.name for place in places.values() if not place.is_file()]
     if lacking:
@@ -601,19 +669,15 @@ def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
     same = all(sha256(place) == hashes[part] for part, place in places.items())
     unchanged = Finding(name="unchanged", value="yes" if same else "no", holds=same, how="SHA-256 of every file")
     try:
-        tables = {part: chosen.open_published(place) for part, place in places.items()}
-        schema, populations = manifest.schema_of(stated, tables)
-        release = Release(
-            form=registry.make("forms", stated["form"], {}), tables=tables, schema=schema, records=stated["records"],
-            engine=chosen, policy=policy, populations=populations,
-        )  # fmt: skip
+        release = _as_published(path, stated, chosen)
         rows = Finding(
             name="published", value=release.published.records, bound=stated["published"],
             holds=release.published.records == stated["published"],
             how="records in the file, held against the manifest",
         )  # fmt: skip
-        counts = (release.counts_agree(),) if populations else ()
-        return Findings((*release.verify(policy), rows, *counts, unchanged))
+        counts = (release.counts_agree(),) if release.populations else ()
+        assert release.policy is not None
+        return Findings((*release.verify(release.policy), rows, *counts, unchanged))
     except ShoalError:
         if same:
             raise

@@ -16,6 +16,7 @@ from shoal.core.files import recover
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
+from shoal.core.recoding import Spelling
 from shoal.core.release import FORMAT, manifest_path, part_path
 from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.errors import InputError, ParameterError, unknown_columns
@@ -27,6 +28,7 @@ class _Column(BaseModel):
     name: StrictStr
     role: Role
     kind: Kind
+    spelling: Spelling | None = None
 
 
 class _Table(BaseModel):
@@ -171,6 +173,11 @@ def policy_of(stated: Mapping[str, Any]) -> Policy:
 def parts(stated: Mapping[str, Any] | None, path: Path) -> dict[str, Path]:
     """Where each table of a release lies; a file without a manifest is all there is."""
     return {entry["part"]: part_path(path, entry["part"]) for entry in (stated or {"tables": [{"part": ""}]})["tables"]}
+
+
+def spellings_of(stated: Mapping[str, Any]) -> dict[str, Spelling]:
+    """How each column is published, as a manifest states it."""
+    return {column["name"]: column["spelling"] for column in stated["columns"] if column.get("spelling")}
 
 
 def schema_of(stated: Mapping[str, Any], tables: Mapping[str, Published]) -> tuple[Schema, dict[str, Any]]:

@@ -376,6 +376,20 @@ class Candidates:
     chances: NDArray[np.float64]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Linked:
+    """Columns of a published table that stand together for a record.
+
+    Which row belongs to which row of another such set is told only as far as both are of the same group, whose number
+    the column `group` holds. Rows count as often as the column `count` says.
+    """
+
+    part: str
+    columns: tuple[str, ...]
+    group: str | None = None
+    count: str | None = None
+
+
 class View(ABC):
     """What an attacker can read from a release. What a form does not tell is refused with the reason."""
 
@@ -405,6 +419,10 @@ class View(ABC):
     def placed(self, recoding: Recoding) -> Codes:
         """For each class of a plan, the group that it is published as; negative: nothing of it is published."""
         raise NotDefined("this form does not say in which group a person is")
+
+    @abstractmethod
+    def linked(self) -> tuple[Linked, ...]:
+        """Which published columns stand together for a record."""
 
     @abstractmethod
     def check(self, dataset: Dataset, recoding: Recoding) -> None:

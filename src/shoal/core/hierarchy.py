@@ -23,7 +23,7 @@ LARGEST = 1e300
 """What is larger is no quantity: a placeholder, or a code that happens to look like a number."""
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_INTERVAL = re.compile(rf"\[({_NUMBER})-({_NUMBER})[\])]")
+INTERVAL = re.compile(rf"\[({_NUMBER})-({_NUMBER})[\])]")
 
 
 def number(text: str | None) -> float:
@@ -158,7 +158,7 @@ class Hierarchy:
 
     def length(self, text: str | None, low: int, high: int) -> float:
         """The length of one published value: from bound to bound where its label is an interval."""
-        interval = _INTERVAL.fullmatch(text or "")
+        interval = INTERVAL.fullmatch(text or "")
         if interval and low != high:
             return float(interval[2]) - float(interval[1])
         return float(self.extent(np.array([low], np.int32), np.array([high], np.int32))[0])
@@ -221,7 +221,7 @@ class Hierarchy:
         known = self._ranges.get(text)
         if known is not None or text is None:
             return known
-        interval = _INTERVAL.fullmatch(text)
+        interval = INTERVAL.fullmatch(text)
         if interval and self.ordered and self.values is not None:
             return self._covered(self.values[int(self.missing) :], interval[1], interval[2], text.endswith("]"))
         leaf = self.leaf(text)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
 from shoal.core.grouping import Codes, Counts, group
-from shoal.core.hierarchy import Floats, Hierarchy, spelled
+from shoal.core.hierarchy import INTERVAL, TOP, Floats, Hierarchy, spelled
 from shoal.core.lattice import Node
+
+Spelling = Literal["values", "intervals", "means", "levels"]
+"""How a quasi-identifier is published: as it was, or hidden; as intervals of numbers; as means; as nodes of its
+hierarchy, which a recipient needs then to read them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,17 @@ class Codebook:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def spelling(self, entries: Codes) -> Spelling:
+        """How some entries are published, which tells a recipient how to read them."""
+        single = self.low[entries] == self.high[entries]
+        labels = self.labels[entries]
+        if self.numeric and not single.all():
+            return "means"
+        if bool(np.all(single | (labels == TOP))):
+            return "values"
+        plain = single | (labels == TOP) | np.array([INTERVAL.fullmatch(label or "") is not None for label in labels])
+        return "intervals" if bool(plain.all()) else "levels"
 
     @classmethod
     def at_level(cls, hierarchy: Hierarchy, level: int) -> Codebook:

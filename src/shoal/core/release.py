@@ -18,7 +18,7 @@ from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
-from shoal.core.recoding import Codebook, Recoding
+from shoal.core.recoding import Codebook, Recoding, Spelling
 from shoal.core.schema import Schema
 from shoal.errors import InputError, NotDefined, VerificationError
 
@@ -42,6 +42,7 @@ class Release:
     recoding: Recoding | None = None
     populations: Mapping[str, Counts] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    stated_spellings: Mapping[str, Spelling] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         parts = "" if len(self.tables) == 1 else f" in {len(self.tables)} tables"
@@ -102,6 +103,24 @@ class Release:
             for histogram in classes.sensitive
         )
         return replace(classes, sensitive=histograms, records=self.records)
+
+    @cached_property
+    def spellings(self) -> Mapping[str, Spelling]:
+        """How each column is published, as far as that is known: by the plan, or by what the manifest states."""
+        if self.recoding is None or self.recoding.plan is None:
+            return self.stated_spellings
+        plan = self.recoding.plan
+        cells = plan.cells[:, plan.published]
+        raw = {
+            column.name
+            for sheet in self.form.sheets(self.schema, pseudonyms=False)
+            for column in sheet.columns
+            if column.what == "raw"
+        }
+        return {
+            book.column: "values" if book.column in raw else book.spelling(np.unique(entries))
+            for book, entries in zip(plan.codebooks, cells, strict=True)
+        }
 
     def cells_of(self, people: Classes) -> Cells:
         """How precise the published quasi-identifiers of classes of the main table are.
@@ -218,7 +237,9 @@ class Release:
     def manifest(self, hashes: Sequence[str]) -> dict[str, Any]:
         """What another machine needs to check the release, and no cell's value: counts, policy, schema, hashes."""
         columns = [
-            {"name": column.name, "role": str(column.role), "kind": str(column.kind)} for column in self.schema.columns
+            {"name": column.name, "role": str(column.role), "kind": str(column.kind)}
+            | ({"spelling": self.spellings[column.name]} if column.name in self.spellings else {})
+            for column in self.schema.columns
         ]
         tables = [
             {"part": part, "rows": table.records, "sha256": digest}

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Candidates, Cells, Form, Sheet, Shown, View, What
+from shoal.core.contracts import Candidates, Cells, Form, Linked, Sheet, Shown, View, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_cells, check_groups
 from shoal.core.grouping import Codes
@@ -99,6 +99,9 @@ class GeneralizedView(View):
             np.concatenate(classes).astype(np.int32) if classes else np.zeros(0, np.int32),
             np.concatenate(chances) if chances else np.zeros(0),
         )
+
+    def linked(self) -> tuple[Linked, ...]:
+        return (Linked(part="", columns=tuple(self.release.published.names)),)
 
     def placed(self, recoding: Recoding) -> Codes:
         return self.release.placed(self._classes)

@@ -8,7 +8,7 @@ from typing import ClassVar, NoReturn
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Candidates, Cells, Form, Sheet, Shown, View
+from shoal.core.contracts import Candidates, Cells, Form, Linked, Sheet, Shown, View
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.recoding import Recoding
@@ -66,6 +66,9 @@ class PerturbedView(View):
 
     def candidates(self, people: Codes) -> Candidates:
         self._refuse()
+
+    def linked(self) -> tuple[Linked, ...]:
+        return (Linked(part="", columns=tuple(self.release.published.names)),)
 
     def check(self, dataset: Dataset, recoding: Recoding) -> None:
         """Every record is published, and the changed columns hold the new values, each as often as was decided."""

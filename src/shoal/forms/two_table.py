@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Candidates, Cells, Form, Model, Sheet, Shown, View, What
+from shoal.core.contracts import Candidates, Cells, Form, Linked, Model, Sheet, Shown, View, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_groups, check_people
 from shoal.core.finding import Finding
@@ -131,6 +131,13 @@ class TwoTableView(View):
             chances += (sizes / max(sizes.sum(), 1)).tolist()
         starts = np.append(0, np.cumsum(counts)).astype(np.int64)
         return Candidates(starts, np.array(groups, np.int32), np.array(chances, np.float64))
+
+    def linked(self) -> tuple[Linked, ...]:
+        people = tuple(name for name in self.release.published.names if name != GROUP)
+        return (
+            Linked(part="", columns=people, group=GROUP),
+            Linked(part="sensitive", columns=self.release.schema.sensitive, group=GROUP, count=COUNT),
+        )
 
     def placed(self, recoding: Recoding) -> Codes:
         assert recoding.plan is not None

@@ -1,0 +1,58 @@
+"""`shoal query`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import options
+
+if TYPE_CHECKING:
+    from shoal.core.estimation import Estimate
+
+
+def run(
+    release: Annotated[Path, typer.Argument(help="The release file; its manifest lies beside it.")],
+    conditions: Annotated[
+        list[str] | None,
+        typer.Option("--where", help="A condition: 'age <= 30', 'zip in 10001..20000', 'sex = F'; all must hold."),
+    ] = None,
+    summed: Annotated[str | None, typer.Option("--sum", help="Sum this column instead of counting records.")] = None,
+    averaged: Annotated[str | None, typer.Option("--mean", help="The mean of this column.")] = None,
+    hierarchies: Annotated[Path | None, typer.Option("--hierarchies", help="A folder with <column>.csv files.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Estimate a count, a sum or a mean from a release, with its error and what is certain."""
+    from shoal import api
+    from shoal.errors import ParameterError
+
+    if summed is not None and averaged is not None:
+        raise ParameterError("give --sum or --mean, not both")
+    measure = "sum" if summed is not None else "mean" if averaged is not None else "count"
+    found = api.query(release, measure, summed or averaged, where=conditions or (), hierarchies=hierarchies)  # type: ignore[arg-type]
+    if as_json:
+        typer.echo(json.dumps(asdict(found), ensure_ascii=False))
+        return
+    typer.echo(told(found))
+
+
+def told(found: Estimate) -> str:
+    """An estimate as people read it."""
+    if found.value is None:
+        return f"There is no {found.measure}: {found.how}."
+    error = "" if not found.error else f" ± {_number(found.error)} (standard error)"
+    lines = [f"{found.measure.capitalize()}: {_number(found.value)}{error}."]
+    if found.low is not None and found.high is not None:
+        certain = _number(found.low) if found.low == found.high else f"{_number(found.low)} to {_number(found.high)}"
+        lines.append(f"Certain: {certain}.")
+    left_out = f"; {found.left_out:,} were left out and are not counted" if found.left_out else ""
+    lines.append(f"From {found.records:,} published records{left_out}. {found.how[:1].upper()}{found.how[1:]}.")
+    return "\n".join(lines)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
