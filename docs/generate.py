@@ -42,8 +42,10 @@ def command_page() -> str:
     parts = ["# The command\n\nMade from the code by `make docs`.\n"]
     parts.append("\n## Exit codes\n\n| code | meaning |\n|---|---|\n")
     parts += [f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES.items()]
-    command = get_command(app)
-    for name, sub in sorted(command.commands.items()):  # type: ignore[attr-defined]
+    commands = {}
+    for name, sub in get_command(app).commands.items():  # type: ignore[attr-defined]
+        commands.update({f"{name} {step}": each for step, each in getattr(sub, "commands", {}).items()} or {name: sub})
+    for name, sub in sorted(commands.items()):
         parts.append(f"\n## shoal {name}\n\n{inspect.cleandoc(sub.help or '')}\n\n| option | meaning |\n|---|---|\n")
         for option in sub.params:
             spelled = (

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import typer
 
-from shoal.cli import anonymize, demo, diagnose, evaluate, hierarchy, options, query, verify
+from shoal.cli import anonymize, demo, diagnose, evaluate, hierarchy, options, overlap, query, verify
 from shoal.cli.signals import interruptible
 from shoal.core.words import printable
 from shoal.errors import CancelledError, ShoalError
@@ -36,6 +36,7 @@ app = typer.Typer(
 )
 for command in (diagnose, anonymize, evaluate, query, verify, hierarchy, demo):
     app.command(name=command.__name__.rpartition(".")[2])(options.taken_apart(command.run))
+app.add_typer(overlap.app, name="overlap")
 
 
 def _version(wanted: bool) -> None:
