@@ -20,8 +20,8 @@ def timed(people: int) -> None:
     done = time.perf_counter()
     assert found.size == people - people // 2
     print(
-        f"{people:,} people each: ask {asked - start:.1f} s, answer {replied - asked:.1f} s, finish {done - replied:.1f} s, "
-        f"together {done - start:.1f} s; messages {len(asker.message) / 2**20:.1f} and {len(answer) / 2**20:.1f} MB"
+        f"{people:,} people each: ask {asked - start:.1f} s, answer {replied - asked:.1f} s, "
+        f"finish {done - replied:.1f} s, together {done - start:.1f} s; messages {len(asker.message) / 2**20:.1f} and {len(answer) / 2**20:.1f} MB"
     )
 
 
