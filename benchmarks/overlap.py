@@ -21,7 +21,8 @@ def timed(people: int) -> None:
     assert found.size == people - people // 2
     print(
         f"{people:,} people each: ask {asked - start:.1f} s, answer {replied - asked:.1f} s, "
-        f"finish {done - replied:.1f} s, together {done - start:.1f} s; messages {len(asker.message) / 2**20:.1f} and {len(answer) / 2**20:.1f} MB"
+        f"finish {done - replied:.1f} s, together {done - start:.1f} s; "
+        f"messages {len(asker.message) / 2**20:.1f} and {len(answer) / 2**20:.1f} MB"
     )
 
 
