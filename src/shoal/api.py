@@ -408,6 +408,7 @@ def anonymize(
     objective: Metric | str | None = None,
     seed: int | None = None,
     pseudonyms: Pseudonyms | None = None,
+    allow_unverified: bool = False,
     run: Run | None = None,
 ) -> Release:
     """A release that satisfies every model; it is read back from its published values before it is handed out.
@@ -425,6 +426,8 @@ def anonymize(
         seed: decides what is chosen at random. It is the holder's secret, and is in no manifest; by default it is drawn
             from the operating system, and `release.policy.seed` tells it.
         pseudonyms: what stands in the place of identifiers.
+        allow_unverified: whether what an algorithm makes that need not keep the policy is handed out all the same; it
+            then claims nothing, and its manifest states the k that it has.
         run: is told how far the work is, and can stop it.
 
     Raises:
@@ -450,11 +453,16 @@ def anonymize(
         seed=secrets.randbits(SEED_BITS) if seed is None else seed,
     )
     method = job.plugin("algorithms", algorithm)
-    job.check_policy(policy, method)
+    job.check_policy(policy, method, allow_unverified=allow_unverified)
     recoding = method.search(data, policy, run)
+    if method.unverified:
+        policy = replace(policy, models=())
     run.report(1.0, "publishing")
     release = publish(data, recoding, policy, pseudonyms=pseudonyms, run=run)
-    release = replace(release, provenance=manifest.provenance(policy, method, release.form, pseudonyms, data.schema))
+    stated = manifest.provenance(policy, method, release.form, pseudonyms, data.schema)
+    if method.unverified:
+        stated["unverified"] = {"k": int(release.view.people().sizes.min(initial=release.records))}
+    release = replace(release, provenance=stated)
     run.check()
     release.view.check(data, recoding)
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]

@@ -102,8 +102,13 @@ def engine(spec: str | Mapping[str, Any] | Engine | None) -> Engine:
     return made
 
 
-def check_policy(policy: Policy, method: Algorithm) -> None:
-    """Refuses a policy without a model, unless the method claims none."""
+def check_policy(policy: Policy, method: Algorithm, *, allow_unverified: bool = False) -> None:
+    """Refuses a policy without a model, unless the method claims none, and a method that need not keep it."""
+    if method.unverified and not allow_unverified:
+        raise ParameterError(
+            f"what {registry.name_of(method)} makes with these parameters need not satisfy the policy; whoever wants it "
+            "all the same allows it by name (allow_unverified), and its manifest claims nothing"
+        )
     if method.claims and not policy.models:
         raise ParameterError("a policy needs at least one privacy model, such as k-anonymity with k=5")
     if policy.models and not method.claims:

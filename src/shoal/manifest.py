@@ -75,7 +75,12 @@ def _claims(algorithm: str) -> bool:
     return algorithm not in registry.names("algorithms") or registry.find("algorithms", algorithm).claims
 
 
+class _Unverified(BaseModel):
+    k: Count
+
+
 class _Manifest(BaseModel):
+    unverified: _Unverified | None = None
     form: StrictStr
     algorithm: _Algorithm
     tables: list[_Table] = Field(min_length=1)
@@ -94,8 +99,10 @@ class _Manifest(BaseModel):
         parts = [table.part for table in self.tables]
         if parts[0] or len(set(parts)) < len(parts) or self.tables[0].rows != self.published:
             raise ValueError("its tables are not those of a release")
-        if not self.policy.models and _claims(self.algorithm.name):
+        if not self.policy.models and _claims(self.algorithm.name) and self.unverified is None:
             raise ValueError("it states no model, which only a perturbed release may do")
+        if self.policy.models and self.unverified is not None:
+            raise ValueError("it states models and that it was not verified")
         sensitive = {column.name for column in self.columns if column.role is Role.SENSITIVE}
         if set(self.sensitive) != (sensitive if self.policy.models else set()):
             raise ValueError("its sensitive attributes are not those of its columns")

@@ -178,6 +178,12 @@ class Algorithm(Parametrized, ABC):
     claims: ClassVar[bool] = True
     """Whether what it makes satisfies a policy, which then needs a model; a perturbation claims nothing."""
 
+    @property
+    def unverified(self) -> bool:
+        """Whether what it makes need not satisfy the policy that it aims at. It is published only when that is allowed
+        by name, and claims nothing."""
+        return False
+
     @abstractmethod
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         """The recoding; raises `InfeasibleError` when no release satisfies the policy."""

@@ -58,11 +58,20 @@ class Codebook:
         return cls._of(hierarchy, hierarchy.labels[level], low, high, np.full(len(low), level), raw=level == 0)
 
     @classmethod
-    def of_ranges(cls, hierarchy: Hierarchy, low: Codes, high: Codes, *, interval: bool) -> Codebook:
-        """Ranges of leaves, as intervals where that is wanted, else as nodes."""
+    def of_ranges(
+        cls, hierarchy: Hierarchy, low: Codes, high: Codes, *, interval: bool, hide: bool = False
+    ) -> Codebook:
+        """Ranges of leaves, as intervals where that is wanted, else as nodes; with `hide`, a range of all leaves tells
+        not even its ends."""
         raw = bool(np.all(low == high))
-        ends = zip(low.tolist(), high.tolist(), strict=True)
-        labels = np.array([hierarchy.label(*pair, interval=interval) for pair in ends] or [None], object)[: len(low)]
+        labels = np.array(
+            [
+                hierarchy.label(*pair, interval=interval and not (hide and pair[1] - pair[0] + 1 == hierarchy.size))
+                for pair in zip(low.tolist(), high.tolist(), strict=True)
+            ]
+            or [None],
+            object,
+        )[: len(low)]
         return cls._of(hierarchy, labels, low, high, hierarchy.ancestor_levels(low, high), raw=raw)
 
     @classmethod
