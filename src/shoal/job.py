@@ -106,8 +106,8 @@ def check_policy(policy: Policy, method: Algorithm, *, allow_unverified: bool = 
     """Refuses a policy without a model, unless the method claims none, and a method that need not keep it."""
     if method.unverified and not allow_unverified:
         raise ParameterError(
-            f"what {registry.name_of(method)} makes with these parameters need not satisfy the policy; whoever wants it "
-            "all the same allows it by name (allow_unverified), and its manifest claims nothing"
+            f"what {registry.name_of(method)} makes with these parameters need not satisfy the policy; allow it with "
+            "allow_unverified if you want it all the same, and its manifest claims nothing"
         )
     if method.claims and not policy.models:
         raise ParameterError("a policy needs at least one privacy model, such as k-anonymity with k=5")
@@ -143,6 +143,7 @@ class _Policy(_Strict):
     suppression: StrictFloat | StrictInt = 0.0
     objective: dict[str, Any] | str | None = None
     seed: StrictInt | None = None
+    allow_unverified: StrictBool = False
     strict: StrictBool = False
 
 
@@ -188,6 +189,7 @@ class Job:
     suppression: float = 0.0
     objective: Metric | None = None
     seed: int | None = None
+    allow_unverified: bool = False
     strict: bool = False
     algorithm: Algorithm | None = None
     output: Path | None = None
@@ -329,6 +331,7 @@ class Job:
             "columns": columns,
             "policy": {
                 "suppression": self.suppression, "seed": self.seed, "strict": self.strict or None,
+                "allow_unverified": self.allow_unverified or None,
                 "objective": spelled(self.objective) if self.objective else None,
                 "models": [spelled(model) for model in self.models],
             },
@@ -399,6 +402,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         engine=None if file.input.engine is None else engine(file.input.engine),
         models=tuple(plugin("models", model) for model in file.policy.models),
         suppression=file.policy.suppression, seed=file.policy.seed, strict=file.policy.strict,
+        allow_unverified=file.policy.allow_unverified,
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         plot=resolved(file.output.plot), pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -55,7 +55,7 @@ class Kactus(Clustering):
         (0, True)
     """
 
-    target: Annotated[str, Doc("the column that classifiers shall learn")]
+    target: Annotated[str | None, Doc("the column that classifiers shall learn; by default the sensitive one")] = None
     recode: Annotated[Literal["hull", "path", "literal"], Doc("what is published of a group")] = "hull"
     crossover: Annotated[
         float, Ge(0), Le(1), Doc("the share of a group's least size that it may borrow from its siblings; 0: none")
@@ -63,16 +63,17 @@ class Kactus(Clustering):
     smallest: Annotated[float, Gt(0), Doc("the least size of two branches of the tree")] = 2
     confidence: Annotated[float, Gt(0), Le(0.5), Doc("of the errors by which the tree is pruned")] = 0.25
 
-    examples: ClassVar[Examples] = (
-        {"target": "job", "crossover": 0.5},
-        {"target": "job", "recode": "path", "smallest": 1.0, "confidence": 0.5},
-    )
+    examples: ClassVar[Examples] = ({}, {"recode": "path", "crossover": 0.0, "smallest": 1.0, "confidence": 0.5})
 
     @property
     def unverified(self) -> bool:
         return self.recode == "literal"
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
+        if self.target is None and len(dataset.schema.sensitive) == 1:
+            return replace(self, target=dataset.schema.sensitive[0]).search(dataset, policy, run)
+        if self.target is None:
+            raise ParameterError("kactus needs the target, the column that classifiers shall learn; name it")
         if self.target in dataset.schema.quasi:
             raise ParameterError(f"the target {self.target!r} is a quasi-identifier; name a column that is none")
         if self.recode == "hull":
@@ -91,6 +92,7 @@ class Kactus(Clustering):
 
     def _groups(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[_Groups, dict[str, Any]]:
         dataset = records.dataset
+        assert self.target is not None
         known = dataset.knowing([self.target])
         (codes,) = known.table.listed(dataset.schema.quasi, [self.target], records.policy.seed)
         labels = np.unique(codes, return_inverse=True)[1].astype(np.int64)
@@ -161,8 +163,8 @@ class _Grouping:
                 rest, lent = np.append(rest, borrowed[0]), lent + need
             emitted.append((rest, everyone, root.leaf))
         owners = np.full(len(self.rows), -1, np.int32)
-        for number, (group, _, _) in enumerate(emitted):
-            owners[group] = number
+        for number, (members, _, _) in enumerate(emitted):
+            owners[members] = number
         low, high = (np.stack([region[side] for _, region, _ in emitted], axis=1) for side in (0, 1))
         return _Groups(owners, low, high, np.array([whole for _, _, whole in emitted]), lent)
 

@@ -42,6 +42,13 @@ class Wanted:
         typer.Option("--strict", help="Protect each sensitive attribute also against whoever knows the others."),
     ] = None
 
+    allow_unverified: Annotated[
+        bool | None,
+        typer.Option(
+            "--allow-unverified", help="Hand out what need not keep the policy, such as kactus:recode=literal."
+        ),
+    ] = None
+
     def applied(self, made: Job) -> Job:
         from shoal.job import plugin
 
@@ -49,7 +56,7 @@ class Wanted:
         return options.overridden(
             made, models=made.models_with([plugin("models", model) for model in chosen]),
             algorithm=plugin("algorithms", self.algorithm or made.algorithm or "mondrian"),
-            suppression=self.suppression, seed=self.seed, strict=self.strict,
+            suppression=self.suppression, seed=self.seed, strict=self.strict, allow_unverified=self.allow_unverified,
             objective=plugin("metrics", self.objective) if self.objective else None,
         )  # fmt: skip
 

@@ -1,0 +1,114 @@
+"""kACTUS: every group is large enough, nobody is lost, and only the literal output claims nothing."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import InputError, ParameterError
+
+TEN = ["age", "sex", "thal"]
+
+
+def published(release, *names):
+    return sorted(release.frame.select(*names).rows())
+
+
+def test_the_ten_rows_of_the_worked_example():
+    data = shoal.read(shoal.samples.heart_ten(), quasi=TEN)
+    release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="kactus:target=class,smallest=1", seed=1)
+    assert published(release, *TEN) == [("[56-63]", "[0-1]", "[6-7]")] * 5 + [("[64-74]", "[0-1]", "[3-7]")] * 5
+    by_path = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="kactus:target=class,smallest=1,recode=path")
+    assert published(by_path, *TEN) == [("[56-63]", "*", "*")] * 5 + [("[64-74]", "*", "*")] * 5
+
+
+def test_the_literal_output_has_to_be_allowed_and_claims_nothing(tmp_path):
+    data = shoal.read(shoal.samples.heart_ten(), quasi=["age", "sex", "resting-blood-pressure"])
+    literal = "kactus:target=class,smallest=1,recode=literal"
+    with pytest.raises(ParameterError, match="allow_unverified"):
+        shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=literal)
+    release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=literal, seed=1, allow_unverified=True)
+    rows = release.frame.select("age", "sex", "resting-blood-pressure", "class").rows()
+    original = shoal.samples.heart_ten().select("age", "sex", "resting-blood-pressure", "class").rows()
+    hidden = [row for row in rows if row[0] == "*"]
+    assert sorted(row[3] for row in hidden) == ["absent"] * 4 + ["present"] and {row[:3] for row in hidden} == {
+        ("*",) * 3
+    }
+    assert {tuple(map(str, row)) for row in rows if row[0] != "*"} <= {tuple(map(str, row)) for row in original}
+    assert len(rows) == 10 and not release.claims
+    release.write(tmp_path / "out.csv")
+    stated = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert stated["unverified"] == {"k": 1} and stated["policy"]["models"] == []
+    assert {finding.name for finding in shoal.verify(tmp_path / "out.csv")} >= {"unchanged", "published"}
+    stated["policy"]["models"] = [{"name": "k-anonymity", "k": 5}]
+    (tmp_path / "out.csv.manifest.json").write_text(json.dumps(stated))
+    with pytest.raises(InputError, match="not verified"):
+        shoal.verify(tmp_path / "out.csv")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_whatever_the_tree_every_group_is_large_enough_and_nobody_is_lost(data):
+    n = data.draw(st.integers(6, 60))
+    random = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    k = data.draw(st.integers(1, n // 2))
+    table = pl.DataFrame(
+        {
+            "age": random.integers(0, 12, n).tolist(),
+            "town": random.choice(["a", "b", "c", None], n).tolist(),
+            "weight": [None if random.random() < 0.1 else float(value) for value in random.normal(size=n).round(1)],
+            "ill": random.choice(["yes", "no", "maybe"], n).tolist(),
+        }
+    )
+    if table["ill"].n_unique() < 2:
+        return
+    opened = shoal.read(table, quasi=["age", "town", "weight"], sensitive=["ill"])
+    recode = data.draw(st.sampled_from(["hull", "path"]))
+    method = shoal.Kactus(recode=recode, smallest=1, confidence=0.5, crossover=data.draw(st.sampled_from([0, 0.5, 1])))
+    release = shoal.anonymize(opened, shoal.KAnonymity(k=k), algorithm=method, seed=data.draw(st.integers(0, 99)))
+    sizes = release.frame.group_by("age", "town", "weight").len()["len"]
+    assert sizes.min() >= k and len(release.frame) == n
+    assert sorted(release.frame["ill"]) == sorted(table["ill"])
+
+
+def test_a_sensitive_target_asks_for_a_model_or_says_what_is_told():
+    data = shoal.read(shoal.samples.heart_ten(), quasi=TEN, sensitive=["class"])
+    alone = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="kactus:smallest=1", seed=1)
+    assert alone.recoding.facts["target-guessed"] == 0.9 and alone.recoding.facts["target-guessed-without"] == 0.6
+    both = shoal.anonymize(
+        data, shoal.KAnonymity(k=5), shoal.DistinctLDiversity(l=2), algorithm="kactus:smallest=1", seed=1
+    )
+    assert "target-guessed" not in both.recoding.facts
+    assert both.frame.group_by(TEN).agg(pl.col("class").n_unique())["class"].min() == 2
+
+
+def test_a_release_is_as_good_for_a_classifier_as_the_paper_says():
+    table = shoal.samples.heart_statlog()
+    quasi = ["age", "sex", "resting-blood-pressure"]
+    data = shoal.read(table, quasi=quasi)
+    release = shoal.anonymize(data, shoal.KAnonymity(k=10), algorithm="kactus:target=class", seed=1)
+    from shoal.core.learning import cross_validated
+    from shoal.learners.c45 import C45
+
+    found = cross_validated(C45(), release.frame.drop("class"), release.frame["class"])
+    assert found > 0.72  # 75.55 % in the paper, 76.67 % in the original
+
+
+@pytest.mark.parametrize(
+    "method, reason",
+    [
+        ("kactus", "needs the target"),
+        ("kactus:target=age", "quasi-identifier"),
+        ("kactus:target=nothing", "no column"),
+        ("kactus:target=one", "one value only"),
+        ("kactus:target=class,recode=path,refine=true", "recode=hull"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(method, reason):
+    data = shoal.read(shoal.samples.heart_ten().with_columns(one=pl.lit("x")), quasi=TEN)
+    with pytest.raises(shoal.errors.ShoalError, match=reason):
+        shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=method)
