@@ -143,6 +143,7 @@ class Grower:
         crowded = all(each.values is not None and len(each.values) >= most - SMALL for each in self.attributes)
         splits, gains = [], []
         for place, attribute in enumerate(self.attributes):
+            self.run.check()
             column = self.rows[rows, place]
             if attribute.values is None:
                 split = self._numeric(place, column, self.labels[rows], weights, total)
