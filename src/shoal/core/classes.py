@@ -15,7 +15,7 @@ from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.errors import SchemaError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Histogram:
     """How often each sensitive value occurs in each class, sparse, and in the whole table.
 
@@ -114,7 +114,7 @@ class Histogram:
         return replace(self, starts=starts, values=merged.keys[-1], counts=merged.counts, contexts=contexts)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Classes:
     """Distinct key tuples with sizes and sensitive histograms.
 

@@ -53,7 +53,7 @@ def ascending(texts: Sequence[str], numbers: Floats) -> NDArray[np.int64]:
     return order
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy:
     """A tree over the raw values of a column, as a matrix of integers.
 

@@ -19,7 +19,7 @@ Spelling = Literal["values", "intervals", "means", "levels"]
 hierarchy, which a recipient needs then to read them."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Codebook:
     """The values that a quasi-identifier is published as.
 
@@ -118,7 +118,7 @@ def _is_number(label: str) -> bool:
     return True
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """Which class every record is published in, and how each class is published.
 
@@ -156,7 +156,7 @@ class Plan:
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Recoding:
     """A plan, the form that it is published in, and facts worth knowing.
 

@@ -15,7 +15,7 @@ FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[
 """Texts of the first form are formulas to a spreadsheet, which runs them, unless they are of the second."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Values:
     """Distinct values in their natural order, as text, and as numbers where they are numbers.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar, NoReturn
-
-import numpy as np
 
 from shoal.core.classes import Classes
 from shoal.core.contracts import Candidates, Cells, Form, Linked, Sheet, Shown, View
@@ -76,6 +75,6 @@ class PerturbedView(View):
         if table.records != dataset.records:
             raise VerificationError("a perturbed table has another number of records than the original")
         for name, values in recoding.changed.items():
-            _, counts = np.unique(values, return_counts=True)
-            if sorted(counts.tolist()) != sorted(table.group([name], []).sizes.tolist()):
+            counts = Counter(None if value != value else value for value in values.tolist()).values()
+            if sorted(counts) != sorted(table.group([name], []).sizes.tolist()):
                 raise VerificationError(f"column {name!r}: the published values are not those that were decided on")

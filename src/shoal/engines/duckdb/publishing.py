@@ -110,7 +110,8 @@ class Publishing:
             name: changed_values(changed, self.table.columns[name].raw.type)
             for name, changed in self.recoding.changed.items()
         }
-        kinds = {name: "DOUBLE" if pa.types.is_floating(array.type) else "BIGINT" for name, array in values.items()}
+        named = {pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
+        kinds = {name: named.get(array.type, "BIGINT") for name, array in values.items()}
         columns = {f"x{at}": array for at, array in enumerate(values.values())}
         return self._session.load(pa.table({"place": np.arange(self.table.records), **columns})), kinds
 

@@ -22,7 +22,7 @@ _PADDED = re.compile(r"[-+]?0\d+")
 MISSING = -1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Encoded:
     """A column as codes into its distinct values; `raw` keeps those values as the type that they came in."""
 

@@ -24,7 +24,7 @@ from shoal.engines.embedded.encoding import _texts, dictionary, in_known_zone, p
 from shoal.errors import InputError, OutputError, unknown_columns
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EmbeddedPublished:
     """A published table. `native` is the frame type to give back, `dialect` how a CSV was written.
 

@@ -27,7 +27,7 @@ from shoal.errors import unknown_columns
 Rows = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EncodedColumn:
     """A column as leaves of its hierarchy; `raw` has the original value of each leaf that occurs."""
 
@@ -36,7 +36,7 @@ class EncodedColumn:
     raw: pa.Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EmbeddedTable:
     """Columns with a role as integers; the others stay at the source until a release needs them."""
 
@@ -88,6 +88,8 @@ class EmbeddedTable:
     def _listing(self, quasi: Sequence[str], seed: int) -> Rows:
         """The rows by tuple, those of one tuple by the keyed hash."""
         order = self._order(seed)
+        if not quasi:
+            return order
         rows: Rows = order[np.argsort(self._tuples(quasi)[order], kind="stable")]
         return rows
 
@@ -201,7 +203,9 @@ def published_values(book: Codebook, raw: pa.Array) -> pa.Array:
 
 
 def changed_values(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
-    """What a perturbation made of a column, whole numbers as the type that the column had."""
+    """What a perturbation made of a column: texts, or numbers, whole ones as the type that the column had."""
+    if values.dtype == object:
+        return pa.array(values, pa.string())
     whole = pa.types.is_integer(kind) and bool(np.all(values[~np.isnan(values)] % 1 == 0))
     return pa.array(values, pa.float64(), from_pandas=True).cast(kind if whole else pa.float64())
 

@@ -1,0 +1,89 @@
+"""What perturbations of numeric columns share: which columns, their values, and the way to a recoding."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import Doc
+
+from shoal.core.contracts import Algorithm
+from shoal.core.dataset import Dataset
+from shoal.core.policy import Policy
+from shoal.core.recoding import Recoding
+from shoal.core.run import Run
+from shoal.core.schema import Kind
+from shoal.errors import ParameterError, SchemaError, unknown_columns
+
+Floats = NDArray[np.float64]
+
+EXACT = 2**53
+"""Up to here floating point has every whole number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumericPerturbation(Algorithm):
+    """Changes the values of numeric columns. Missing values stay missing."""
+
+    columns: Annotated[tuple[str, ...], Doc("the columns to change; by default all numeric quasi-identifiers")] = ()
+
+    claims: ClassVar[bool] = False
+
+    @abstractmethod
+    def changed(self, values: Floats, names: tuple[str, ...], generator: np.random.Generator, run: Run) -> Floats:
+        """The new values: records by columns, not-a-number where missing."""
+
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
+        names = chosen_columns(dataset, self.columns)
+        held = dataset.table.numbers(names, policy.seed)
+        for name, column in held.items():
+            if np.abs(np.nan_to_num(column)).max(initial=0.0) >= EXACT:
+                raise SchemaError(
+                    f"column {name!r} has numbers from {EXACT:,} up, which this would round; make it categorical or "
+                    "leave it out"
+                )
+        run.report(0.0, "changing values")
+        found = self.changed(np.stack(list(held.values()), axis=1), names, np.random.default_rng(policy.seed), run)
+        run.check()
+        columns = dict(zip(names, np.ascontiguousarray(found.T), strict=True))
+        return Recoding(form="perturbed", facts={"columns": list(names)}, changed=columns)
+
+
+def chosen_columns(dataset: Dataset, given: tuple[str, ...]) -> tuple[str, ...]:
+    """The numeric columns to change."""
+    names = given or tuple(name for name in dataset.schema.quasi if _is_numeric(dataset, name))
+    unknown = [name for name in names if name not in dataset.schema.names]
+    if unknown:
+        raise unknown_columns(unknown, dataset.schema.names)
+    unfit = [name for name in names if not _is_numeric(dataset, name)]
+    if unfit:
+        raise ParameterError(f"column {unfit[0]!r} is not numeric; this changes numbers")
+    if not names:
+        raise SchemaError("no quasi-identifier is numeric; name the columns to change")
+    return names
+
+
+def _is_numeric(dataset: Dataset, name: str) -> bool:
+    """Whether a column has numbers; one whose hierarchy also names other things than numbers has none."""
+    column = dataset.schema[name]
+    return column.kind is Kind.NUMERIC and column.hierarchy is not None and column.hierarchy.values is not None
+
+
+def varying(values: Floats, names: tuple[str, ...]) -> Floats:
+    """The standard deviation of each column; one with a single value is refused, because noise in proportion to its
+    spread would leave it as it is."""
+    with np.errstate(invalid="ignore"):
+        deviations: Floats = np.array([np.nanstd(column) if (~np.isnan(column)).any() else 0.0 for column in values.T])
+    constant = [name for name, deviation in zip(names, deviations, strict=True) if deviation <= 0]
+    if constant:
+        raise ParameterError(f"column {constant[0]!r} has one value only, so there is no spread to measure noise by")
+    return deviations
+
+
+def ranked(column: Floats) -> NDArray[np.int64]:
+    """The records that have a value, lowest first; of equal values in their order."""
+    present = np.flatnonzero(~np.isnan(column))
+    return present[np.argsort(column[present], kind="stable")]
