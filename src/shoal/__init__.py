@@ -6,7 +6,10 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_VERBS = ("read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "evaluate", "attack", "verify")
+_VERBS = (
+    "read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "evaluate", "columns", "attack",
+    "verify",
+)  # fmt: skip
 _MODULES = ("samples", "errors")
 _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",

@@ -44,9 +44,13 @@ def run(
         with replacing(target) as file:
             file.write_text(text.getvalue(), encoding="utf-8")
     findings = [
-        Finding(name="height", value=tree.height, how="how often a value can be generalized"),
-        Finding(name="leaves", value=tree.size, how="raw values, the missing one included"),
+        Finding(name="height", value=tree.height, how="how often a value can be generalized", unit="levels"),
+        Finding(name="leaves", value=tree.size, how="raw values, the missing one included", unit="values"),
     ]
     for level in range(1, tree.height + 1):
-        findings.append(Finding(name=f"values-at-level-{level}", value=len(tree.labels[level]), how="distinct values"))
+        findings.append(
+            Finding(
+                name=f"values-at-level-{level}", value=len(tree.labels[level]), how="distinct values", unit="values"
+            )
+        )
     output.show(Findings(tuple(findings)), as_json=as_json, title=f"Hierarchy of {column}")

@@ -179,7 +179,7 @@ class Release:
         budget = policy.budget(self.records)
         left_out = Finding(
             name="suppressed", value=self.suppressed, bound=budget, holds=0 <= self.suppressed <= budget,
-            how="records of the table less records of the release",
+            how="records of the table less records of the release", unit="records",
         )  # fmt: skip
         measured = (model.measure(self.view.judged_by(model)) for model in policy.models)
         return Findings((*measured, *self.view.agreement(), left_out))

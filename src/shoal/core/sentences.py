@@ -1,0 +1,140 @@
+"""The sentence that leads: what a diagnosis, a release, a verification or an attack comes down to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shoal.core.columns import PublishedColumn
+from shoal.core.contracts import Attempt
+from shoal.core.finding import Finding, Findings
+from shoal.core.words import counted, enumerated, percent, printable
+
+MOST_NAMED = 3
+"""Columns that a sentence names for what they lost."""
+MOST_LISTED = 6
+"""Columns that a sentence names where it names all of a set."""
+WORTH_NAMING = 0.005
+"""The share of detail from which on a column that lost it is named."""
+
+
+def exposed(findings: Findings, records: int, attributes: Sequence[str]) -> str:
+    """How exposed people are by a set of attributes: whom they single out, and what is kept of what is wanted.
+
+    Example:
+        >>> alone = Finding(name="unique-records", value=3)
+        >>> exposed(Findings((alone,)), 40, ["age", "sex"])
+        '3 of 40 people stand alone: nobody else has the same age and sex.'
+    """
+    people = _number(findings, "people") or records  # where people are not counted apart, each record is one
+    alone = _number(findings, "unique-records")
+    many = len(attributes) > MOST_LISTED
+    which = "the same " + (f"values in all {len(attributes)} columns" if many else _named(attributes))
+    if alone:
+        verb = "stands" if alone == 1 else "stand"
+        parts = [f"{alone:,} of {counted(people, 'people')} {verb} alone: nobody else has {which}"]
+    else:
+        smallest = counted(_number(findings, "k"), "people")
+        parts = [f"None of {counted(people, 'people')} stands alone: at least {smallest} share {which}"]
+    below, k = findings.get("records-below-k"), findings.get("k")
+    if below is not None and k is not None and k.bound is not None and below.value:
+        share = percent(_number(findings, "records-below-k") / max(records, 1))
+        parts.append(f"{below.value:,} ({share}) share theirs with fewer than {int(k.bound) - 1:,} others")
+    return "; ".join([*parts, *_broken(findings)]) + "."
+
+
+def released(findings: Findings, columns: Sequence[PublishedColumn], records: int, published: int) -> str:
+    """What a release is: how much is in it, what holds, who was left out, and which columns lost most.
+
+    Example:
+        >>> k = Finding(name="k", value=5, bound=5, holds=True, claim="5-anonymous")
+        >>> released(Findings((k,)), [], 100, 98)
+        '98 records, 5-anonymous; 2 records left out (2 %).'
+    """
+    people = findings.get("people")
+    size = counted(published, "records") + (f" of {people.value:,} people" if people is not None else "")
+    claims = [finding.claim for finding in findings if finding.claim and finding.holds]
+    k = findings.get("k")
+    if not claims and k is not None and k.value:
+        claims = [f"the smallest class has {k.words}"]
+    out = records - published
+    left_out = f"{counted(out, 'records')} left out ({percent(out / max(records, 1))})" if out else "nobody left out"
+    parts = [", ".join([size, *dict.fromkeys(claims)]), *_broken(findings), left_out, *_lost(columns)]
+    return "; ".join(parts) + "."
+
+
+def verified(findings: Findings) -> str:
+    """Whether a release file is what its manifest says.
+
+    Example:
+        >>> k = Finding(name="k", value=4, bound=5, holds=False, claim="5-anonymous", unit="records")
+        >>> verified(Findings((k,)))
+        'The release does not keep what its manifest says: not 5-anonymous (k is 4 records).'
+    """
+    if not findings.holds:
+        return f"The release does not keep what its manifest says: {'; '.join(_broken(findings))}."
+    published, left_out = findings.get("published"), findings.get("suppressed")
+    parts = [
+        *([published.words] if published is not None else []),
+        *dict.fromkeys(finding.claim for finding in findings if finding.claim),
+        *([f"{left_out.words} left out" if left_out.value else "nobody left out"] if left_out is not None else []),
+        "the files are unchanged",
+    ]
+    return f"The release is what its manifest says: {', '.join(parts)}."
+
+
+def attacked(attempts: Sequence[Attempt]) -> str:
+    """What the most successful attack gains.
+
+    Example:
+        >>> attacked([Attempt(name="prosecutor", success=0.1, baseline=0.01, worst=0.2, above=0.0, threshold=0.2,
+        ...     knew="", meaning="how often a picked record is the person's")])
+        'prosecutor succeeds in 10 % of the cases (1 % without the release); for the most exposed person in 20 %.'
+    """
+    if not attempts:
+        return "No attack applies to a release of this form."
+    worst = max(attempts, key=lambda attempt: (attempt.success - attempt.baseline, attempt.worst))
+    return (
+        f"{worst.name} succeeds in {percent(worst.success)} of the cases ({percent(worst.baseline)} without the "
+        f"release); for the most exposed person in {percent(worst.worst)}."
+    )
+
+
+def _number(findings: Findings, name: str) -> int:
+    found = findings.get(name)
+    return int(found.value or 0) if found is not None else 0
+
+
+def _named(names: Sequence[str]) -> str:
+    return printable(enumerated(list(names)))
+
+
+def _broken(findings: Findings) -> list[str]:
+    """What is not kept, each in a few words."""
+    return [_not_kept(finding) for finding in findings if finding.holds is False and finding.name != "records-below-k"]
+
+
+def _not_kept(finding: Finding) -> str:
+    if finding.claim:
+        return f"not {finding.claim} ({finding.title} is {finding.words or 'not defined'})"
+    wanted = "" if finding.bound is None else f" and not {finding.bound:,}"
+    return f"{finding.title} is {finding.words}{wanted}"
+
+
+def _lost(columns: Sequence[PublishedColumn]) -> list[str]:
+    """The columns that lost most of their detail, and those whose values need not be true."""
+    changed = [column.name for column in columns if column.shape == "changed"]
+    if changed:
+        return [f"the values of {_named(changed)} need not be true of their record, and no privacy model is promised"]
+    lossy = sorted((c for c in columns if c.lost is not None and c.lost > 0), key=lambda column: -(column.lost or 0))
+    quasi = [column for column in columns if column.lost is not None and column.role == "quasi"]
+    if not quasi:
+        return []
+    if not lossy:
+        return ["no detail lost"]
+    named = [c for c in lossy if (c.lost or 0) >= WORTH_NAMING][:MOST_NAMED] or lossy[:1]
+    first, *others = [(printable(column.name), column.lost_words) for column in named]
+    parts = [f"{first[0]} lost {first[1]} of its detail", *(f"{name} {share}" for name, share in others)]
+    rest = lossy[len(named) :]
+    if rest:
+        parts.append(f"{counted(len(rest), 'other columns')} {rest[0].lost_words} or less")
+    return [", ".join(parts)]
