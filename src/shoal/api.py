@@ -43,6 +43,7 @@ from shoal.errors import (
     SchemaError,
     ShoalError,
     VerificationError,
+    alternatives,
     unknown_columns,
 )
 
@@ -282,7 +283,7 @@ def _model_name(notion: str) -> str:
     for name in known:
         if notion in (name, _short(name)):
             return name
-    raise ParameterError(f"there is no such notion; choose one of {', '.join(_short(name) for name in known)}")
+    raise ParameterError(f"there is no such notion; {alternatives(notion, map(_short, known))}")
 
 
 def _prototype(name: str, fixed: Mapping[str, Any]) -> Model:
@@ -544,7 +545,9 @@ def _scored(metric: Metric, data: Dataset, release: Release) -> Finding:
 
 def _risk(release: Release) -> Findings:
     try:
-        return exposure(release.view.people(), release.policy.least if release.policy else None)
+        models = release.policy.models if release.policy else ()
+        wanted = max((model.least for model in models if model.identity), default=None)
+        return exposure(release.view.people(), wanted)
     except NotDefined as reason:
         return Findings((Finding(name="k", value=None, how=f"not defined: {reason}"),))
 

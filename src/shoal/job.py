@@ -22,7 +22,7 @@ from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role
-from shoal.errors import InputError, ParameterError, quoted
+from shoal.errors import InputError, ParameterError, alternatives, quoted
 
 if TYPE_CHECKING:
     from shoal.core.dataset import Dataset
@@ -84,7 +84,8 @@ def member(options: type[StrEnum], text: str, what: str) -> Any:
     try:
         return options(text)
     except ValueError:
-        raise ParameterError(f"there is no such {what}; choose one of {', '.join(options)}") from None
+        there = alternatives(str(text), [option.value for option in options])
+        raise ParameterError(f"there is no such {what}; {there}") from None
 
 
 def builder(spec: str | Path | Mapping[str, Any] | Builder) -> Builder:

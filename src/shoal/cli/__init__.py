@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import typer
 
-from shoal.cli import anonymize, demo, diagnose, evaluate, hierarchy, options, verify
+from shoal.cli import anonymize, attack, demo, diagnose, evaluate, hierarchy, options, output, schema, verify
 from shoal.cli.signals import interruptible
 from shoal.core.words import printable
 from shoal.errors import CancelledError, ShoalError
@@ -34,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (diagnose, anonymize, evaluate, verify, hierarchy, demo):
+for command in (diagnose, anonymize, evaluate, attack, verify, hierarchy, demo, schema):
     app.command(name=command.__name__.rpartition(".")[2])(options.taken_apart(command.run))
 
 
@@ -72,7 +72,9 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(error, ShoalError):
             typer.echo(printable(f"error: {error}", keep="\n"), err=True)
             if "--json" in arguments:
-                typer.echo(json.dumps({"error": str(error), "attempt": getattr(error, "attempt", {})}))
+                failed = {"error": str(error), "command": arguments[0], "version": output.VERSION}
+                attempt = getattr(error, "attempt", None)
+                typer.echo(json.dumps({**failed, **({"attempt": attempt} if attempt else {})}, ensure_ascii=False))
             sys.exit(error.exit_code)
         if os.environ.get("SHOAL_DEBUG"):
             raise

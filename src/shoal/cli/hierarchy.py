@@ -26,6 +26,7 @@ def run(
     from shoal.core.files import check_outputs, replacing
     from shoal.core.finding import Finding, Findings
     from shoal.core.schema import Role
+    from shoal.core.words import counted
     from shoal.errors import ParameterError
 
     if column is None:
@@ -53,4 +54,11 @@ def run(
                 name=f"values-at-level-{level}", value=len(tree.labels[level]), how="distinct values", unit="values"
             )
         )
-    output.show(Findings(tuple(findings)), as_json=as_json, title=f"Hierarchy of {column}")
+    summary = f"{column}: {counted(tree.size, 'values')} in a hierarchy of {counted(tree.height, 'levels')}."
+    if as_json:
+        output.emit("hierarchy", {"summary": summary, "findings": Findings(tuple(findings)).as_dict()})
+        return
+    output.say(summary, style="bold")
+    output.show_findings(findings)
+    if target is not None:
+        output.say(f"Written: {target}; a line a value, from the value itself to the top, to be edited")

@@ -18,11 +18,17 @@ def run(
     """Check a release file against its manifest alone, without the original: exit code 0 when all holds, 1 when not."""
     from shoal import api
     from shoal import job as jobs
+    from shoal.core.sentences import verified
     from shoal.errors import InputError
 
     path = release or (jobs.load(job).output if job is not None else None)
     if path is None:
         raise InputError("name the release file")
     findings = api.verify(path)
-    output.show(findings, as_json=as_json, title="Verification")
+    if as_json:
+        found = {"summary": verified(findings), "holds": findings.holds, "findings": findings.as_dict()}
+        output.emit("verify", found)
+    else:
+        output.say(verified(findings), style="bold green" if findings.holds else "bold red")
+        output.show_findings(findings)
     output.answer(findings.holds)

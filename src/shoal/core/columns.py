@@ -16,11 +16,12 @@ from shoal.core.schema import Column, Role
 from shoal.core.words import percent
 from shoal.errors import NotDefined
 
-Shape = Literal["raw", "levels", "intervals", "means", "changed", "pseudonyms", "dropped"]
+Shape = Literal["raw", "levels", "intervals", "means", "changed", "grouped", "pseudonyms", "dropped"]
 
 SHAPES: dict[Shape, str] = {
-    "raw": "as it was", "levels": "levels of its hierarchy", "intervals": "intervals", "means": "means of classes",
-    "changed": "values that need not be true", "pseudonyms": "pseudonyms", "dropped": "not published",
+    "raw": "as it was", "levels": "levels", "intervals": "intervals", "means": "means of classes",
+    "changed": "values that need not be true", "grouped": "by group, in a table of its own",
+    "pseudonyms": "pseudonyms", "dropped": "not published",
 }  # fmt: skip
 """In words."""
 
@@ -55,7 +56,7 @@ class PublishedColumn:
         if self.hidden == 1:
             return "hidden altogether"
         if self.shape == "levels" and self.lowest == self.highest:
-            return f"level {self.lowest} of {self.height} of its hierarchy"
+            return f"level {self.lowest} of {self.height}"
         if self.exact is None or self.hidden is None or self.exact == 1:
             return SHAPES[self.shape]
         shares = ((self.exact, "exact"), (1 - self.exact - self.hidden, "less precise"), (self.hidden, "hidden"))
@@ -90,6 +91,7 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[PublishedColu
         lost, cells = detail_lost(dataset, release), release.view.cells()
     except NotDefined:
         lost, cells = {}, None
+    apart = {column.name for sheet in sheets if sheet.counted is not None for column in sheet.columns}
     changed = release.recoding.changed if release.recoding is not None else shown
     found = []
     for column in dataset.schema.columns:
@@ -99,6 +101,8 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[PublishedColu
             shape = "dropped"
         elif what == "pseudonym":
             shape = "pseudonyms"
+        elif column.name in apart:
+            shape = "grouped"
         elif what == "changed" and column.name in changed:
             shape = "changed"
         elif what == "cell" and cells is not None:

@@ -454,6 +454,10 @@ class Attempt:
     meaning: str
     detail: Mapping[str, Any] = field(default_factory=dict)
 
+    def as_dict(self) -> dict[str, Any]:
+        """The attempt as JSON holds it."""
+        return {name: value for name, value in vars(self).items() if name != "detail" or value}
+
 
 class Attack(Parametrized, ABC):
     """An attack that a holder can run against a release before an adversary does. It names no person."""

@@ -43,6 +43,10 @@ class Finding:
         """The value with its unit, as people read it."""
         return amount(self.value, self.unit)
 
+    def bare(self, value: Any) -> str:
+        """A value of it, or its bound, where the unit was said; a share is still in percent."""
+        return amount(value, "share" if self.unit == "share" else "")
+
     def as_dict(self) -> dict[str, Any]:
         """The finding as JSON holds it; a number that JSON lacks (infinity) is written as text, and one that there is
         not has its reason."""
@@ -97,9 +101,7 @@ class Findings(Sequence[Finding]):
 
     def _repr_html_(self) -> str:
         verdicts = {True: "yes", False: "no", None: ""}
-        rows = [
-            (each.title, each.words, amount(each.bound, each.unit), verdicts[each.holds], each.how) for each in self
-        ]
+        rows = [(each.title, each.words, each.bare(each.bound), verdicts[each.holds], each.how) for each in self]
         return in_html(("finding", "value", "bound", "holds", "how"), rows)
 
     def as_dict(self) -> dict[str, Any]:

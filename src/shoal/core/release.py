@@ -20,6 +20,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Recoding
 from shoal.core.schema import Schema
+from shoal.core.words import in_html
 from shoal.errors import InputError, NotDefined, VerificationError
 
 FORMAT = 2
@@ -46,6 +47,13 @@ class Release:
     def __repr__(self) -> str:
         parts = "" if len(self.tables) == 1 else f" in {len(self.tables)} tables"
         return f"Release({type(self.form).__name__}, {self.published.records:,} of {self.records:,} records{parts})"
+
+    def _repr_html_(self) -> str:
+        shown = {name for table in self.tables.values() for name in table.names}
+        rows = [
+            (column.name, str(column.role), "yes" if column.name in shown else "no") for column in self.schema.columns
+        ]
+        return in_html(("column", "role", "published"), rows, repr(self))
 
     @property
     def published(self) -> Published:

@@ -42,6 +42,15 @@ def exposed(findings: Findings, records: int, attributes: Sequence[str]) -> str:
     return "; ".join([*parts, *_broken(findings)]) + "."
 
 
+def risk(findings: Findings) -> str:
+    """How likely it is that somebody who knows a person's attributes finds the person's record."""
+    chances = [_share(findings, name) for name in ("average-risk", "highest-risk")]
+    return (
+        f"Whoever knows these columns of a person finds the right record with a chance of {percent(chances[0])} on "
+        f"average, and of {percent(chances[1])} for the most exposed."
+    )
+
+
 def released(findings: Findings, columns: Sequence[PublishedColumn], records: int, published: int) -> str:
     """What a release is: how much is in it, what holds, who was left out, and which columns lost most.
 
@@ -58,7 +67,9 @@ def released(findings: Findings, columns: Sequence[PublishedColumn], records: in
         claims = [f"the smallest class has {k.words}"]
     out = records - published
     left_out = f"{counted(out, 'records')} left out ({percent(out / max(records, 1))})" if out else "nobody left out"
-    parts = [", ".join([size, *dict.fromkeys(claims)]), *_broken(findings), left_out, *_lost(columns)]
+    alone = _number(findings, "unique-records")
+    exact = [f"{alone:,} stand alone by their published quasi-identifiers"] if alone else []
+    parts = [", ".join([size, *dict.fromkeys(claims)]), *_broken(findings), left_out, *exact, *_lost(columns)]
     return "; ".join(parts) + "."
 
 
@@ -68,7 +79,7 @@ def verified(findings: Findings) -> str:
     Example:
         >>> k = Finding(name="k", value=4, bound=5, holds=False, claim="5-anonymous", unit="records")
         >>> verified(Findings((k,)))
-        'The release does not keep what its manifest says: not 5-anonymous (k is 4 records).'
+        'The release does not keep what its manifest says: not 5-anonymous (k is 4).'
     """
     if not findings.holds:
         return f"The release does not keep what its manifest says: {'; '.join(_broken(findings))}."
@@ -86,16 +97,15 @@ def attacked(attempts: Sequence[Attempt]) -> str:
     """What the most successful attack gains.
 
     Example:
-        >>> attacked([Attempt(name="prosecutor", success=0.1, baseline=0.01, worst=0.2, above=0.0, threshold=0.2,
-        ...     knew="", meaning="how often a picked record is the person's")])
-        'prosecutor succeeds in 10 % of the cases (1 % without the release); for the most exposed person in 20 %.'
+        >>> attacked([])
+        'No attack applies to a release of this form.'
     """
     if not attempts:
         return "No attack applies to a release of this form."
     worst = max(attempts, key=lambda attempt: (attempt.success - attempt.baseline, attempt.worst))
     return (
-        f"{worst.name} succeeds in {percent(worst.success)} of the cases ({percent(worst.baseline)} without the "
-        f"release); for the most exposed person in {percent(worst.worst)}."
+        f"The strongest attack, {worst.name}, succeeds for {percent(worst.success)} of the people "
+        f"({percent(worst.baseline)} without the release), and with {percent(worst.worst)} for the most exposed one."
     )
 
 
@@ -104,8 +114,13 @@ def _number(findings: Findings, name: str) -> int:
     return int(found.value or 0) if found is not None else 0
 
 
+def _share(findings: Findings, name: str) -> float:
+    found = findings.get(name)
+    return float(found.value or 0) if found is not None else 0.0
+
+
 def _named(names: Sequence[str]) -> str:
-    return printable(enumerated(list(names)))
+    return enumerated([printable(name) for name in names])
 
 
 def _broken(findings: Findings) -> list[str]:
@@ -115,7 +130,7 @@ def _broken(findings: Findings) -> list[str]:
 
 def _not_kept(finding: Finding) -> str:
     if finding.claim:
-        return f"not {finding.claim} ({finding.title} is {finding.words or 'not defined'})"
+        return f"not {finding.claim} ({finding.title} is {finding.bare(finding.value)})"
     wanted = "" if finding.bound is None else f" and not {finding.bound:,}"
     return f"{finding.title} is {finding.words}{wanted}"
 

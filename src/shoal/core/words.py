@@ -7,6 +7,8 @@ from html import escape
 from typing import Any
 from unicodedata import category
 
+from shoal.errors import Unshown
+
 UNSHOWN = ("Cc", "Cf", "Cs", "Cn", "Zl", "Zp")
 JOINERS = "\u200c\u200d"
 """They have no form of their own, and words of some languages need them."""
@@ -19,6 +21,8 @@ def printable(text: str, *, keep: str = "") -> str:
         >>> printable("age\x1b[2J")
         'age�[2J'
     """
+    if isinstance(text, Unshown):
+        return repr(text)
     return "".join(
         "\ufffd" if category(letter) in UNSHOWN and letter not in JOINERS + keep else letter for letter in text
     )
@@ -66,7 +70,7 @@ def amount(value: Any, unit: str = "") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {amount(each)}" for name, each in value.items())
+        return ", ".join(f"{str(name).replace('_', ' ')} {amount(each)}" for name, each in value.items())
     if isinstance(value, (list, tuple)):
         return ", ".join(amount(each) for each in value)
     if isinstance(value, (int, float)) and unit == "share":
