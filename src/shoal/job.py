@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,7 +23,7 @@ from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role
-from shoal.errors import InputError, ParameterError, alternatives, quoted
+from shoal.errors import InputError, MissingExtraError, ParameterError, alternatives, quoted
 
 if TYPE_CHECKING:
     from shoal.core.dataset import Dataset
@@ -104,7 +105,10 @@ def engine(spec: str | Mapping[str, Any] | Engine | None) -> Engine:
 
 
 def check_policy(policy: Policy, method: Algorithm) -> None:
-    """Refuses a policy without a model, unless the method claims none."""
+    """Refuses a policy without a model, unless the method claims none, and a method whose packages are lacking."""
+    for package, extra in method.extras.items():
+        if find_spec(package) is None:
+            raise MissingExtraError(registry.name_of(method), extra)
     if method.claims and not policy.models:
         raise ParameterError("a policy needs at least one privacy model, such as k-anonymity with k=5")
     if policy.models and not method.claims:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import typer
 
-from shoal.cli import anonymize, attack, demo, diagnose, evaluate, hierarchy, options, output, schema, verify
+from shoal.cli import anonymize, attack, demo, diagnose, evaluate, hierarchy, journal, options, output, schema, verify
 from shoal.cli.signals import interruptible
 from shoal.core.words import printable
 from shoal.errors import CancelledError, ShoalError
@@ -19,7 +19,7 @@ WRONG, INTERNAL, INTERRUPTED = 2, 70, 130
 
 EXIT_CODES = {
     0: "fine",
-    1: "the answer is no (verify, diagnose with a bound)",
+    1: "the answer is no (verify, diagnose with a bound, attack with a threshold)",
     WRONG: "wrong input, a file that cannot be read or written, or too little memory",
     3: "no release satisfies the policy",
     INTERNAL: "a bug in Shoal",
@@ -35,7 +35,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (diagnose, anonymize, evaluate, attack, verify, hierarchy, demo, schema):
-    app.command(name=command.__name__.rpartition(".")[2])(options.taken_apart(command.run))
+    name = command.__name__.rpartition(".")[2]
+    app.command(name=name)(journal.kept(name, options.taken_apart(command.run)))
 
 
 def _version(wanted: bool) -> None:
@@ -57,7 +58,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Runs the command and ends with one of `EXIT_CODES`. What is printed of a failure holds no value of a table."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        with interruptible():
+        with interruptible(), output.log_shown():
             app(arguments)
     except BaseException as error:  # also what compiled libraries raise beside Exception when they panic
         causes = list(_causes(error))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from shoal.cli import options, output
+from shoal.cli import journal, options, output
 
 if TYPE_CHECKING:
     from shoal.job import Job
@@ -98,6 +98,7 @@ def run(
     made = written.applied(wanted.applied(table.made()))
     with output.watching() as watched:
         outcome = made.run(watched, save=written.save_job)
+    journal.note(summary=outcome.summary, files=[str(path) for path in outcome.files])
     if as_json:
         described = [column.as_dict() for column in outcome.columns]
         findings = outcome.findings.as_dict()

@@ -37,13 +37,16 @@ class Shown:
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the answer: a .svg, .png or .html file.")] = None
 
     def check(self, made: Job) -> None:
-        """Refuses, before any work is done, a picture that could not be written."""
+        """Refuses, before any work is done, a picture or a query that could not be made."""
         from shoal.core.files import check_outputs
+        from shoal.diagnosis.sql import check_dialect
         from shoal.plots.drawing import check_picture
 
         if self.plot is not None:
             check_picture(self.plot)
             check_outputs([self.plot], made.reads())
+        if self.sql is not None:
+            check_dialect(self.sql)
 
     def extras(self, found: Answer, made: Job) -> dict[str, str]:
         """The query of an answer and the place of its picture, where they are asked for."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli import options, output
+from shoal.cli import journal, options, output
 
 
 def run(
@@ -44,6 +44,7 @@ def run(
     data = made.read()
     with output.watching() as run:
         attempts = api.attack(data, made.output, *chosen, run=run)
+    journal.note(summary=attacked(attempts))
     holds = threshold is None or all(attempt.worst <= threshold for attempt in attempts)
     if as_json:
         found = {"summary": attacked(attempts), "attacks": [attempt.as_dict() for attempt in attempts]}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli import answers, dependencies, options, output, questions
+from shoal.cli import answers, dependencies, journal, options, output, questions
 
 if TYPE_CHECKING:
     from shoal.core.contracts import Model
@@ -61,6 +61,7 @@ def run(
         answer = question.answer(data, watched) if asked else question.implied(data, watched)
     extras = shown.extras(answer, made) if answer is not None else {}
     summary = exposed(findings, data.records, question.chosen or data.schema.quasi)
+    journal.note(summary=summary)
     if as_json:
         told: dict[str, Any] = answer.as_dict() if answer is not None else {}
         found = {"summary": summary, "findings": findings.as_dict(), "records": data.records}

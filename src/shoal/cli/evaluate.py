@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli import options, output
+from shoal.cli import journal, options, output
 
 
 def run(
@@ -29,6 +29,7 @@ def run(
     findings = api.evaluate(data, release, *options.listed(metrics))
     columns = api.columns(data, release)
     summary = released(findings, columns, release.records, release.published.records)
+    journal.note(summary=summary)
     if as_json:
         described = [column.as_dict() for column in columns]
         found = {"summary": summary, "findings": findings.as_dict(), "columns": described, "records": data.records}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,6 +21,25 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Of the JSON that commands print; `shoal schema` tells what is in it."""
+
+
+@contextmanager
+def log_shown() -> Iterator[None]:
+    """Shows on stderr what the library logs, such as that it compiles."""
+
+    class _Line(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            print(f"shoal: {record.getMessage()}", file=sys.stderr)
+
+    logger, handler = logging.getLogger("shoal"), _Line()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(handler)
 
 
 def emit(command: str, body: Mapping[str, Any]) -> None:

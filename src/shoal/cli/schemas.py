@@ -33,7 +33,7 @@ class ColumnEntry(TypedDict):
 
     name: str
     role: str
-    shape: Literal["raw", "levels", "intervals", "means", "changed", "grouped", "pseudonyms", "dropped"]
+    shape: Literal["raw", "levels", "intervals", "means", "changed", "grouped", "pseudonyms", "dropped", "unknown"]
     words: str
     lost: NotRequired[Share]
     exact: NotRequired[Share]

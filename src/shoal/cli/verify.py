@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli import options, output
+from shoal.cli import journal, options, output
 
 
 def run(
@@ -25,6 +25,7 @@ def run(
     if path is None:
         raise InputError("name the release file")
     findings = api.verify(path)
+    journal.note(summary=verified(findings))
     if as_json:
         found = {"summary": verified(findings), "holds": findings.holds, "findings": findings.as_dict()}
         output.emit("verify", found)

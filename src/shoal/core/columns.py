@@ -14,14 +14,14 @@ from shoal.core.loss import detail_lost
 from shoal.core.release import Release
 from shoal.core.schema import Column, Role
 from shoal.core.words import percent
-from shoal.errors import NotDefined
+from shoal.errors import InputError, NotDefined
 
-Shape = Literal["raw", "levels", "intervals", "means", "changed", "grouped", "pseudonyms", "dropped"]
+Shape = Literal["raw", "levels", "intervals", "means", "changed", "grouped", "pseudonyms", "dropped", "unknown"]
 
 SHAPES: dict[Shape, str] = {
     "raw": "as it was", "levels": "levels", "intervals": "intervals", "means": "means of classes",
     "changed": "values that need not be true", "grouped": "by group, in a table of its own",
-    "pseudonyms": "pseudonyms", "dropped": "not published",
+    "pseudonyms": "pseudonyms", "dropped": "not published", "unknown": "values that are not understood here",
 }  # fmt: skip
 """In words."""
 
@@ -89,7 +89,7 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[PublishedColu
     names = {name for table in release.tables.values() for name in table.names}
     try:
         lost, cells = detail_lost(dataset, release), release.view.cells()
-    except NotDefined:
+    except (NotDefined, InputError):  # a form that does not tell, or a file with values that no hierarchy knows
         lost, cells = {}, None
     apart = {column.name for sheet in sheets if sheet.counted is not None for column in sheet.columns}
     changed = release.recoding.changed if release.recoding is not None else shown
@@ -105,6 +105,8 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[PublishedColu
             shape = "grouped"
         elif what == "changed" and column.name in changed:
             shape = "changed"
+        elif what == "cell" and cells is None:
+            shape = "unknown"
         elif what == "cell" and cells is not None:
             found.append(_generalized(release, column, cells, lost[column.name]))
             continue

@@ -186,6 +186,9 @@ class Algorithm(Parametrized, ABC):
     claims: ClassVar[bool] = True
     """Whether what it makes satisfies a policy, which then needs a model; a perturbation claims nothing."""
 
+    extras: ClassVar[Mapping[str, str]] = {}
+    """Optional packages that it imports, and the extra that installs each; they are looked for before any work."""
+
     @abstractmethod
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         """The recoding; raises `InfeasibleError` when no release satisfies the policy."""

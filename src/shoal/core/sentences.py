@@ -63,7 +63,7 @@ def released(findings: Findings, columns: Sequence[PublishedColumn], records: in
     size = counted(published, "records") + (f" of {people.value:,} people" if people is not None else "")
     claims = [finding.claim for finding in findings if finding.claim and finding.holds]
     k = findings.get("k")
-    if not claims and k is not None and k.value:
+    if not claims and k is not None and k.value and k.holds is not False:
         claims = [f"the smallest class has {k.words}"]
     out = records - published
     left_out = f"{counted(out, 'records')} left out ({percent(out / max(records, 1))})" if out else "nobody left out"
