@@ -33,6 +33,9 @@ def __getattr__(name: str) -> Any:
         found = registry.by_class_name(name)
         if found is not None:
             return found
+        from shoal.errors import alternatives
+
+        raise AttributeError(f"shoal has no {name!r}; {alternatives(name, registry.class_names())}")
     raise AttributeError(f"module 'shoal' has no attribute {name!r}")
 
 

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from shoal import registry
 from shoal.core.contracts import Algorithm, Builder, Engine, Metric, Model
+from shoal.core.parameters import example
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.run import Run
@@ -62,7 +63,9 @@ def plugin(family: str, spec: str | Mapping[str, Any] | object) -> Any:
         values = dict(spec)
         name = str(values.pop("name", ""))
     else:
-        raise ParameterError(f"{type(spec).__name__} is not one of the {family}")
+        if isinstance(spec, type) and issubclass(spec, registry.CONTRACTS[family]):
+            raise ParameterError(f"{spec.__name__} is a class; make one of it, as in {example(spec)}")
+        raise ParameterError(f"{type(spec).__name__} is not one of the {family}; give one, or its name as text")
     found = registry.find(family, name)
     lists = {entry.name for entry in fields(found) if "tuple[" in str(entry.type)}
     values = {key: [value] if key in lists and isinstance(value, str) else value for key, value in values.items()}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.core.words import amount, in_html
+from shoal.errors import alternatives
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +83,7 @@ class Findings(Sequence[Finding]):
         for finding in self.entries:
             if finding.name == key:
                 return finding
-        raise KeyError(key)
+        raise KeyError(f"no finding {key!r}; {alternatives(key, [finding.name for finding in self.entries])}")
 
     def __len__(self) -> int:
         return len(self.entries)

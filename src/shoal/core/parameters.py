@@ -86,6 +86,11 @@ def _check_names(plugin: type, name: str, values: Mapping[str, Any]) -> None:
         raise ParameterError(f"{name} needs {', '.join(lacking)}")
 
 
+def example(plugin: Any) -> str:
+    """How a plug-in is made, such as `KAnonymity(k=4)`."""
+    return f"{plugin.__name__}({', '.join(f'{key}={value!r}' for key, value in plugin.examples[0].items())})"
+
+
 def _is_finite(value: Any) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
@@ -107,8 +112,7 @@ class Parametrized:
     def __new__(cls, *given: Any, **values: Any) -> Self:
         """Explains what is given by place or by a wrong name, which a dataclass answers with a bare TypeError."""
         if given:
-            shown = ", ".join(f"{key}={value!r}" for key, value in cls.examples[0].items())
-            raise ParameterError(f"{cls.__name__} takes its parameters by name, as in {cls.__name__}({shown})")
+            raise ParameterError(f"{cls.__name__} takes its parameters by name, as in {example(cls)}")
         if values and dataclasses.is_dataclass(cls):
             _check_names(cls, cls.__name__, values)
         return super().__new__(cls)
@@ -121,8 +125,8 @@ class Parametrized:
             try:
                 value = _adapter(plugin, field.name).validate_python(getattr(self, field.name))
             except ValidationError as error:
-                reason = error.errors()[0]["msg"]
-                raise ParameterError(f"{type(self).__name__}: {field.name}: {reason}") from None
+                reason = error.errors()[0]["msg"].removeprefix("Input ")
+                raise ParameterError(f"{type(self).__name__}: {field.name} {reason}") from None
             except TypeError:  # from a validator of its own, which was made for other types
                 raise ParameterError(f"{type(self).__name__}: {field.name}: the value has the wrong type") from None
             if not _is_finite(value):

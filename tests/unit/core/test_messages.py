@@ -8,6 +8,7 @@ import pytest
 
 import shoal
 from shoal import job
+from shoal.core.finding import Finding, Findings
 from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.errors import ParameterError, SchemaError, Unshown, alternatives, unknown_columns
 
@@ -18,6 +19,17 @@ def test_parameters_by_place_or_by_a_wrong_name_are_explained() -> None:
     with pytest.raises(ParameterError, match=r"TCloseness has no parameter 'distanc'; did you mean 'distance'\?"):
         shoal.TCloseness(t=0.2, distanc="equal")
     assert pickle.loads(pickle.dumps(shoal.KAnonymity(k=5))) == shoal.KAnonymity(k=5)
+
+
+def test_a_class_in_the_place_of_a_model_is_explained() -> None:
+    with pytest.raises(ParameterError, match=r"KAnonymity is a class; make one of it, as in KAnonymity\(k=4\)"):
+        job.plugin("models", shoal.KAnonymity)
+    with pytest.raises(ParameterError, match="KAnonymity: k should be greater than or equal to 1"):
+        shoal.KAnonymity(k=0)
+    with pytest.raises(AttributeError, match="did you mean 'KAnonymity'"):
+        _ = shoal.KAnonimity
+    with pytest.raises(KeyError, match="did you mean 'gcp'"):
+        Findings((Finding(name="gcp", value=0.1),))["gpc"]
 
 
 @pytest.mark.parametrize(
