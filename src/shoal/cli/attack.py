@@ -33,7 +33,7 @@ def run(
     from shoal import api
     from shoal.core.sentences import attacked
     from shoal.core.words import amount, percent
-    from shoal.errors import ParameterError
+    from shoal.errors import NotDefined, ParameterError
     from shoal.job import plugin
 
     if threshold is not None and not 0 <= threshold <= 1:
@@ -44,6 +44,8 @@ def run(
     data = made.read()
     with output.watching() as run:
         attempts = api.attack(data, made.output, *chosen, run=run)
+    if threshold is not None and not attempts:
+        raise NotDefined("no attack applies to a release of this form, so nothing can be held against --threshold")
     journal.note(summary=attacked(attempts))
     holds = threshold is None or all(attempt.worst <= threshold for attempt in attempts)
     if as_json:

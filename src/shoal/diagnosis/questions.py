@@ -107,7 +107,7 @@ class Answer:
     @property
     def words(self) -> str:
         """The question in words."""
-        chosen = f"{{{', '.join(self.attributes)}}}"
+        chosen = f"{{{', '.join(map(printable, self.attributes))}}}"
         bound = f"{self.bound:g}" if isinstance(self.bound, float) else self.bound
         sign = "≥" if self.model.more_is_safer else "≤"
         return WORDS[self.question].format(set=chosen, letter=self.parameter, sign=sign, bound=bound, delta=self.delta)
@@ -115,7 +115,7 @@ class Answer:
     @property
     def summary(self) -> str:
         """The answer in a sentence."""
-        shown = f"{{{', '.join(self.attributes)}}}"
+        shown = f"{{{', '.join(map(printable, self.attributes))}}}"
         sign = "at least" if self.model.more_is_safer else "at most"
         kept = f"{self.parameter} {sign} {amount(self.bound)}"
         after = "" if self.delta in (None, "ask") else f" when {percent(float(self.delta))} of the records are left out"

@@ -115,6 +115,10 @@ def test_attacks_end_with_1_above_the_threshold(command: Command, table: Path) -
     found = json.loads(command(*arguments, "--threshold", "0.01", "--json", code=1))
     assert found["holds"] is False and found["attacks"][0]["worst"] == attempt.worst
     command(*arguments, "--threshold", "2", code=2)
+    swapped = ("anonymize", "people.csv", "-o", "swapped.csv", *ROLES, "--algorithm", "rank-swapping")
+    command(*swapped)
+    assert command("attack", "people.csv", "swapped.csv").startswith("No attack applies")
+    command("attack", "people.csv", "swapped.csv", "--threshold", "0.5", code=2)
     command("attack", "people.csv", "out.csv", "--attack", "prosecutors", code=2)
 
 
