@@ -13,6 +13,8 @@ MOST_NAMED = 3
 """Columns that a sentence names for what they lost."""
 MOST_LISTED = 6
 """Columns that a sentence names where it names all of a set."""
+BELOW = ("people-below-k", "records-below-k")
+"""Findings that count those whose class is too small."""
 WORTH_NAMING = 0.005
 """The share of detail from which on a column that lost it is named."""
 
@@ -26,7 +28,7 @@ def exposed(findings: Findings, records: int, attributes: Sequence[str]) -> str:
         '3 of 40 people stand alone: nobody else has the same age and sex.'
     """
     people = _number(findings, "people") or records  # where people are not counted apart, each record is one
-    alone = _number(findings, "unique-records")
+    alone = _number(findings, "unique-people", "unique-records")
     many = len(attributes) > MOST_LISTED
     which = "the same " + (f"values in all {len(attributes)} columns" if many else _named(attributes))
     if alone:
@@ -35,10 +37,10 @@ def exposed(findings: Findings, records: int, attributes: Sequence[str]) -> str:
     else:
         smallest = counted(_number(findings, "k"), "people")
         parts = [f"None of {counted(people, 'people')} stands alone: at least {smallest} share {which}"]
-    below, k = findings.get("records-below-k"), findings.get("k")
-    if below is not None and k is not None and k.bound is not None and below.value:
-        share = percent(_number(findings, "records-below-k") / max(records, 1))
-        parts.append(f"{below.value:,} ({share}) share theirs with fewer than {int(k.bound) - 1:,} others")
+    below, k = _number(findings, *BELOW), findings.get("k")
+    if below and k is not None and k.bound is not None:
+        share = percent(below / max(people, 1))
+        parts.append(f"{below:,} ({share}) share theirs with fewer than {int(k.bound) - 1:,} others")
     return "; ".join([*parts, *_broken(findings)]) + "."
 
 
@@ -59,15 +61,14 @@ def released(findings: Findings, columns: Sequence[PublishedColumn], records: in
         >>> released(Findings((k,)), [], 100, 98)
         '98 records, 5-anonymous; 2 records left out (2 %).'
     """
-    people = findings.get("people")
-    size = counted(published, "records") + (f" of {people.value:,} people" if people is not None else "")
+    size = _size(findings, counted(published, "records"))
     claims = [finding.claim for finding in findings if finding.claim and finding.holds]
     k = findings.get("k")
     if not claims and k is not None and k.value and k.holds is not False:
         claims = [f"the smallest class has {k.words}"]
     out = records - published
     left_out = f"{counted(out, 'records')} left out ({percent(out / max(records, 1))})" if out else "nobody left out"
-    alone = _number(findings, "unique-records")
+    alone = _number(findings, "unique-people", "unique-records")
     exact = [f"{alone:,} stand alone by their published quasi-identifiers"] if alone else []
     parts = [", ".join([size, *dict.fromkeys(claims)]), *_broken(findings), left_out, *exact, *_lost(columns)]
     return "; ".join(parts) + "."
@@ -85,7 +86,7 @@ def verified(findings: Findings) -> str:
         return f"The release does not keep what its manifest says: {'; '.join(_broken(findings))}."
     published, left_out = findings.get("published"), findings.get("suppressed")
     parts = [
-        *([published.words] if published is not None else []),
+        *([_size(findings, published.words)] if published is not None else []),
         *dict.fromkeys(finding.claim for finding in findings if finding.claim),
         *([f"{left_out.words} left out" if left_out.value else "nobody left out"] if left_out is not None else []),
         "the files are unchanged",
@@ -109,8 +110,15 @@ def attacked(attempts: Sequence[Attempt]) -> str:
     )
 
 
-def _number(findings: Findings, name: str) -> int:
-    found = findings.get(name)
+def _size(findings: Findings, records: str) -> str:
+    """How many records there are, and of how many people where those are counted."""
+    people = _number(findings, "people")
+    return f"{records} of {counted(people, 'people')}" if people else records
+
+
+def _number(findings: Findings, *names: str) -> int:
+    """The value of the first of some findings that there is; 0 without one."""
+    found = next((found for found in map(findings.get, names) if found is not None), None)
     return int(found.value or 0) if found is not None else 0
 
 
@@ -125,7 +133,7 @@ def _named(names: Sequence[str]) -> str:
 
 def _broken(findings: Findings) -> list[str]:
     """What is not kept, each in a few words."""
-    return [_not_kept(finding) for finding in findings if finding.holds is False and finding.name != "records-below-k"]
+    return [_not_kept(finding) for finding in findings if finding.holds is False and finding.name not in BELOW]
 
 
 def _not_kept(finding: Finding) -> str:

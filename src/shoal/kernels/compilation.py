@@ -1,24 +1,15 @@
-"""What goes with compiling kernels: how long it took in this process, a word when it begins, and where they are kept.
+"""What goes with compiling kernels: how long it took in this process, and a word when it begins.
 
-The word is a record of the logger `shoal`, so that a run that is new on a machine does not seem to hang.
+The word is a record of the logger `shoal`, so that a run that is the first on a machine does not seem to hang.
 """
 
-import atexit
 import logging
-import shutil
-import tempfile
 import time
 from threading import Lock, get_ident
 
-from numba import config, njit
-from numba.core.dispatcher import Dispatcher
 from numba.core.event import Listener, register
 
 COMPILING = "compiling for this machine, once: this can take up to half a minute; later runs start at once"
-UNKEPT = (
-    "what is compiled cannot be kept in this file system and is compiled anew in each run: up to half a minute; "
-    "set NUMBA_CACHE_DIR to a folder that can be written"
-)
 
 _logger = logging.getLogger("shoal")
 _lock = Lock()
@@ -31,9 +22,13 @@ class _Clock(Listener):
     """Adds up the outermost compilations of each thread, and tells the first one. What is cached compiles nothing."""
 
     def on_start(self, event):
+        global _told
         depth, began = _open.get(get_ident(), (0, time.monotonic()))
         _open[get_ident()] = (depth + 1, began)
-        _tell(COMPILING, logging.INFO)
+        with _lock:
+            first, _told = not _told, True
+        if first:
+            _logger.info(COMPILING)
 
     def on_end(self, event):
         global _total
@@ -50,38 +45,4 @@ def seconds_compiling() -> float:
     return _total
 
 
-def _tell(text, level):
-    global _told
-    with _lock:
-        first, _told = not _told, True
-    if first:
-        _logger.log(level, text)
-
-
-def _probe():
-    pass
-
-
-def _can_be_kept():
-    try:
-        njit(cache=True)(_probe)  # looks for a folder, and compiles nothing
-    except RuntimeError:
-        return False
-    return True
-
-
-def _find_a_place():
-    """Where the file system cannot be written, a folder of this process, or none at all."""
-    if _can_be_kept():
-        return
-    _tell(UNKEPT, logging.WARNING)
-    try:
-        config.CACHE_DIR = tempfile.mkdtemp(prefix="shoal-")
-    except OSError:
-        Dispatcher.enable_caching = lambda _self: None
-        return
-    atexit.register(shutil.rmtree, config.CACHE_DIR, ignore_errors=True)
-
-
 register("numba:compile", _Clock())
-_find_a_place()

@@ -19,8 +19,14 @@ def lost(name: str, share: float) -> PublishedColumn:
 def test_people_are_counted_where_they_are_known() -> None:
     found = Findings((K, Finding(name="people", value=2100, unit="people")))
     assert released(found, [], 8376, 8376) == "8,376 records of 2,100 people, 5-anonymous; nobody left out."
-    alone = Findings((Finding(name="unique-records", value=7), Finding(name="people", value=2100)))
-    assert exposed(alone, 8376, ["age"]).startswith("7 of 2,100 people stand alone")
+    k, below = Finding(name="k", value=1, bound=5, holds=False), Finding(name="people-below-k", value=21, holds=False)
+    alone = Findings((k, Finding(name="unique-people", value=7), Finding(name="people", value=2100), below))
+    assert exposed(alone, 8376, ["age"]) == (
+        "7 of 2,100 people stand alone: nobody else has the same age; 21 (1 %) share theirs with fewer than 4 others; "
+        "k is 1 and not 5."
+    )
+    unknown = Findings((K, Finding(name="people", value=None, how="not defined")))
+    assert released(unknown, [], 10, 10) == "10 records, 5-anonymous; nobody left out."
 
 
 def test_columns_are_named_by_what_they_lost() -> None:
