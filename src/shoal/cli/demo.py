@@ -15,6 +15,9 @@ QUASI = ("age", "workclass", "education", "marital-status", "race", "sex", "nati
 def run(
     folder: Annotated[Path, typer.Option("--output", "-o", help="The folder for the results.")] = Path("demo-output"),
     k: Annotated[int, typer.Option("--k", help="The k of the release.")] = 5,
+    sample: Annotated[
+        Path | None, typer.Option("--write-sample", help="Only write the sample table, as CSV, to this file.")
+    ] = None,
     everything: options.All = False,
     as_json: options.Json = False,
 ) -> None:
@@ -25,6 +28,9 @@ def run(
     from shoal.plots.drawing import check_picture
     from shoal.plots.exposure import class_sizes
 
+    if sample is not None:
+        _write_sample(sample, as_json)
+        return
     picture: Path | None = folder / "adult-exposure.svg"
     try:
         check_picture(folder / "adult-exposure.svg")
@@ -65,3 +71,18 @@ def run(
             output.show_findings(before, title="The table")
             output.show_findings(losses, title="The release: what it lost and what risk is left")
     output.answer(held.holds)
+
+
+def _write_sample(path: Path, as_json: bool) -> None:
+    import shoal
+    from shoal.core.files import replacing
+    from shoal.core.words import counted
+
+    table = shoal.samples.adult()
+    with replacing(path) as file:
+        table.write_csv(file)
+    summary = f"Written: {path}, {counted(table.height, 'records')} of a census (Adult)."
+    if as_json:
+        output.emit("sample", {"summary": summary, "sample": str(path), "records": table.height})
+    else:
+        output.say(summary)

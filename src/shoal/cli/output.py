@@ -85,7 +85,8 @@ def show_columns(columns: Sequence[PublishedColumn]) -> None:
             mark = "" if column.role == "plain" else f" ({column.role})"
             shapes.setdefault(column.words, []).append(printable(column.name) + mark)
     for words, names in shapes.items():
-        say(f"{words[0].upper()}{words[1:]}: {', '.join(names)}")
+        heading = words.replace("as it was", "published as they were")
+        say(f"{heading[0].upper()}{heading[1:]}: {', '.join(names)}")
 
 
 def show_findings(findings: Iterable[Finding], *, title: str = "") -> None:

@@ -209,6 +209,13 @@ class Demonstrated(Printed):
     picture: NotRequired[str]
 
 
+class Sampled(Printed):
+    """The sample table as a file (`shoal demo --write-sample`)."""
+
+    sample: str
+    records: int
+
+
 class Failed(TypedDict):
     """Whatever a command prints when it fails; where no release satisfies a policy, the closest attempt."""
 
@@ -220,7 +227,8 @@ class Failed(TypedDict):
 
 OUTPUTS: dict[str, Any] = {
     "anonymize": Anonymized, "attack": Attacked, "demo": Demonstrated, "dependencies": Dependent, "detect": Detected,
-    "diagnose": Diagnosed, "error": Failed, "evaluate": Evaluated, "hierarchy": Hierarchical, "verify": Verified,
+    "diagnose": Diagnosed, "error": Failed, "evaluate": Evaluated, "hierarchy": Hierarchical,
+    "sample": Sampled, "verify": Verified,
 }  # fmt: skip
 """By the `command` that the output names."""
 

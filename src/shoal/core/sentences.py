@@ -10,13 +10,11 @@ from shoal.core.finding import Finding, Findings
 from shoal.core.words import counted, enumerated, percent, printable
 
 MOST_NAMED = 3
-"""Columns that a sentence names for what they lost."""
+"""Columns that a sentence names for what they lost; one more is named, too, where it is the last."""
 MOST_LISTED = 6
 """Columns that a sentence names where it names all of a set."""
 BELOW = ("people-below-k", "records-below-k")
 """Findings that count those whose class is too small."""
-WORTH_NAMING = 0.005
-"""The share of detail from which on a column that lost it is named."""
 
 
 def exposed(findings: Findings, records: int, attributes: Sequence[str]) -> str:
@@ -148,16 +146,15 @@ def _lost(columns: Sequence[PublishedColumn]) -> list[str]:
     changed = [column.name for column in columns if column.shape == "changed"]
     if changed:
         return [f"the values of {_named(changed)} need not be true of their record, and no privacy model is promised"]
-    lossy = sorted((c for c in columns if c.lost is not None and c.lost > 0), key=lambda column: -(column.lost or 0))
-    quasi = [column for column in columns if column.lost is not None and column.role == "quasi"]
-    if not quasi:
-        return []
+    known = [(column.lost, column) for column in columns if column.lost is not None and column.role == "quasi"]
+    lossy = [column for lost, column in sorted(known, key=lambda each: -each[0]) if lost > 0]
     if not lossy:
-        return ["no detail lost"]
-    named = [c for c in lossy if (c.lost or 0) >= WORTH_NAMING][:MOST_NAMED] or lossy[:1]
+        return ["no detail lost"] if known else []
+    named = lossy if len(lossy) <= MOST_NAMED + 1 else lossy[:MOST_NAMED]
     first, *others = [(printable(column.name), column.lost_words) for column in named]
     parts = [f"{first[0]} lost {first[1]} of its detail", *(f"{name} {share}" for name, share in others)]
     rest = lossy[len(named) :]
     if rest:
-        parts.append(f"{counted(len(rest), 'other columns')} {rest[0].lost_words} or less")
+        less = rest[0].lost_words
+        parts.append(f"{len(rest)} others {less if less.startswith('<') else f'{less} or less'}")
     return [", ".join(parts)]

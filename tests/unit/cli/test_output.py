@@ -60,7 +60,7 @@ def test_a_release_is_told_by_its_figures(command: Command, table: Path) -> None
     most = max(lost, key=lambda name: lost[name] or 0)
     assert f"{most} lost {percent(lost[most] or 0)} of its detail" in first
     assert shoal.evaluate(read(), release, "gcp")["gcp"].value == pytest.approx(sum(map(float, lost.values())) / 3)
-    assert "Not published: name (identifier)" in shown and "As it was: ill (sensitive)" in shown
+    assert "Not published: name (identifier)" in shown and "Published as they were: ill (sensitive)" in shown
     assert "{" not in shown and "gcp" not in shown
     everything = anonymized(command, "--k", "5", "--all")
     assert "gcp" in everything and "precision lost" in everything and "bits" in everything
@@ -146,6 +146,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "verify": ("verify", "out.csv"),
     "hierarchy": ("hierarchy", "people.csv", "--column", "zip"),
     "demo": ("demo", "--k", "5"),
+    "sample": ("demo", "--write-sample", "adult.csv"),
 }
 
 
@@ -162,6 +163,12 @@ def test_every_output_is_what_its_schema_says(command: Command, table: Path) -> 
         for lacking in schema["required"]:
             with pytest.raises(ValidationError):
                 validate({key: value for key, value in found.items() if key != lacking}, schema)
+
+
+def test_the_sample_is_a_table_to_begin_with(command: Command, table: Path) -> None:
+    command("demo", "--write-sample", "adult.csv")
+    assert polars.read_csv("adult.csv").equals(shoal.samples.adult())
+    assert not Path("demo-output").exists()
 
 
 def test_the_schemas_are_listed(command: Command) -> None:

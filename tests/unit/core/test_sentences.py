@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shoal
+from shoal import job
 from shoal.core.columns import PublishedColumn
 from shoal.core.finding import Finding, Findings
 from shoal.core.schema import Role
@@ -32,7 +32,9 @@ def test_people_are_counted_where_they_are_known() -> None:
 def test_columns_are_named_by_what_they_lost() -> None:
     columns = [lost("sex", 0.0), lost("age", 0.86), lost("zip", 0.123), lost("race", 0.01), lost("town", 0.004)]
     said = released(Findings((K,)), columns, 10, 10)
-    assert said.endswith("age lost 86 % of its detail, zip 12 %, race 1 %, 1 other column 0.4 % or less.")
+    assert said.endswith("age lost 86 % of its detail, zip 12 %, race 1 %, town 0.4 %.")
+    more = released(Findings((K,)), [*columns, lost("work", 0.002)], 10, 10)
+    assert more.endswith("age lost 86 % of its detail, zip 12 %, race 1 %, 2 others 0.4 % or less.")
     assert released(Findings((K,)), [lost("sex", 0.0)], 10, 10).endswith("; no detail lost.")
 
 
@@ -51,5 +53,5 @@ def test_a_share_is_never_rounded_to_nothing_or_to_all() -> None:
 
 def test_every_model_claims_something_in_words() -> None:
     for name in ("k-anonymity:k=3", "t-closeness:t=0.2", "recursive-l-diversity:c=2,l=3", "delta-disclosure:delta=1"):
-        model = shoal.anonymize.__globals__["job"].plugin("models", name)
+        model = job.plugin("models", name)
         assert model.claim and "{" not in model.claim
