@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from importlib import import_module
 from pathlib import Path
@@ -10,10 +11,11 @@ from pathlib import Path
 from typer.main import get_command
 
 from shoal import registry
-from shoal.cli import EXIT_CODES, app
+from shoal.cli import EXIT_CODES, app, schemas
 from shoal.core.parameters import parameters
 
 FOLDER = Path(__file__).parent / "reference"
+SCHEMAS = Path(__file__).parent / "schemas"
 
 
 def plugin_page(family: str) -> str:
@@ -63,7 +65,13 @@ def pages() -> dict[str, str]:
     return {**{f"{family}.md": plugin_page(family) for family in registry.CONTRACTS}, "cli.md": command_page()}
 
 
+def written_schemas() -> dict[str, str]:
+    """The JSON schema of what each command prints, by its file name."""
+    return {f"{name}.json": json.dumps(schemas.schema(name), indent=2) + "\n" for name in schemas.OUTPUTS}
+
+
 if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
-    for name, text in pages().items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
+    for folder, texts in ((FOLDER, pages()), (SCHEMAS, written_schemas())):
+        folder.mkdir(exist_ok=True)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")

@@ -7,18 +7,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 _VERBS = (
-    "read",
-    "diagnose",
-    "ask",
-    "sql",
-    "detect",
-    "dependencies",
-    "anonymize",
-    "evaluate",
-    "attack",
-    "query",
+    "read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "evaluate", "columns", "attack", "query",
     "verify",
-)
+)  # fmt: skip
 _MODULES = ("samples", "errors")
 _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
@@ -42,6 +33,9 @@ def __getattr__(name: str) -> Any:
         found = registry.by_class_name(name)
         if found is not None:
             return found
+        from shoal.errors import alternatives
+
+        raise AttributeError(f"shoal has no {name!r}; {alternatives(name, registry.class_names())}")
     raise AttributeError(f"module 'shoal' has no attribute {name!r}")
 
 

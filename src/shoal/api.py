@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from shoal import job, manifest, registry
 from shoal.core import queries
+from shoal.core.columns import PublishedColumn, published_columns
 from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Engine, Metric, Model
 from shoal.core.dataset import Dataset
 from shoal.core.estimation import Estimate
@@ -44,6 +45,7 @@ from shoal.errors import (
     SchemaError,
     ShoalError,
     VerificationError,
+    alternatives,
     unknown_columns,
 )
 
@@ -283,7 +285,7 @@ def _model_name(notion: str) -> str:
     for name in known:
         if notion in (name, _short(name)):
             return name
-    raise ParameterError(f"there is no such notion; choose one of {', '.join(_short(name) for name in known)}")
+    raise ParameterError(f"there is no such notion; {alternatives(notion, map(_short, known))}")
 
 
 def _prototype(name: str, fixed: Mapping[str, Any]) -> Model:
@@ -512,11 +514,24 @@ def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | st
     """
     opened = release if isinstance(release, Release) else open_release(release, data)
     chosen, broken = ([job.plugin("metrics", metric) for metric in metrics], []) if metrics else _every("metrics")
-    left_out = Finding(name="suppressed", value=opened.suppressed, how="records that were left out")
+    left_out = Finding(name="suppressed", value=opened.suppressed, how="records that were left out", unit="records")
     kept = opened.verify(opened.policy) if opened.policy else Findings((left_out,))
     scores = [*(_scored(metric, data, opened) for metric in chosen), *broken]
     named = {finding.name for finding in (*kept, *scores)}
     return Findings((*scores, *kept, *(finding for finding in _risk(opened) if finding.name not in named)))
+
+
+def columns(data: Dataset, release: Release | str | Path) -> tuple[PublishedColumn, ...]:
+    """What a release shows of each column of its table, and the share of the column's detail that it lost.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex"])
+        >>> found = {column.name: column for column in shoal.columns(data, shoal.anonymize(data, "k-anonymity:k=5"))}
+        >>> found["sex"].words, 0 < found["age"].lost < 0.1
+        ('as it was', True)
+    """
+    return published_columns(data, release if isinstance(release, Release) else open_release(release, data))
 
 
 def _every(family: str) -> tuple[list[Any], list[Finding]]:
@@ -540,7 +555,9 @@ def _scored(metric: Metric, data: Dataset, release: Release) -> Finding:
 
 def _risk(release: Release) -> Findings:
     try:
-        return exposure(release.view.people(), release.policy.least if release.policy else None)
+        models = release.policy.models if release.policy else ()
+        wanted = max((model.least for model in models if model.identity), default=None)
+        return exposure(release.view.people(), wanted)
     except NotDefined as reason:
         return Findings((Finding(name="k", value=None, how=f"not defined: {reason}"),))
 
@@ -681,7 +698,7 @@ def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
         rows = Finding(
             name="published", value=release.published.records, bound=stated["published"],
             holds=release.published.records == stated["published"],
-            how="records in the file, held against the manifest",
+            how="records in the file, held against the manifest", unit="records",
         )  # fmt: skip
         counts = (release.counts_agree(),) if release.populations else ()
         assert release.policy is not None

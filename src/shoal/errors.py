@@ -6,9 +6,12 @@ Messages name columns and counts, never a cell's value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Self
 
 LONGEST_SHOWN = 100
+MOST_LISTED = 40
+"""Names that a message lists of those that there are."""
 
 
 class ShoalError(Exception):
@@ -94,7 +97,26 @@ def quoted(name: str) -> str:
     return shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
 
 
+def alternatives(wanted: str, available: Iterable[str], there: str = "there are") -> str:
+    """What may have been meant by a name that there is not, and the names that there are.
+
+    Example:
+        >>> alternatives("k-anonimity", ["k-anonymity", "k-map"])
+        "did you mean 'k-anonymity'? There are 'k-anonymity', 'k-map'"
+    """
+    names = list(available)
+    lower = {name.lower(): name for name in names}
+    close = get_close_matches(wanted.lower(), lower, n=2, cutoff=0.6)
+    shown = ", ".join(map(quoted, names[:MOST_LISTED])) or "none"
+    more = f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
+    if not close:
+        return f"{there} {shown}{more}"
+    meant = " or ".join(quoted(lower[name]) for name in close)
+    return f"did you mean {meant}? {there[0].upper()}{there[1:]} {shown}{more}"
+
+
 def unknown_columns(unknown: Iterable[str], available: Iterable[str]) -> SchemaError:
+    unknown = list(unknown)
     names = ", ".join(map(quoted, unknown))
     available = list(available)
     if any(isinstance(name, Unshown) for name in available):
@@ -102,4 +124,4 @@ def unknown_columns(unknown: Iterable[str], available: Iterable[str]) -> SchemaE
             f"no column named {names}; the first line of the table looks like a record, so its {len(available)} "
             "fields are not shown; add a header"
         )
-    return SchemaError(f"no column named {names}; the table has {', '.join(map(quoted, available))}")
+    return SchemaError(f"no column named {names}; {alternatives(unknown[0], available, 'the table has')}")

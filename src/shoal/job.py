@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,11 +19,12 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from shoal import registry
 from shoal.core.contracts import Algorithm, Builder, Engine, Metric, Model
+from shoal.core.parameters import example
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role
-from shoal.errors import InputError, ParameterError, quoted
+from shoal.errors import InputError, MissingExtraError, ParameterError, alternatives, quoted
 
 if TYPE_CHECKING:
     from shoal.core.dataset import Dataset
@@ -61,7 +63,9 @@ def plugin(family: str, spec: str | Mapping[str, Any] | object) -> Any:
         values = dict(spec)
         name = str(values.pop("name", ""))
     else:
-        raise ParameterError(f"{type(spec).__name__} is not one of the {family}")
+        if isinstance(spec, type) and issubclass(spec, registry.CONTRACTS[family]):
+            raise ParameterError(f"{spec.__name__} is a class; make one of it, as in {example(spec)}")
+        raise ParameterError(f"{type(spec).__name__} is not one of the {family}; give one, or its name as text")
     found = registry.find(family, name)
     lists = {entry.name for entry in fields(found) if "tuple[" in str(entry.type)}
     values = {key: [value] if key in lists and isinstance(value, str) else value for key, value in values.items()}
@@ -84,7 +88,8 @@ def member(options: type[StrEnum], text: str, what: str) -> Any:
     try:
         return options(text)
     except ValueError:
-        raise ParameterError(f"there is no such {what}; choose one of {', '.join(options)}") from None
+        there = alternatives(str(text), [option.value for option in options])
+        raise ParameterError(f"there is no such {what}; {there}") from None
 
 
 def builder(spec: str | Path | Mapping[str, Any] | Builder) -> Builder:
@@ -103,12 +108,16 @@ def engine(spec: str | Mapping[str, Any] | Engine | None) -> Engine:
 
 
 def check_policy(policy: Policy, method: Algorithm, *, allow_unverified: bool = False) -> None:
-    """Refuses a policy without a model, unless the method claims none, and a method that need not keep it."""
+    """Refuses a policy without a model, unless the method claims none, a method that need not keep it, and one whose
+    packages are lacking."""
     if method.unverified and not allow_unverified:
         raise ParameterError(
             f"what {registry.name_of(method)} makes with these parameters need not satisfy the policy; allow it with "
             "allow_unverified if you want it all the same, and its manifest claims nothing"
         )
+    for package, extra in method.extras.items():
+        if find_spec(package) is None:
+            raise MissingExtraError(registry.name_of(method), extra)
     if method.claims and not policy.models:
         raise ParameterError("a policy needs at least one privacy model, such as k-anonymity with k=5")
     if policy.models and not method.claims:

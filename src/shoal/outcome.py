@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from shoal import api, registry
+from shoal.core.columns import PublishedColumn
 from shoal.core.files import check_outputs, recover, replacing_all
 from shoal.core.finding import Findings
 from shoal.core.policy import Policy
 from shoal.core.release import Release, manifest_path
 from shoal.core.run import Run
+from shoal.core.sentences import released
 from shoal.errors import OutputError
 from shoal.job import Job, check_policy, plugin
 from shoal.plots.drawing import check_picture
@@ -22,15 +24,21 @@ from shoal.plots.release import picture
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """A release, what it cost and what risk is left, figures of the run, and the files that it wrote.
+    """A release, what it cost and what risk is left, by column too, figures of the run, and the files that it wrote.
 
     The figures have the seed: it is the holder's secret, and whoever has it can repeat the run.
     """
 
     release: Release
     findings: Findings
+    columns: tuple[PublishedColumn, ...]
     figures: Mapping[str, Any]
     files: tuple[Path, ...]
+
+    @property
+    def summary(self) -> str:
+        """The sentence that leads: how much is published, what holds, who was left out, which columns lost most."""
+        return released(self.findings, self.columns, self.release.records, self.release.published.records)
 
 
 def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
@@ -50,6 +58,7 @@ def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
     job = replace(job, seed=seed)
     run.report(1.0, "measuring")
     findings = api.evaluate(data, release)
+    columns = api.columns(data, release)
     parts = release.files(output)
     figures = {
         **(release.recoding.facts if release.recoding is not None else {}), "records": release.records,
@@ -67,7 +76,7 @@ def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
             picture(data, release, beside[job.plot])
         run.check()
     figures["seconds"] = round(time.perf_counter() - started, 3)
-    return Outcome(release=release, findings=findings, figures=figures, files=(*parts, *others))
+    return Outcome(release=release, findings=findings, columns=columns, figures=figures, files=(*parts, *others))
 
 
 def _checked(job: Job, others: list[Path]) -> Path:

@@ -18,7 +18,7 @@ from typing import Any
 
 from shoal.core import contracts
 from shoal.core.parameters import build, parameters
-from shoal.errors import ParameterError, PluginError
+from shoal.errors import ParameterError, PluginError, alternatives, quoted
 
 CONTRACTS: dict[str, type] = {
     "models": contracts.Model,
@@ -88,7 +88,7 @@ def find(family: str, name: str) -> type[Any]:
                 f"the plug-in {name!r} of {family} cannot be loaded from {point.value!r} ({type(error).__name__})"
             ) from error
         return _checked(family, name, loaded)
-    raise ParameterError(f"there is no {name!r} among the {family}; there are {', '.join(names(family))}")
+    raise ParameterError(f"there is no {quoted(name)} among the {family}; {alternatives(name, names(family))}")
 
 
 def _checked(family: str, name: str, plugin: Any) -> type[Any]:

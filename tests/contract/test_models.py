@@ -49,7 +49,7 @@ class TestModel:
         assert dataclasses.is_dataclass(kind) and all(field.kw_only for field in dataclasses.fields(kind))
         with pytest.raises(dataclasses.FrozenInstanceError):
             made(name).column = "other"
-        with pytest.raises(TypeError):
+        with pytest.raises(ParameterError):
             kind(1)
 
     def test_class_is_named_like_its_file(self, name: str) -> None:

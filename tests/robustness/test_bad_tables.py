@@ -93,7 +93,7 @@ def test_a_line_of_200_megabytes(place: str, packed: bool, tmp_path: Path, shoal
         (("--quasi", "age", "--hierarchy", "age=intervals:width=0"), "greater than 0"),
         (("--quasi", "age", "--hierarchy", "age=intervals:width"), "key=value"),
         (("--quasi", "age", "--hierarchy", "age=intervals"), "needs width"),
-        (("--quasi", "age", "--hierarchy", "age=intervals:breadth=5"), "no parameter breadth"),
+        (("--quasi", "age", "--hierarchy", "age=intervals:breadth=5"), "no parameter 'breadth'"),
         (("--quasi", "age", "--delimiter", "ab"), "one character"),
         (("--quasi", "age", "--delimiter", "§"), "one character"),
         (("--quasi", "age", "--delimiter", ""), "one character"),

@@ -132,7 +132,7 @@ def test_every_plug_in_is_spelled_and_read_back() -> None:
         ("[policy]\nmodels = ['magic']", "no 'magic' among the models"),
         ("[policy]\nmodels = ['k-anonymity:k=x']", "k"),
         ("[policy]\nmodels = [{name = 'k-anonymity', k = [1]}]", "k"),
-        ("[policy]\nmodels = [{name = 'k-anonymity', l = 3}]", "no parameter l"),
+        ("[policy]\nmodels = [{name = 'k-anonymity', l = 3}]", "no parameter 'l'"),
         ("[policy]\nmodels = [{k = 3}]", "among the models"),
         ("[policy]\nsuppression = 'all'", "policy.suppression"),
         ("[policy]\nsuppression = 3.5", "between 0 and 1"),
@@ -229,7 +229,7 @@ def test_a_drawn_seed_is_told_and_kept_in_the_job(table: Path, tmp_path: Path, s
     assert drawn[0] != drawn[1]
     told = shoal(*common, "--save-job", file)
     seed = job.load(file).seed
-    assert f"seed: {seed} (keep it" in " ".join(told.out.split())
+    assert f"Seed {seed}: keep it" in " ".join(told.out.split())
     released = target.read_bytes()
     target.unlink()
     again = shoal("anonymize", "--job", file, "--json")

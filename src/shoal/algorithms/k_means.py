@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge
@@ -16,7 +17,6 @@ from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.loss import quantities
 from shoal.core.run import Run
-from shoal.errors import MissingExtraError
 
 WORK = 1_000_000_000
 """Products of coordinates between two looks at whether the run was cancelled."""
@@ -54,6 +54,8 @@ class KMeans(Clustering):
 
     iterations: Annotated[int, Ge(1), Doc("rounds of k-means at most")] = 20
 
+    extras: ClassVar[Mapping[str, str]] = {"sklearn": "learn"}
+
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         points = coordinates(records, run)
         clusters = min(len(records) // records.policy.least, len(points))
@@ -69,10 +71,8 @@ def lloyd(points: Floats, weights: Counts, centres: Floats, rounds: int, run: Ru
 
     A centre without points goes to one of the points that are farthest from their centres.
     """
-    try:
-        from sklearn.metrics import pairwise_distances_argmin_min
-    except ImportError:
-        raise MissingExtraError("k-means", "learn") from None
+    from sklearn.metrics import pairwise_distances_argmin_min
+
     labels, apart = np.empty(len(points), np.int32), np.empty(len(points))
     step = max(1, WORK // (BLOCK * centres.size)) * BLOCK
     for done in range(1, rounds + 1):

@@ -10,7 +10,21 @@ from collections.abc import Iterator
 
 import typer
 
-from shoal.cli import anonymize, demo, diagnose, evaluate, hierarchy, options, overlap, query, verify
+from shoal.cli import (
+    anonymize,
+    attack,
+    demo,
+    diagnose,
+    evaluate,
+    hierarchy,
+    journal,
+    options,
+    output,
+    overlap,
+    query,
+    schema,
+    verify,
+)  # fmt: skip
 from shoal.cli.signals import interruptible
 from shoal.core.words import printable
 from shoal.errors import CancelledError, ShoalError
@@ -19,7 +33,7 @@ WRONG, INTERNAL, INTERRUPTED = 2, 70, 130
 
 EXIT_CODES = {
     0: "fine",
-    1: "the answer is no (verify, diagnose with a bound)",
+    1: "the answer is no (verify, diagnose with a bound, attack with a threshold)",
     WRONG: "wrong input, a file that cannot be read or written, or too little memory",
     3: "no release satisfies the policy",
     INTERNAL: "a bug in Shoal",
@@ -34,8 +48,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (diagnose, anonymize, evaluate, query, verify, hierarchy, demo):
-    app.command(name=command.__name__.rpartition(".")[2])(options.taken_apart(command.run))
+for command in (diagnose, anonymize, evaluate, attack, query, verify, hierarchy, demo, schema):
+    name = command.__name__.rpartition(".")[2]
+    app.command(name=name)(journal.kept(name, options.taken_apart(command.run)))
 app.add_typer(overlap.app, name="overlap")
 
 
@@ -58,7 +73,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Runs the command and ends with one of `EXIT_CODES`. What is printed of a failure holds no value of a table."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        with interruptible():
+        with interruptible(), output.log_shown():
             app(arguments)
     except BaseException as error:  # also what compiled libraries raise beside Exception when they panic
         causes = list(_causes(error))
@@ -73,7 +88,9 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(error, ShoalError):
             typer.echo(printable(f"error: {error}", keep="\n"), err=True)
             if "--json" in arguments:
-                typer.echo(json.dumps({"error": str(error), "attempt": getattr(error, "attempt", {})}))
+                failed = {"error": str(error), "command": arguments[0], "version": output.VERSION}
+                attempt = getattr(error, "attempt", None)
+                typer.echo(json.dumps({**failed, **({"attempt": attempt} if attempt else {})}, ensure_ascii=False))
             sys.exit(error.exit_code)
         if os.environ.get("SHOAL_DEBUG"):
             raise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from shoal.cli import options, output
+from shoal.cli import journal, options, output
 
 if TYPE_CHECKING:
     from shoal.job import Job
@@ -90,12 +90,38 @@ class Written:
         )
 
 
-def run(table: options.Table, wanted: Wanted, written: Written, as_json: options.Json = False) -> None:
+SAID = ("records", "suppressed", "manifest", "seed", "seconds")
+"""Figures that other lines tell."""
+
+
+def run(
+    table: options.Table,
+    wanted: Wanted,
+    written: Written,
+    everything: options.All = False,
+    as_json: options.Json = False,
+) -> None:
     """Publish a version of a table that satisfies privacy models; it is verified before it is written."""
     made = written.applied(wanted.applied(table.made()))
     with output.watching() as watched:
         outcome = made.run(watched, save=written.save_job)
+    journal.note(summary=outcome.summary, files=[str(path) for path in outcome.files])
+    if as_json:
+        described = [column.as_dict() for column in outcome.columns]
+        findings = outcome.findings.as_dict()
+        output.emit(
+            "anonymize",
+            {"summary": outcome.summary, "findings": findings, "columns": described, **outcome.figures},
+        )
+        return
+    output.say(outcome.summary, style="bold")
+    output.show_columns(outcome.columns)
     figures = dict(outcome.figures)
-    if not as_json:
-        figures["seed"] = f"{figures['seed']} (keep it: whoever has it can repeat this run; it is not in the manifest)"
-    output.show(outcome.findings, as_json=as_json, title="Release", **figures)
+    seed, seconds = figures["seed"], figures["seconds"]
+    if everything:
+        output.show_findings(outcome.findings)
+        output.show_figures({name: value for name, value in figures.items() if name not in SAID})
+    output.say(f"Written in {seconds:.1f} seconds: {', '.join(str(path) for path in outcome.files)}")
+    output.say(f"Seed {seed}: keep it to repeat this run, and keep it secret; it is not in the manifest.")
+    if not everything:
+        output.say("Every measure of what was lost and of the risk that is left: --all", style="dim")

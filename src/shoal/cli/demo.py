@@ -15,12 +15,28 @@ QUASI = ("age", "workclass", "education", "marital-status", "race", "sex", "nati
 def run(
     folder: Annotated[Path, typer.Option("--output", "-o", help="The folder for the results.")] = Path("demo-output"),
     k: Annotated[int, typer.Option("--k", help="The k of the release.")] = 5,
+    sample: Annotated[
+        Path | None, typer.Option("--write-sample", help="Only write the sample table, as CSV, to this file.")
+    ] = None,
+    everything: options.All = False,
     as_json: options.Json = False,
 ) -> None:
     """Run the whole job on the shipped Adult sample: diagnose, anonymize, verify, measure, draw."""
     import shoal
+    from shoal.core.sentences import exposed, released, risk, verified
+    from shoal.errors import MissingExtraError
+    from shoal.plots.drawing import check_picture
     from shoal.plots.exposure import class_sizes
 
+    if sample is not None:
+        _write_sample(sample, as_json)
+        return
+    picture: Path | None = folder / "adult-exposure.svg"
+    try:
+        check_picture(folder / "adult-exposure.svg")
+    except MissingExtraError as lacking:
+        picture = None
+        typer.echo(f"no picture is drawn: {lacking}", err=True)
     folder.mkdir(parents=True, exist_ok=True)
     table = shoal.samples.adult()
     data = shoal.read(
@@ -31,15 +47,42 @@ def run(
     release = shoal.anonymize(data, shoal.KAnonymity(k=k), algorithm="mondrian:numeric=interval", seed=1)
     target = folder / "adult-release.csv"
     manifest = release.write(target)
-    verified = shoal.verify(target)
+    held = shoal.verify(target)
     losses = shoal.evaluate(data, release)
-    picture = class_sizes(data.summary, release.classes, k=k, path=folder / "adult-exposure.svg")
-    files = {"release": str(target), "manifest": str(manifest), "picture": str(picture)}
+    columns = shoal.columns(data, release)
+    summary = released(losses, columns, data.records, release.published.records)
+    files = {"release": str(target), "manifest": str(manifest)}
+    if picture is not None:
+        files["picture"] = str(class_sizes(data.summary, release.classes, k=k, path=picture))
     if as_json:
-        named = {"diagnosis": before, "verification": verified, "evaluation": losses}
-        output.show(losses, as_json=True, title="", **files, **{name: found.as_dict() for name, found in named.items()})
+        found = {"diagnosis": before.as_dict(), "verification": held.as_dict(), "evaluation": losses.as_dict()}
+        described = [column.as_dict() for column in columns]
+        output.emit("demo", {"summary": summary, "holds": held.holds, "columns": described, **found, **files})
     else:
-        output.show(before, as_json=False, title=f"1. Diagnosis of Adult: {data.records:,} records")
-        output.show(verified, as_json=False, title=f"2. The release, verified from its file: k = {k}, Mondrian")
-        output.show(losses, as_json=False, title="3. What it cost and what risk is left", **files)
-    output.answer(verified.holds)
+        output.say("1. The table: Adult, a sample of a census", style="bold")
+        output.say(f"{exposed(before, data.records, QUASI)} {risk(before)}")
+        output.say("\n2. The release", style="bold")
+        output.say(summary)
+        output.show_columns(columns)
+        output.say("3. What a recipient can check", style="bold")
+        output.say(verified(held))
+        output.say(f"\nWritten: {', '.join(files.values())}")
+        if everything:
+            output.show_findings(before, title="The table")
+            output.show_findings(losses, title="The release: what it lost and what risk is left")
+    output.answer(held.holds)
+
+
+def _write_sample(path: Path, as_json: bool) -> None:
+    import shoal
+    from shoal.core.files import replacing
+    from shoal.core.words import counted
+
+    table = shoal.samples.adult()
+    with replacing(path) as file:
+        table.write_csv(file)
+    summary = f"Written: {path}, {counted(table.height, 'records')} of a census (Adult)."
+    if as_json:
+        output.emit("sample", {"summary": summary, "sample": str(path), "records": table.height})
+    else:
+        output.say(summary)

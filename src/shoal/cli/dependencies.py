@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli import output
-from shoal.core.words import printable
+from shoal.core.words import counted, printable
 
 if TYPE_CHECKING:
     from shoal.diagnosis.dependencies import Dependencies
@@ -61,36 +60,41 @@ class Wanted:
 def show(found: Dependencies, *, as_json: bool) -> None:
     """The dependencies; never a value."""
     if as_json:
-        typer.echo(json.dumps(found.as_dict(), ensure_ascii=False))
+        output.emit("dependencies", {"summary": found.summary, **found.as_dict()})
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console()
-    table = Table("determinant", "dependent", title=f"Dependencies: {found.records:,} records", title_justify="left")
-    table.add_column("records that break it", justify="right")
-    table.add_column("hint")
-    for each in found.found[:SHOWN]:
-        determinant = ", ".join(each.determinant) or "(constant)"
-        hint = "; ".join(filter(None, [each.label, "unique per record" if each.key else None]))
-        table.add_row(Text(printable(determinant)), Text(printable(each.dependent)), f"{each.violations:,}", hint)
-    console.print(table)
+    output.say(found.summary, style="bold")
+    broken = "records that break it"
+    rows = [
+        (
+            _names(each.determinant), each.dependent, f"{each.violations:,}",
+            "; ".join(filter(None, [each.label, "unique per record" if each.key else None])),
+        )
+        for each in found.found[:SHOWN]
+    ]  # fmt: skip
+    output.tabulate(("these columns", "determine this one", broken, "hint"), rows, numbers=(broken,))
     if found.conditional:
-        single = Table("for values of", "determinant", "dependent", title="For single values", title_justify="left")
-        single.add_column("values", justify="right")
-        single.add_column("records", justify="right")
-        single.add_column("hint")
-        for row in found.conditional[:SHOWN]:
-            names = (row.condition, ", ".join(row.determinant) or "(constant)", row.dependent)
-            texts = [Text(printable(name)) for name in names]
-            single.add_row(*texts, f"{row.values:,}", f"{row.support:,}", row.label or "")
-        console.print(single)
+        single = [
+            (
+                row.condition,
+                _names(row.determinant),
+                row.dependent,
+                f"{row.values:,}",
+                f"{row.support:,}",
+                row.label or "",
+            )
+            for row in found.conditional[:SHOWN]
+        ]
+        headings = ("for values of", "these columns", "determine this one", "values", "records", "hint")
+        output.tabulate(headings, single, title="For single values", numbers=("values", "records"))
     left = max(0, len(found.found) - SHOWN) + max(0, len(found.conditional) - SHOWN)
     if left:
-        console.print(f"{left:,} more; --json has all")
+        output.say(f"{left:,} more; --json has all")
     if not found.proven:
-        console.print(f"there may be others, with determinants of more than {found.complete} columns")
+        output.say(f"There may be others, with more than {counted(found.complete, 'columns')} on the left.")
     for name in found.skipped:
-        console.print(Text(printable(f"column {name} could not be looked at")))
-    console.print(found.hint, highlight=False)
+        output.say(f"Column {printable(name)} could not be looked at.")
+    output.say(f"{found.hint[0].upper()}{found.hint[1:]}.", style="dim")
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return ", ".join(map(printable, names)) or "(none: it is constant)"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli import answers, dependencies, options, output, questions
+from shoal.cli import answers, dependencies, journal, options, output, questions
 
 if TYPE_CHECKING:
     from shoal.core.contracts import Model
@@ -29,6 +29,7 @@ def run(
     share: Annotated[
         float, typer.Option("--share", help="Of --detect: sets that single out more than this share are listed.")
     ] = 0.05,
+    everything: options.All = False,
     as_json: options.Json = False,
 ) -> None:
     """Tell how exposed the people in a table are: its k, whom it singles out, the risk of being found.
@@ -38,11 +39,12 @@ def run(
     attributes asks which sets of columns keep it. --ask names the question. Without --quasi, every column that has no
     other role is looked at.
     """
+    from shoal.core.sentences import exposed, risk
     from shoal.job import plugin
 
     made = table.made()
     if detect:
-        answers.show_detection(_detected(made, share, question.time_limit), as_json=as_json)
+        answers.show_detection(_detected(made, share, question.time_limit), everything=everything, as_json=as_json)
         return
     if wanted_dependencies.dependencies:
         dependencies.show(wanted_dependencies.found(made, question.time_limit), as_json=as_json)
@@ -58,11 +60,24 @@ def run(
     with output.watching() as watched:
         answer = question.answer(data, watched) if asked else question.implied(data, watched)
     extras = shown.extras(answer, made) if answer is not None else {}
-    if as_json or not asked:
-        told: dict[str, Any] = answer.as_dict() if as_json and answer is not None else {}
-        output.show(findings, as_json=as_json, title="Exposure", records=data.records, **told, **extras)
-    if answer is not None and not as_json:
-        answers.show(answer, **({"records": data.records} if asked else {}), **extras)
+    summary = exposed(findings, data.records, question.chosen or data.schema.quasi)
+    journal.note(summary=summary)
+    if as_json:
+        told: dict[str, Any] = answer.as_dict() if answer is not None else {}
+        found = {"summary": summary, "findings": findings.as_dict(), "records": data.records}
+        output.emit("diagnose", {**found, **told, **extras})
+    elif "sql" in extras:
+        typer.echo(extras["sql"])
+    else:
+        if not asked:
+            output.say(summary, style="bold")
+            output.say(risk(findings))
+        if everything:
+            output.show_findings(findings, title="Exposure")
+        if answer is not None:
+            answers.show(answer, everything=everything)
+        if "plot" in extras:
+            output.say(f"Drawn: {extras['plot']}")
     by_number = question.ask is not None or question.delta is not None
     output.answer(answer.answer is not False if answer is not None and by_number else findings.holds)
 

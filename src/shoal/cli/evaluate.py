@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from shoal.cli import options, output
+from shoal.cli import journal, options, output
 
 
 def run(
-    table: options.Table,
-    release: Annotated[Path | None, typer.Argument(help="The release file.")] = None,
+    table: options.Compared,
     metrics: Annotated[str | None, typer.Option("--metrics", help="Only these measures, separated by commas.")] = None,
+    everything: options.All = False,
     as_json: options.Json = False,
 ) -> None:
     """Measure what a release lost against the table that it was made from, and the risk that is left.
 
     Roles come from the release's manifest when there is one and none are given.
     """
-    from shoal import api, manifest
-    from shoal.errors import InputError
+    from shoal import api
+    from shoal.core.sentences import released
 
     made = table.made()
-    path = release or made.output
-    if path is None:
-        raise InputError("name the release file after the table")
-    if not made.columns:
-        made = replace(made, columns=manifest.columns_of(path))
+    assert made.output is not None
     data = made.read()
-    findings = api.evaluate(data, path, *options.listed(metrics))
-    output.show(findings, as_json=as_json, title="Evaluation", records=data.records)
+    release = api.open_release(made.output, data)
+    findings = api.evaluate(data, release, *options.listed(metrics))
+    columns = api.columns(data, release)
+    summary = released(findings, columns, release.records, release.published.records)
+    journal.note(summary=summary)
+    if as_json:
+        described = [column.as_dict() for column in columns]
+        found = {"summary": summary, "findings": findings.as_dict(), "columns": described, "records": data.records}
+        output.emit("evaluate", found)
+        return
+    output.say(summary, style="bold")
+    output.show_columns(columns)
+    if everything or metrics:
+        output.show_findings(findings)
+    else:
+        output.say("Every measure of what was lost and of the risk that is left: --all", style="dim")

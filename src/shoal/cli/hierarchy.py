@@ -26,6 +26,7 @@ def run(
     from shoal.core.files import check_outputs, replacing
     from shoal.core.finding import Finding, Findings
     from shoal.core.schema import Role
+    from shoal.core.words import counted
     from shoal.errors import ParameterError
 
     if column is None:
@@ -44,9 +45,20 @@ def run(
         with replacing(target) as file:
             file.write_text(text.getvalue(), encoding="utf-8")
     findings = [
-        Finding(name="height", value=tree.height, how="how often a value can be generalized"),
-        Finding(name="leaves", value=tree.size, how="raw values, the missing one included"),
+        Finding(name="height", value=tree.height, how="how often a value can be generalized", unit="levels"),
+        Finding(name="leaves", value=tree.size, how="raw values, the missing one included", unit="values"),
     ]
     for level in range(1, tree.height + 1):
-        findings.append(Finding(name=f"values-at-level-{level}", value=len(tree.labels[level]), how="distinct values"))
-    output.show(Findings(tuple(findings)), as_json=as_json, title=f"Hierarchy of {column}")
+        findings.append(
+            Finding(
+                name=f"values-at-level-{level}", value=len(tree.labels[level]), how="distinct values", unit="values"
+            )
+        )
+    summary = f"{column}: {counted(tree.size, 'values')} in a hierarchy of {counted(tree.height, 'levels')}."
+    if as_json:
+        output.emit("hierarchy", {"summary": summary, "findings": Findings(tuple(findings)).as_dict()})
+        return
+    output.say(summary, style="bold")
+    output.show_findings(findings)
+    if target is not None:
+        output.say(f"Written: {target}; a line a value, from the value itself to the top, to be edited")

@@ -65,6 +65,7 @@ def names_of(family: str) -> Callable[[str], list[str]]:
 
 JobFile = Annotated[Path | None, typer.Option("--job", help="A job file (TOML); options given here override it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+All = Annotated[bool, typer.Option("--all", help="Also show every measure, with its unit and how it is computed.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Where the result goes.")]
 Models = Annotated[
     list[str] | None,
@@ -155,6 +156,22 @@ class Table(Source):
             hierarchy={name: job.builder(text) for name, text in builders.items()},
             missing={name: job.member(Missing, text, "missing-value rule") for name, text in rules.items()},
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared(Table):
+    """The table and a release of it. Roles come from the release's manifest when none are given."""
+
+    release: Annotated[Path | None, typer.Argument(help="The release file.")] = None
+
+    def made(self) -> Job:
+        from shoal import manifest
+        from shoal.errors import InputError
+
+        made = overridden(super().made(), output=self.release)
+        if made.output is None:
+            raise InputError("name the release file after the table")
+        return made if made.columns else replace(made, columns=manifest.columns_of(made.output))
 
 
 def overridden(made: Job, **given: Any) -> Job:

@@ -1,52 +1,120 @@
-"""What commands print: JSON, or tables for people; progress goes to stderr."""
+"""What commands print: JSON, or a sentence and tables for people; progress goes to stderr."""
 
 from __future__ import annotations
 
 import json
+import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from shoal.cli.signals import cancelling
-from shoal.core.words import printable
+from shoal.core.words import amount, printable
 
 if TYPE_CHECKING:
-    from shoal.core.finding import Findings
+    from shoal.core.columns import PublishedColumn
+    from shoal.core.finding import Finding
     from shoal.core.run import Run
 
+VERSION = 1
+"""Of the JSON that commands print; `shoal schema` tells what is in it."""
 
-def show(findings: Findings, *, as_json: bool, title: str, **more: Any) -> None:
-    """Findings and whatever else there is to say, as JSON or as a table."""
-    if as_json:
-        typer.echo(json.dumps({"findings": findings.as_dict(), **more}, ensure_ascii=False))
-        return
+
+@contextmanager
+def log_shown() -> Iterator[None]:
+    """Shows on stderr what the library logs, such as that it compiles."""
+
+    class _Line(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            print(f"shoal: {record.getMessage()}", file=sys.stderr)
+
+    logger, handler = logging.getLogger("shoal"), _Line()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(handler)
+
+
+def emit(command: str, body: Mapping[str, Any]) -> None:
+    """What a command found, as JSON that names its schema."""
+    typer.echo(json.dumps({"command": command, "version": VERSION, **body}, ensure_ascii=False))
+
+
+def say(text: str, *, style: str = "") -> None:
+    """A line for people; it wraps at words on a terminal, and stays whole in a file."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    console.print(Text(printable(text, keep="\n"), style=style), soft_wrap=not console.is_terminal)
+
+
+def tabulate(
+    headings: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "", numbers: Sequence[str] = ()
+) -> None:
+    """A table for people; the columns of `numbers` stand to the right."""
+    from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(printable(title)), title_justify="left")
-    for heading in ("finding", "value", "bound", "holds"):
-        table.add_column(heading, justify="left" if heading == "finding" else "right")
-    table.add_column("how", style="dim")
-    for finding in findings:
-        verdict = {True: "[green]yes[/green]", False: "[red]no[/red]", None: ""}[finding.holds]
-        named, how = Text(printable(finding.name)), Text(printable(finding.how))
-        table.add_row(named, _number(finding.value), _number(finding.bound), verdict, how)
-    console = Console()
-    console.print(table)
-    for name, value in more.items():
-        console.print(printable(f"{name}: {_number(value)}"), highlight=False, markup=False)
+    table = Table(title=Text(printable(title)) if title else None, title_justify="left", box=box.SIMPLE_HEAD)
+    for heading in headings:
+        right = heading in numbers
+        table.add_column(Text(printable(heading)), justify="right" if right else "left", no_wrap=right)
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) if isinstance(cell, str) else cell for cell in row))
+    Console().print(table)
 
 
-def _number(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}"
+def show_columns(columns: Sequence[PublishedColumn]) -> None:
+    """What is published of the quasi-identifiers and how much of their detail was lost; then all other columns."""
+    quasi = [column for column in columns if column.role == "quasi"]
+    rows = [(column.name, column.words, column.lost_words) for column in quasi]
+    tabulate(("column", "published as", "detail lost"), rows, numbers=("detail lost",))
+    shapes: dict[str, list[str]] = {}
+    for column in columns:
+        if column.role != "quasi":
+            mark = "" if column.role == "plain" else f" ({column.role})"
+            shapes.setdefault(column.words, []).append(printable(column.name) + mark)
+    for words, names in shapes.items():
+        heading = words.replace("as it was", "published as they were")
+        say(f"{heading[0].upper()}{heading[1:]}: {', '.join(names)}")
+
+
+def show_findings(findings: Iterable[Finding], *, title: str = "") -> None:
+    """Findings with their units, what they were held against, and how they are computed."""
+    from rich.text import Text
+
+    verdicts = {True: Text("yes", style="green"), False: Text("no", style="red"), None: Text()}
+    findings = list(findings)
+    held = any(each.bound is not None or each.holds is not None for each in findings)
+    headings = ("finding", "value", *(("bound", "holds") if held else ()), "how")
+    rows = [
+        (
+            each.title,
+            each.words,
+            *((each.bare(each.bound), verdicts[each.holds]) if held else ()),
+            Text(printable(each.how), "dim"),
+        )
+        for each in findings
+    ]
+    tabulate(headings, rows, title=title, numbers=("value", "bound"))
+
+
+def show_figures(figures: Mapping[str, Any]) -> None:
+    """Figures of a run, a line each."""
+    for name, value in figures.items():
+        entries = value if isinstance(value, list) and value and isinstance(value[0], Mapping) else [value]
+        for entry in entries:
+            say(f"{name.replace('_', ' ')}: {amount(entry)}")
 
 
 def answer(holds: bool) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli import options
+from shoal.cli import options, output
 
 if TYPE_CHECKING:
     from shoal.overlap import Overlap
@@ -180,4 +179,7 @@ def _hand_over(found: Overlap, listed: Sequence[str | None], column: str, target
 
 
 def _tell(as_json: bool, figures: dict[str, int | None], sentence: str) -> None:
-    typer.echo(json.dumps(figures) if as_json else sentence)
+    if as_json:
+        output.emit("overlap", figures)
+    else:
+        output.say(sentence)

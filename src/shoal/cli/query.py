@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli import options
+from shoal.cli import options, output
 
 if TYPE_CHECKING:
     from shoal.core.estimation import Estimate
@@ -35,9 +34,9 @@ def run(
     measure = "sum" if summed is not None else "mean" if averaged is not None else "count"
     found = api.query(release, measure, summed or averaged, where=conditions or (), hierarchies=hierarchies)  # type: ignore[arg-type]
     if as_json:
-        typer.echo(json.dumps(asdict(found), ensure_ascii=False))
+        output.emit("query", asdict(found))
         return
-    typer.echo(told(found))
+    output.say(told(found))
 
 
 def told(found: Estimate) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli import options, output
+from shoal.cli import journal, options, output
 
 
 def run(
@@ -18,11 +18,18 @@ def run(
     """Check a release file against its manifest alone, without the original: exit code 0 when all holds, 1 when not."""
     from shoal import api
     from shoal import job as jobs
+    from shoal.core.sentences import verified
     from shoal.errors import InputError
 
     path = release or (jobs.load(job).output if job is not None else None)
     if path is None:
         raise InputError("name the release file")
     findings = api.verify(path)
-    output.show(findings, as_json=as_json, title="Verification")
+    journal.note(summary=verified(findings))
+    if as_json:
+        found = {"summary": verified(findings), "holds": findings.holds, "findings": findings.as_dict()}
+        output.emit("verify", found)
+    else:
+        output.say(verified(findings), style="bold green" if findings.holds else "bold red")
+        output.show_findings(findings)
     output.answer(findings.holds)

@@ -52,6 +52,9 @@ class Model(Parametrized, ABC):
     how: ClassVar[str]
     """How the level of a table is computed."""
 
+    unit: ClassVar[str] = ""
+    """What the level counts, as `Finding.unit` says it."""
+
     more_is_safer: ClassVar[bool] = True
     """Whether the bound is the least level that a class may have, or the greatest."""
 
@@ -101,6 +104,11 @@ class Model(Parametrized, ABC):
         return value
 
     @property
+    def claim(self) -> str:
+        """What a table is that satisfies it, in a few words."""
+        return f"{self.level} {'at least' if self.more_is_safer else 'at most'} {self.bound:g}"
+
+    @property
     def whole(self) -> bool:
         """Whether levels are whole numbers."""
         return isinstance(self.bound, int)
@@ -138,7 +146,7 @@ class Model(Parametrized, ABC):
         levels = self.levels(classes)
         return Finding(
             name=self.level, value=self.told(self.worst(levels)), bound=self.bound,
-            holds=bool(self.keeps(levels).all()), how=self.how,
+            holds=bool(self.keeps(levels).all()), how=self.how, unit=self.unit, claim=self.claim,
         )  # fmt: skip
 
     def worst(self, levels: Levels) -> float | int:
@@ -177,6 +185,9 @@ class Algorithm(Parametrized, ABC):
 
     claims: ClassVar[bool] = True
     """Whether what it makes satisfies a policy, which then needs a model; a perturbation claims nothing."""
+
+    extras: ClassVar[Mapping[str, str]] = {}
+    """Optional packages that it imports, and the extra that installs each; they are looked for before any work."""
 
     @property
     def unverified(self) -> bool:
@@ -469,6 +480,10 @@ class Attempt:
     knew: str
     meaning: str
     detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The attempt as JSON holds it."""
+        return {name: value for name, value in vars(self).items() if name != "detail" or value}
 
 
 class Attack(Parametrized, ABC):

@@ -13,6 +13,7 @@ from shoal.core.classes import Classes, joined, summarize
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Role, Schema
+from shoal.core.words import in_html
 from shoal.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ class Dataset:
         named = (("quasi-identifiers", self.schema.quasi), ("sensitive", self.schema.sensitive))
         roles = ", ".join(f"{len(names)} {what}" for what, names in named if names)
         return f"Dataset({self.records:,} records, {len(self.schema.columns)} columns: {roles})"
+
+    def _repr_html_(self) -> str:
+        rows = [(column.name, str(column.role), str(column.kind)) for column in self.schema.columns]
+        return in_html(("column", "role", "kind"), rows, repr(self))
 
     @property
     def records(self) -> int:

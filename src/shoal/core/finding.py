@@ -7,14 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from shoal.core.words import amount, in_html
+from shoal.errors import alternatives
+
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """A name, a value, the bound it was held against, and how it was computed.
 
+    `unit` says what the value counts: `records`, `classes`, `values`, `levels`, `bits`, or `share`, of which 1 is all;
+    without one it is a bare number. `label` is what people are shown where the name alone would mislead, and `claim`
+    says in a few words what it means that the bound is kept.
+
     Example:
-        >>> Finding(name="k", value=3, bound=5, holds=False).as_dict()
-        {'value': 3, 'bound': 5, 'holds': False}
+        >>> Finding(name="k", value=3, bound=5, holds=False, unit="records").as_dict()
+        {'value': 3, 'bound': 5, 'holds': False, 'unit': 'records'}
     """
 
     name: str
@@ -22,12 +29,31 @@ class Finding:
     bound: float | int | None = None
     holds: bool | None = None
     how: str = ""
+    unit: str = ""
+    label: str = ""
+    claim: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What people are shown as its name."""
+        return self.label or self.name
+
+    @property
+    def words(self) -> str:
+        """The value with its unit, as people read it."""
+        return amount(self.value, self.unit)
+
+    def bare(self, value: Any) -> str:
+        """A value of it, or its bound, where the unit was said; a share is still in percent."""
+        return amount(value, "share" if self.unit == "share" else "")
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as JSON holds it; a number that JSON lacks (infinity) is written as text, and one that there is
         not has its reason."""
         entry: dict[str, Any] = {"value": _plain(self.value), "bound": _plain(self.bound), "holds": self.holds}
+        if self.unit:
+            entry["unit"] = self.unit
         if self.value is None and self.how:
             entry["reason"] = self.how
         if self.detail:
@@ -57,7 +83,7 @@ class Findings(Sequence[Finding]):
         for finding in self.entries:
             if finding.name == key:
                 return finding
-        raise KeyError(key)
+        raise KeyError(f"no finding {key!r}; {alternatives(key, [finding.name for finding in self.entries])}")
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -69,6 +95,15 @@ class Findings(Sequence[Finding]):
     def holds(self) -> bool:
         """Whether every finding that was held against a bound keeps it."""
         return all(finding.holds is not False for finding in self.entries)
+
+    def get(self, name: str) -> Finding | None:
+        """The finding of that name; None when there is none."""
+        return next((finding for finding in self.entries if finding.name == name), None)
+
+    def _repr_html_(self) -> str:
+        verdicts = {True: "yes", False: "no", None: ""}
+        rows = [(each.title, each.words, each.bare(each.bound), verdicts[each.holds], each.how) for each in self]
+        return in_html(("finding", "value", "bound", "holds", "how"), rows)
 
     def as_dict(self) -> dict[str, Any]:
         """The findings as JSON holds them. Two of one name, as with several sensitive attributes, are numbered."""

@@ -10,11 +10,11 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
 from typing_extensions import Doc
 
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, alternatives, quoted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,14 +70,25 @@ def parameters(plugin: type) -> tuple[Parameter, ...]:
 
 def build(plugin: type, name: str, values: Mapping[str, Any]) -> Any:
     """An instance of a plug-in from named values; unknown and lacking names are errors that say so."""
+    _check_names(plugin, name, values)
+    return plugin(**values)
+
+
+def _check_names(plugin: type, name: str, values: Mapping[str, Any]) -> None:
     known = {parameter.name: parameter for parameter in parameters(plugin)}
     unknown = [key for key in values if key not in known]
     if unknown:
-        raise ParameterError(f"{name} has no parameter {', '.join(unknown)}; it has {', '.join(known) or 'none'}")
+        raise ParameterError(
+            f"{name} has no parameter {quoted(unknown[0])}; {alternatives(unknown[0], known, 'it has')}"
+        )
     lacking = [key for key, parameter in known.items() if parameter.required and key not in values]
     if lacking:
         raise ParameterError(f"{name} needs {', '.join(lacking)}")
-    return plugin(**values)
+
+
+def example(plugin: Any) -> str:
+    """How a plug-in is made, such as `KAnonymity(k=4)`."""
+    return f"{plugin.__name__}({', '.join(f'{key}={value!r}' for key, value in plugin.examples[0].items())})"
 
 
 def _is_finite(value: Any) -> bool:
@@ -98,6 +109,14 @@ class Parametrized:
     examples: ClassVar[Examples] = ({},)
     """Parameters with which it is tried: a plug-in that needs some shows here how it is meant to be used."""
 
+    def __new__(cls, *given: Any, **values: Any) -> Self:
+        """Explains what is given by place or by a wrong name, which a dataclass answers with a bare TypeError."""
+        if given:
+            raise ParameterError(f"{cls.__name__} takes its parameters by name, as in {example(cls)}")
+        if values and dataclasses.is_dataclass(cls):
+            _check_names(cls, cls.__name__, values)
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         from pydantic import ValidationError
 
@@ -106,8 +125,8 @@ class Parametrized:
             try:
                 value = _adapter(plugin, field.name).validate_python(getattr(self, field.name))
             except ValidationError as error:
-                reason = error.errors()[0]["msg"]
-                raise ParameterError(f"{type(self).__name__}: {field.name}: {reason}") from None
+                reason = error.errors()[0]["msg"].removeprefix("Input ")
+                raise ParameterError(f"{type(self).__name__}: {field.name} {reason}") from None
             except TypeError:  # from a validator of its own, which was made for other types
                 raise ParameterError(f"{type(self).__name__}: {field.name}: the value has the wrong type") from None
             if not _is_finite(value):

@@ -20,6 +20,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Recoding, Spelling
 from shoal.core.schema import Schema
+from shoal.core.words import in_html
 from shoal.errors import InputError, NotDefined, VerificationError
 
 FORMAT = 2
@@ -47,6 +48,13 @@ class Release:
     def __repr__(self) -> str:
         parts = "" if len(self.tables) == 1 else f" in {len(self.tables)} tables"
         return f"Release({type(self.form).__name__}, {self.published.records:,} of {self.records:,} records{parts})"
+
+    def _repr_html_(self) -> str:
+        shown = {name for table in self.tables.values() for name in table.names}
+        rows = [
+            (column.name, str(column.role), "yes" if column.name in shown else "no") for column in self.schema.columns
+        ]
+        return in_html(("column", "role", "published"), rows, repr(self))
 
     @property
     def published(self) -> Published:
@@ -198,7 +206,7 @@ class Release:
         budget = policy.budget(self.records)
         left_out = Finding(
             name="suppressed", value=self.suppressed, bound=budget, holds=0 <= self.suppressed <= budget,
-            how="records of the table less records of the release",
+            how="records of the table less records of the release", unit="records",
         )  # fmt: skip
         measured = (model.measure(self.view.judged_by(model)) for model in policy.models)
         return Findings((*measured, *self.view.agreement(), left_out))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from shoal.core.hierarchy import Hierarchy
-from shoal.errors import SchemaError, unknown_columns
+from shoal.errors import SchemaError, quoted, unknown_columns
 
 
 class Role(StrEnum):
@@ -63,7 +64,8 @@ class Schema:
     def __post_init__(self) -> None:
         names = [column.name for column in self.columns]
         if len(set(names)) < len(names):
-            raise SchemaError(f"{len(names) - len(set(names))} column names occur more than once; rename them")
+            twice = [f"{quoted(name)} ({count} times)" for name, count in Counter(names).items() if count > 1]
+            raise SchemaError(f"column names occur more than once: {', '.join(twice)}; rename them")
 
     @property
     def names(self) -> tuple[str, ...]:

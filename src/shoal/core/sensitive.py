@@ -112,7 +112,7 @@ class SensitiveModel(Model):
         value = min(worst.values()) if self.more_is_safer else max(worst.values())
         return Finding(
             name=self.level, value=value, bound=self.bound, holds=bool(self.holds(classes).all()), how=self.how,
-            detail=worst if len(worst) > 1 else {},
+            unit=self.unit, claim=self.claim, detail=worst if len(worst) > 1 else {},
         )  # fmt: skip
 
 

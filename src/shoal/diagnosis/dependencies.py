@@ -14,6 +14,7 @@ from shoal.core.policy import allowed
 from shoal.core.run import Run
 from shoal.core.schema import Role
 from shoal.core.values import Values
+from shoal.core.words import counted, in_html, percent
 from shoal.errors import ParameterError
 
 HINT = (
@@ -79,6 +80,22 @@ class Dependencies:
     def of(self, dependent: str) -> tuple[tuple[str, ...], ...]:
         """The determinants of a column."""
         return tuple(each.determinant for each in self.found if each.dependent == dependent)
+
+    @property
+    def summary(self) -> str:
+        """What was found, in a sentence."""
+        unsafe = sum(each.label == "unsafe" for each in self.found)
+        given = f", {unsafe:,} of them from a sensitive column" if unsafe else ""
+        exact = "" if not self.tolerance else f" for all but {percent(self.tolerance)} of the records"
+        times = counted(len(self.found), "times")
+        return f"In {counted(self.records, 'records')}, a column follows from others {times}{exact}{given}."
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (", ".join(each.determinant) or "(constant)", each.dependent, f"{each.violations:,}", each.label or "")
+            for each in self.found
+        ]
+        return in_html(("determinant", "dependent", "records that break it", "hint"), rows, self.summary)
 
     def as_dict(self) -> dict[str, Any]:
         """The dependencies as JSON holds them."""

@@ -18,6 +18,7 @@ from shoal.core.policy import allowed
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Role
 from shoal.core.values import Values
+from shoal.core.words import counted, in_html, percent, printable
 from shoal.diagnosis.borders import Search
 from shoal.diagnosis.families import MOST
 from shoal.diagnosis.headings import is_key, said
@@ -29,6 +30,8 @@ LOOKED_AT = 2000
 OF_A_FORM = 0.8
 ALMOST_UNIQUE = 0.9
 FEW_WORDS = 4
+MOST_NAMED = 3
+"""Columns of a role that a sentence names."""
 WORK = 4e8
 """Rows times sets up to which every set is evaluated for the contributions."""
 FEWEST_ORDERS, MOST_ORDERS = 4, 64
@@ -75,6 +78,25 @@ class Detection:
             if suggestion.column == column:
                 return suggestion
         raise KeyError(column)
+
+    @property
+    def summary(self) -> str:
+        """What was found, in a sentence."""
+        said = {"identifiers": "naming people", "quasi": "outsiders may know", "sensitive": "to keep secret"}
+        found = []
+        for key, names in self.roles().items():
+            if names and key in said:
+                named = ", ".join(map(printable, names[:MOST_NAMED])) + ", …" * (len(names) > MOST_NAMED)
+                found.append(f"{counted(len(names), 'columns')} {said[key]} ({named})")
+        whole = counted(self.records, "records")
+        alone = f"{percent(self.unique_share)} of {whole} stand alone by what outsiders may know"
+        return "; ".join([", ".join(found) or "no column that gives people away", alone]) + "."
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (each.column, str(each.role), f"{each.distinct:,}", "; ".join(each.reasons)) for each in self.suggestions
+        ]
+        return in_html(("column", "role", "distinct values", "why"), rows, self.summary)
 
     def roles(self) -> dict[str, list[str]]:
         """The suggestions as `shoal.read` takes them."""

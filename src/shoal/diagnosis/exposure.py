@@ -22,20 +22,39 @@ def exposure(classes: Classes, k: int | None = None) -> Findings:
     unique = int((sizes == 1).sum())
     findings = [
         Finding(
-            name="k", value=smallest, bound=k, holds=None if k is None else smallest >= k, how="the smallest class"
+            name="k",
+            value=smallest,
+            bound=k,
+            holds=None if k is None else smallest >= k,
+            how="the smallest class",
+            unit="records",
+            claim="" if k is None else f"{k}-anonymous",
         ),
-        Finding(name="classes", value=len(sizes), how="distinct combinations"),
-        Finding(name="unique-records", value=unique, how="records that no other one equals"),
+        Finding(name="classes", value=len(sizes), how="distinct combinations", unit="classes"),
+        Finding(name="unique-records", value=unique, how="records that no other one equals", unit="records"),
         Finding(
-            name="highest-risk", value=1 / smallest if smallest else 0.0, how="1 / the smallest class (prosecutor)"
+            name="highest-risk",
+            value=1 / smallest if smallest else 0.0,
+            unit="share",
+            how="the chance to find the record of a person who is known to be in the table, in the smallest class",
         ),
         Finding(
-            name="average-risk", value=len(sizes) / records if records else 0.0, how="classes / records (marketer)"
+            name="average-risk",
+            value=len(sizes) / records if records else 0.0,
+            unit="share",
+            how="the same chance for everybody, in the mean: classes / records",
         ),
     ]
     if k is not None:
         below = int(sizes[sizes < k].sum())
         findings.append(
-            Finding(name="records-below-k", value=below, bound=0, holds=below == 0, how=f"in classes below {k}")
+            Finding(
+                name="records-below-k",
+                value=below,
+                bound=0,
+                holds=below == 0,
+                how=f"in classes of fewer than {k}",
+                unit="records",
+            )
         )
     return Findings(tuple(findings))

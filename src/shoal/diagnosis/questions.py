@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from numbers import Real
 from threading import Lock
 from typing import Any, Literal, cast
@@ -24,6 +25,7 @@ from shoal.core.contracts import Model
 from shoal.core.grouping import Counts
 from shoal.core.policy import allowed
 from shoal.core.run import Run
+from shoal.core.words import amount, counted, in_html, percent, printable
 from shoal.diagnosis.borders import Borders, Memory, Search
 from shoal.diagnosis.every_set import MOST_CURVES, MOST_LISTED, Measured, PerSet, Walk, Walked, extremes
 from shoal.diagnosis.families import MOST, by_size
@@ -43,8 +45,8 @@ TABLE = {
 WORDS = {
     1: "does {set} have {letter} {sign} {bound}?",
     2: "which {letter} does {set} have?",
-    3: "which sets have {letter} {sign} {bound}?",
-    4: "which {letter} does each set have?",
+    3: "which sets of columns have {letter} {sign} {bound}?",
+    4: "which {letter} does each set of columns have?",
     5: "does {set} have {letter} {sign} {bound} when {delta} of the records may be left out?",
     6: "which {letter} does {set} have when {delta} of the records may be left out?",
     7: "which sets have {letter} {sign} {bound} when {delta} of the records may be left out?",
@@ -105,10 +107,43 @@ class Answer:
     @property
     def words(self) -> str:
         """The question in words."""
-        chosen = f"{{{', '.join(self.attributes)}}}"
+        chosen = f"{{{', '.join(map(printable, self.attributes))}}}"
         bound = f"{self.bound:g}" if isinstance(self.bound, float) else self.bound
         sign = "≥" if self.model.more_is_safer else "≤"
         return WORDS[self.question].format(set=chosen, letter=self.parameter, sign=sign, bound=bound, delta=self.delta)
+
+    @property
+    def summary(self) -> str:
+        """The answer in a sentence."""
+        shown = f"{{{', '.join(map(printable, self.attributes))}}}"
+        sign = "at least" if self.model.more_is_safer else "at most"
+        kept = f"{self.parameter} {sign} {amount(self.bound)}"
+        after = "" if self.delta in (None, "ask") else f" when {percent(float(self.delta))} of the records are left out"
+        if self.positive_border is not None and self.negative_border is not None:
+            said = (
+                f"{counted(len(self.positive_border), 'largest sets')} of columns with {kept}{after}, "
+                f"{counted(len(self.negative_border), 'smallest sets')} without"
+            )
+        elif isinstance(self.answer, bool):
+            said = f"{'Yes' if self.answer else 'No'}: {shown} has {'' if self.answer else 'not '}{kept}{after}"
+        elif isinstance(self.answer, PerSet):
+            span = _span(list(self.answer.values())) if self.question in (4, 8) else ""
+            found = f"have {self.parameter} {span}" if span else "were looked at"
+            said = f"{counted(len(self.answer), 'sets')} of columns {found}{after}"
+        elif isinstance(self.answer, tuple):
+            said = f"{shown}: {counted(len(self.answer), 'steps')}, from the least to the greatest {self.parameter}"
+        elif self.question == 9:
+            out = counted(round(self.answer * self.records), "records")
+            said = f"{out} ({percent(self.answer)}) must be left out for {shown} to have {kept}"
+        else:
+            said = f"{shown} has {self.parameter} = {amount(self.answer)}{after}"
+        return printable(f"{said}{'' if self.proven else '; time was up, so there may be more'}.")
+
+    def _repr_html_(self) -> str:
+        if self.positive_border is None or self.negative_border is None:
+            return in_html(("question", "answer"), [(self.words, self.summary)])
+        rows = zip_longest(map(", ".join, self.positive_border), map(", ".join, self.negative_border), fillvalue="")
+        return in_html(("largest sets that keep it", "smallest sets that do not"), rows, self.summary)
 
     def as_dict(self) -> dict[str, Any]:
         """The answer as JSON holds it; a number that JSON lacks (infinity) is written as text."""
@@ -128,6 +163,11 @@ class Answer:
         if self.sensitive is not None:
             entry["sensitive"] = self.sensitive
         return entry
+
+
+def _span(levels: list[Any]) -> str:
+    least, greatest = min(levels, default=0), max(levels, default=0)
+    return f"= {amount(least)}" if least == greatest else f"from {amount(least)} to {amount(greatest)}"
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.core.policy import allowed
 from shoal.diagnosis.questions import Answer
-from shoal.errors import MissingExtraError, ParameterError
+from shoal.errors import MissingExtraError, ParameterError, alternatives
 
 MOST_SETS = 256
 """Sets in one query; each is a grouping of its own."""
@@ -47,13 +47,9 @@ def sql(answer: Answer, table: str = "data", *, dialect: str = "duckdb") -> str:
           MIN(level) AS k
         FROM classes
     """
-    try:
-        import sqlglot
-    except ImportError:
-        raise MissingExtraError("SQL", "sql") from None
-    if dialect not in sqlglot.Dialects.__members__.values() or not dialect:
-        known = ", ".join(sorted(str(name.value) for name in sqlglot.Dialects if name.value))
-        raise ParameterError(f"there is no such SQL dialect; choose one of {known}")
+    check_dialect(dialect)
+    import sqlglot
+
     level = answer.model.sql()
     if level is None:
         raise ParameterError(f"{answer.notion} with these parameters has no query; its model has no SQL")
@@ -73,6 +69,17 @@ def sql(answer: Answer, table: str = "data", *, dialect: str = "duckdb") -> str:
             0
         ]
     )
+
+
+def check_dialect(dialect: str) -> None:
+    """Refuses, before any work is done, a dialect in which no query could be written."""
+    try:
+        import sqlglot
+    except ImportError:
+        raise MissingExtraError("SQL", "sql") from None
+    known = sorted(str(name.value) for name in sqlglot.Dialects if name.value)
+    if dialect not in known:
+        raise ParameterError(f"there is no such SQL dialect; {alternatives(dialect, known)}")
 
 
 def _sets(answer: Answer) -> list[tuple[str, ...]]:

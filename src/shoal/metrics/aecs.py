@@ -38,5 +38,8 @@ class Aecs(ClassObjective):
     def score(self, dataset: Dataset, release: Release) -> Finding:
         classes = len(release.view.people()) + (1 if release.suppressed else 0)
         return Finding(
-            name="aecs", value=dataset.records / classes, how="records / classes; what is left out counts as one class"
+            name="aecs",
+            value=dataset.records / classes,
+            unit="records",
+            how="average size of a class: records / classes; what is left out counts as one class",
         )

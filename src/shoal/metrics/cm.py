@@ -58,5 +58,6 @@ class Cm(Metric):
             return Finding(name="cm", value=None, how="there is no target column")
         return Finding(
             name="cm", value=sum(wrong.values()) / len(wrong), detail=wrong if len(wrong) > 1 else {},
-            how="records left out or outvoted in their class, over all records",
+            unit="share",
+            how="records left out, or with another sensitive value than most of their class, over all records",
         )  # fmt: skip

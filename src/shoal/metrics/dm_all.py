@@ -43,9 +43,10 @@ class DmAll(ClassObjective):
         return total
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        sizes, how = release.view.people().sizes, "published class sizes squared"
+        sizes = release.view.people().sizes
+        how = "pairs of records that cannot be told apart: published class sizes squared"
         plan = release.recoding.plan if release.recoding else None
         if plan is not None and not plan.by_record and bool(plan.withheld.any()) and int(plan.classes.min()) >= 0:
             sizes = np.bincount(plan.classes, weights=dataset.summary.sizes).astype(np.int64)
-            how = "class sizes squared, classes that are left out included"
-        return Finding(name="dm-all", value=sum(int(size) ** 2 for size in sizes), how=how)
+            how = "pairs of records that cannot be told apart: class sizes squared, left-out classes included"
+        return Finding(name="dm-all", value=sum(int(size) ** 2 for size in sizes), how=how, unit="pairs")

@@ -56,6 +56,7 @@ class Entropy(CellObjective):
             name="entropy",
             value=total,
             how="bits that the published quasi-identifier cells lack, summed over the records",
+            unit="bits",
         )
 
 

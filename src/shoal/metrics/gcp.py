@@ -46,5 +46,6 @@ class Gcp(CellObjective):
         totals = penalties(dataset, release)
         return Finding(
             name="gcp", value=float(totals.sum()) / (dataset.records * len(totals)),
-            how="mean penalty of the quasi-identifier cells; a cell of a left-out record counts 1",
+            unit="share",
+            how="detail that the quasi-identifier cells lost (global certainty penalty), in the mean; left out: 1",
         )  # fmt: skip

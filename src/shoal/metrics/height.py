@@ -45,5 +45,6 @@ class Height(CellObjective):
         levels = release.view.cells().levels @ release.view.people().sizes
         return Finding(
             name="height", value=float(levels.sum()) / max(release.published.records, 1),
+            unit="levels",
             how="levels of the quasi-identifiers, summed; the mean over the published records",
         )  # fmt: skip

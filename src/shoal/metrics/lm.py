@@ -43,6 +43,6 @@ class Lm(Metric):
             costs = misclassification(hierarchy, low, high, least, greatest, lengths)
             means[hierarchy.column] = float(np.dot(costs, sizes) + release.suppressed) / dataset.records
         return Finding(
-            name="lm", value=sum(means.values()) / len(means), detail=means,
+            name="lm", value=sum(means.values()) / len(means), detail=means, unit="share",
             how="mean loss of the quasi-identifier cells; a cell of a left-out record counts 1",
         )  # fmt: skip

@@ -43,6 +43,7 @@ class Loss(CellObjective):
         losses = terms.each(covered(dataset, release))
         return Finding(
             name="loss", value=float(np.expm1(np.log1p(losses) @ terms.weights)),
+            unit="share",
             how="share of the domain that a cell covers, from one leaf (0) to all (1): geometric mean",
             detail=dict(zip(release.schema.quasi, losses.tolist(), strict=True)),
         )  # fmt: skip

@@ -39,6 +39,7 @@ class LossArithmetic(CellObjective):
         losses = terms.each(covered(dataset, release))
         return Finding(
             name="loss-arithmetic", value=float(losses @ terms.weights),
+            unit="share",
             how="share of the domain that a cell covers, from one leaf (0) to all (1): mean of the attributes",
             detail=dict(zip(release.schema.quasi, losses.tolist(), strict=True)),
         )  # fmt: skip

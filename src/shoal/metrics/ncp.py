@@ -34,6 +34,7 @@ class Ncp(Metric):
         totals = penalties(dataset, release)
         means = (totals / dataset.records).tolist()
         return Finding(
-            name="ncp", value=float(totals.sum()), how="penalties of all quasi-identifier cells, summed",
+            name="ncp", value=float(totals.sum()), unit="cells",
+            how="detail that the quasi-identifier cells lost, summed: 1 is a cell that says nothing any more",
             detail=dict(zip(release.schema.quasi, means, strict=True)),
         )  # fmt: skip

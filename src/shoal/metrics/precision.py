@@ -46,5 +46,6 @@ class Precision(CellObjective):
         climbed = (cells.levels / heights[:, None]) @ sizes + float(release.suppressed)
         return Finding(
             name="precision", value=float(climbed @ even(len(heights))) / dataset.records,
-            how="level over height of a quasi-identifier cell, in the mean; a cell of a left-out record counts 1",
+            label="precision lost", unit="share",
+            how="level over height of a quasi-identifier cell, in the mean; left out: 1; Sweeney's Prec is 1 - it",
         )  # fmt: skip

@@ -37,6 +37,6 @@ class SuppressionShare(Metric):
             top = (low == 0) & (high == hierarchy.size - 1) & (hierarchy.size > 1)
             shares[hierarchy.column] = (int(np.dot(top, sizes)) + release.suppressed) / dataset.records
         return Finding(
-            name="suppression-share", value=sum(shares.values()) / len(shares), detail=shares,
+            name="suppression-share", value=sum(shares.values()) / len(shares), detail=shares, unit="share",
             how="quasi-identifier cells at the top of their hierarchy or in left-out records, over all of them",
         )  # fmt: skip

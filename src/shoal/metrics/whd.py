@@ -53,6 +53,6 @@ class Whd(Metric):
             costs = climbed[hierarchy.ancestor_levels(cells.low[position], cells.high[position])]
             means[hierarchy.column] = float(np.dot(costs, sizes) + release.suppressed) / dataset.records
         return Finding(
-            name="whd", value=sum(means.values()) / len(means), detail=means,
+            name="whd", value=sum(means.values()) / len(means), detail=means, unit="share",
             how=f"mean weighted distance that the quasi-identifier cells climbed, beta {self.beta:g}",
         )  # fmt: skip

@@ -47,12 +47,17 @@ class AlphaKAnonymity(ChosenValuesModel):
     asks: ClassVar[str] = "alpha"
     level: ClassVar[str] = "alpha"
     how: ClassVar[str] = "the greatest share of a class that a chosen sensitive value has"
+    unit: ClassVar[str] = "share"
     more_is_safer: ClassVar[bool] = False
     examples: ClassVar = (
         {"alpha": 0.4, "k": 3, "values": ("hiv",)},
         {"alpha": 0.5, "k": 2, "column": "disease"},
         {"alpha": 0.4, "k": 3, "leaves": (2,)},
     )
+
+    @property
+    def claim(self) -> str:
+        return f"({self.alpha:g}, {self.k})-anonymous"
 
     @property
     def least(self) -> int:

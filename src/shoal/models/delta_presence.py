@@ -50,6 +50,7 @@ class DeltaPresence(ChosenValuesModel):
     asks: ClassVar[str] = "delta_max"
     level: ClassVar[str] = "delta-presence"
     how: ClassVar[str] = "the greatest share of a class that belongs to the research subset"
+    unit: ClassVar[str] = "share"
     more_is_safer: ClassVar[bool] = False
     examples: ClassVar = (
         {"delta_min": 0.1, "delta_max": 0.4, "values": ("cancer",)},

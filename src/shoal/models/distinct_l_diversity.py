@@ -44,7 +44,12 @@ class DistinctLDiversity(SensitiveModel):
     asks: ClassVar[str] = "l"
     level: ClassVar[str] = "distinct-l"
     how: ClassVar[str] = "the fewest different sensitive values in a class"
+    unit: ClassVar[str] = "values"
     examples: ClassVar = ({"l": 3}, {"l": 2, "column": "disease"})
+
+    @property
+    def claim(self) -> str:
+        return f"distinct {self.l}-diverse"
 
     @property
     def least(self) -> int:

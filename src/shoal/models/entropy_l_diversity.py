@@ -52,6 +52,10 @@ class EntropyLDiversity(SensitiveModel):
     examples: ClassVar = ({"l": 2.5}, {"l": 2, "column": "disease"})
 
     @property
+    def claim(self) -> str:
+        return f"entropy {self.l:g}-diverse"
+
+    @property
     def least(self) -> int:
         return ceil(self.l * (1 - SLACK))
 

@@ -50,6 +50,10 @@ class FrequencyLDiversity(SensitiveModel):
     examples: ClassVar = ({"l": 2}, {"l": 1.5, "column": "disease"})
 
     @property
+    def claim(self) -> str:
+        return f"frequency {self.l:g}-diverse"
+
+    @property
     def least(self) -> int:
         return ceil(self.l * (1 - SLACK))
 

@@ -58,6 +58,7 @@ class InferenceL(SensitiveModel):
     asks: ClassVar[str] = "l"
     level: ClassVar[str] = "inference-l"
     how: ClassVar[str] = "the fewest sensitive values that occur equally often in every class"
+    unit: ClassVar[str] = "values"
     examples: ClassVar = ({"l": 2}, {"l": 2, "column": "disease"})
 
     @property

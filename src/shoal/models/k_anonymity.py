@@ -36,12 +36,17 @@ class KAnonymity(Model):
     asks: ClassVar[str] = "k"
     level: ClassVar[str] = "k"
     how: ClassVar[str] = "the size of the smallest class"
+    unit: ClassVar[str] = "records"
     merge_monotone: ClassVar[bool] = True
     identity: ClassVar[bool] = True
     suppression_monotone: ClassVar[bool] = True
     growth_monotone: ClassVar[bool] = True
     by_size: ClassVar[bool] = True
     examples: ClassVar = ({"k": 4},)
+
+    @property
+    def claim(self) -> str:
+        return f"{self.k}-anonymous"
 
     @property
     def least(self) -> int:

@@ -50,7 +50,12 @@ class KMap(ChosenValuesModel):
     asks: ClassVar[str] = "k"
     level: ClassVar[str] = "k-map"
     how: ClassVar[str] = "the size of the smallest class that holds a member of the research subset"
+    unit: ClassVar[str] = "records"
     examples: ClassVar = ({"k": 4, "values": ("cancer",)}, {"k": 3, "leaves": (0, 1), "column": "disease"})
+
+    @property
+    def claim(self) -> str:
+        return f"{self.k}-mapped"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -46,7 +46,12 @@ class PSensitiveKAnonymity(SensitiveModel):
     asks: ClassVar[str] = "p"
     level: ClassVar[str] = "p"
     how: ClassVar[str] = "the fewest different sensitive values in a class"
+    unit: ClassVar[str] = "values"
     examples: ClassVar = ({"p": 3, "k": 4}, {"p": 2, "k": 5, "column": "disease"})
+
+    @property
+    def claim(self) -> str:
+        return f"{self.p}-sensitive {self.k}-anonymous"
 
     @property
     def least(self) -> int:

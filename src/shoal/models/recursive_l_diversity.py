@@ -51,6 +51,10 @@ class RecursiveLDiversity(SensitiveModel):
     examples: ClassVar = ({"c": 1.5, "l": 2}, {"c": 3, "l": 2, "column": "disease"})
 
     @property
+    def claim(self) -> str:
+        return f"recursive ({self.c:g}, {self.l})-diverse"
+
+    @property
     def least(self) -> int:
         return self.l
 

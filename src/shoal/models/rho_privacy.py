@@ -48,6 +48,7 @@ class RhoPrivacy(ChosenValuesModel):
     asks: ClassVar[str] = "rho2"
     level: ClassVar[str] = "rho2"
     how: ClassVar[str] = "the greatest share in a class of a value, or of its absence, that is unlikely in the table"
+    unit: ClassVar[str] = "share"
     more_is_safer: ClassVar[bool] = False
     examples: ClassVar = (
         {"rho1": 0.35, "rho2": 0.5},

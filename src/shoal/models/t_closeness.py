@@ -61,6 +61,10 @@ class TCloseness(SensitiveModel):
     more_is_safer: ClassVar[bool] = False
     examples: ClassVar = ({"t": 0.3}, {"t": 0.3, "distance": "hierarchical", "column": "disease"})
 
+    @property
+    def claim(self) -> str:
+        return f"{self.t:g}-close"
+
     def judge(self, classes: Classes) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         # A part that is left out is at a distance of 1 at most, a part that stays at one of t.
         return self.judge_convex(classes, lambda levels: np.clip((levels - self.t) / max(1 - self.t, SLACK), 0, 1))

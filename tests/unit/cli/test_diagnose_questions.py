@@ -33,7 +33,7 @@ def run(patients, capsys):
 
 def test_a_bound_asks_for_borders_beside_the_findings(run):
     found = json.loads(run("--k", "2", "--json", code=1))
-    assert found["findings"]["k"] == {"value": 1, "bound": 2, "holds": False}
+    assert found["findings"]["k"] == {"value": 1, "bound": 2, "holds": False, "unit": "records"}
     assert found["question"] == 3
     assert found["positive_border"] == [["gender"]]
     assert found["negative_border"] == [["age"], ["zip"]]
@@ -73,8 +73,8 @@ def test_notions_of_the_sensitive_attribute(run, bound):
 
 
 def test_a_question_whose_answer_is_no_ends_with_1(run):
-    assert "no" in run("--attributes", "age", "--ask", "1", "--k", "2", code=1)
-    assert "yes" in run("--attributes", "gender", "--ask", "1", "--k", "2")
+    assert "No: {age}" in run("--attributes", "age", "--ask", "1", "--k", "2", code=1)
+    assert "Yes: {gender}" in run("--attributes", "gender", "--ask", "1", "--k", "2")
 
 
 def test_people_get_tables(run):
@@ -170,7 +170,7 @@ def test_dependencies(run):
     assert all(each["label"] in ("safe", "unsafe") for each in found["found"])
     assert found["complete"] == 1 and "hint" in found["hint"]
     text = run("--dependencies", "--support", "0.2", "--tolerance", "0.3")
-    assert "Dependencies: 8 records" in text and "the attack" in " ".join(text.split())
+    assert "In 8 records, a column follows" in text and "the attack" in " ".join(text.split())
     values = shoal.samples.patients_eight()["disease"].unique()
     assert not any(value in text for value in values)
 

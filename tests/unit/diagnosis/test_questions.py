@@ -298,7 +298,7 @@ def test_any_model_can_be_asked(patients):
         ({"notion": "inference-l", "bound": 2}, "InferenceL cannot be asked about sets.*judges all classes"),
         ({"notion": "beta-likeness", "k": 2}, "bounded by beta"),
         ({"notion": "beta-likeness", "bound": -1.0}, "beta"),
-        ({"notion": "beta-likeness", "bound": 1.0, "c": 2.0}, "no parameter c"),
+        ({"notion": "beta-likeness", "bound": 1.0, "c": 2.0}, "no parameter 'c'"),
         ({"notion": shoal.RecursiveLDiversity(c=2, l=2), "c": 3.0}, "its own parameters"),
         ({"notion": shoal.DistinctLDiversity(l=2, column="disease"), "sensitive": "age"}, "name one"),
         ({"k": 2, "bound": 3}, "not both"),

@@ -141,7 +141,7 @@ class DuckDBPublished:
             what=self.label,
         )
         if odd:
-            raise InputError(f"column {name!r} of the release does not count")
+            raise InputError(f"column {name!r} of the release should hold counts, and does not")
 
     def counted(self, name: str) -> DuckDBPublished:
         """The distinct rows of the table, with how often each occurs in a column of that name."""

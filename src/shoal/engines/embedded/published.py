@@ -91,7 +91,7 @@ class EmbeddedPublished:
         except ValueError:
             counts = np.array([-1])
         if int(counts.min(initial=0)) < 0:
-            raise InputError(f"column {name!r} of the release does not count")
+            raise InputError(f"column {name!r} of the release should hold counts, and does not")
         return counts
 
     def frame(self) -> Any:

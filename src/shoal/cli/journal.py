@@ -1,0 +1,134 @@
+"""`--log-file`: a line of JSON for each run of a command: what was done, when, and how it ended; no cell's value."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import fields
+from datetime import UTC, datetime
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.errors import OutputError, ShoalError
+
+LogFile = Annotated[
+    Path | None, typer.Option("--log-file", help="Append to this file what was done, when, and how it ended.")
+]
+BEGINS = '{"time": '
+"""What every line of a log begins with, and nothing else should."""
+FAMILIES = {
+    "models": "models", "notion": "models", "algorithm": "algorithms", "objective": "metrics", "attacks": "attacks",
+    "engine": "engines",
+}  # fmt: skip
+"""Options that spell a plug-in, some of whose parameters may be values of a table."""
+UNTOLD = ("seed", "missing", "hierarchy_of", "builder", "conditions")
+"""Options of which only is told that they were given: a secret, or what may spell values of a table."""
+
+_noted: dict[str, Any] = {}
+
+
+def note(**facts: Any) -> None:
+    """Facts about the run that is under way, for its line in the log."""
+    _noted.update(facts)
+
+
+def kept(name: str, command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the option to keep a log of its runs."""
+    signature = inspect.signature(command)
+    added = inspect.Parameter("log_file", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=LogFile)
+
+    @wraps(command)
+    def logged(log_file: Path | None = None, **given: Any) -> None:
+        if log_file is None:
+            command(**given)
+            return
+        _check(log_file)
+        began, clock = datetime.now(UTC), time.monotonic()
+        _noted.clear()
+        told: dict[str, Any] = {"exit": 0}
+        try:
+            command(**given)
+        except BaseException as error:
+            told = _ended(error)
+            raise
+        finally:
+            changed = {key: value for key, value in given.items() if value != signature.parameters[key].default}
+            options = {key: _told(key, value) for key, value in changed.items()}
+            seconds = round(time.monotonic() - clock, 3)
+            line = {"time": began.isoformat(timespec="seconds"), "command": name, "options": options}
+            _append(log_file, {**line, **_noted, **told, "seconds": seconds, "shoal": _version()})
+
+    logged.__signature__ = signature.replace(parameters=[*signature.parameters.values(), added])  # type: ignore[attr-defined]
+    logged.__annotations__ = {**command.__annotations__, "log_file": LogFile}
+    return logged
+
+
+def _ended(error: BaseException) -> dict[str, Any]:
+    """How a run ended that raised; only errors that are meant for people are told in full."""
+    if isinstance(error, ShoalError):
+        return {"exit": error.exit_code, "error": str(error)}
+    if isinstance(error, typer.Exit):
+        return {"exit": error.exit_code}
+    return {"exit": 130 if isinstance(error, KeyboardInterrupt) else 70, "error": type(error).__name__}
+
+
+def _version() -> str:
+    from shoal import __version__
+
+    return __version__
+
+
+def _told(option: str, value: Any) -> Any:
+    if option in UNTOLD:
+        return "given"
+    if isinstance(value, (list, tuple)):
+        return [_told(option, entry) for entry in value]
+    if option in FAMILIES:
+        return _spelled(FAMILIES[option], str(value))
+    return value if isinstance(value, (bool, int, float)) else str(value)
+
+
+def _spelled(family: str, text: str) -> str:
+    """A plug-in as it was spelled, without parameters that its printed form hides."""
+    from shoal import registry
+    from shoal.job import parse_spec
+
+    name = text.partition(":")[0].strip()
+    try:
+        values = parse_spec(text)[1]
+        shown = {field.name for field in fields(registry.find(family, name)) if field.repr}
+    except ShoalError:
+        return name
+    parameters = ",".join(f"{key}={value}" for key, value in values.items() if key in shown)
+    return f"{name}:{parameters}" if parameters else name
+
+
+def _check(path: Path) -> None:
+    """Refuses, before any work is done, a file that is no log or that cannot be written."""
+    try:
+        with path.open("a+", encoding="utf-8", errors="replace") as file:
+            file.seek(0)
+            begins = file.read(len(BEGINS))
+    except OSError:
+        raise OutputError(f"{path.name}: the log cannot be written there") from None
+    if begins not in ("", BEGINS):
+        raise OutputError(f"{path.name}: this file is no log of Shoal; nothing is appended to it")
+
+
+def _append(path: Path, line: dict[str, Any]) -> None:
+    """Adds a line in one piece, so that runs at the same time do not mix theirs."""
+    text = json.dumps(line, ensure_ascii=False) + "\n"
+    try:
+        place = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(place, text.encode())
+        finally:
+            os.close(place)
+    except OSError:
+        raise OutputError(f"{path.name}: the work was done, but the log cannot be written") from None

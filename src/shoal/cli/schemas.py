@@ -1,0 +1,266 @@
+"""What commands print with `--json`, as types: a schema is made of each.
+
+Keys may be added at any time; what stands here stays as it is until the version changes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
+from shoal.cli.output import VERSION
+
+Share = float
+Number = int | float | str | None
+"""Numbers that JSON lacks (infinity) are written as text."""
+
+
+class FindingEntry(TypedDict):
+    """One measured fact; without a value, the reason."""
+
+    value: Number
+    bound: Number
+    holds: bool | None
+    unit: NotRequired[str]
+    reason: NotRequired[str]
+    detail: NotRequired[dict[str, Any]]
+
+
+class ColumnEntry(TypedDict):
+    """What is published of a column; shares are of its cells."""
+
+    name: str
+    role: str
+    shape: Literal["raw", "levels", "intervals", "means", "changed", "grouped", "pseudonyms", "dropped", "unknown"]
+    words: str
+    lost: NotRequired[Share]
+    exact: NotRequired[Share]
+    hidden: NotRequired[Share]
+    lowest: NotRequired[int]
+    highest: NotRequired[int]
+    height: NotRequired[int]
+
+
+class AttackEntry(TypedDict):
+    """How often an attack succeeds, and for the most exposed person."""
+
+    name: str
+    success: Share
+    baseline: Share
+    worst: Share
+    above: Share
+    threshold: Share
+    knew: str
+    meaning: str
+    detail: NotRequired[dict[str, Any]]
+
+
+class Printed(TypedDict):
+    """What every command prints."""
+
+    command: str
+    version: Literal[1]
+    summary: str
+
+
+Findings = dict[str, FindingEntry]
+Sets = list[list[str]]
+
+
+class Anonymized(Printed):
+    """A release; whatever else the algorithm tells about its search stands beside."""
+
+    findings: Findings
+    columns: list[ColumnEntry]
+    records: int
+    classes: NotRequired[int]
+    suppressed: int
+    seed: int
+    manifest: str
+    seconds: float
+
+
+class Evaluated(Printed):
+    """What a release lost."""
+
+    findings: Findings
+    columns: list[ColumnEntry]
+    records: int
+
+
+class Attacked(Printed):
+    """What attacks on a release gain; `holds` with a threshold."""
+
+    attacks: list[AttackEntry]
+    threshold: NotRequired[Share]
+    holds: NotRequired[bool]
+
+
+class Verified(Printed):
+    """Whether a release keeps what its manifest says: all of it, and each finding."""
+
+    holds: bool
+    findings: Findings
+
+
+class Diagnosed(Printed):
+    """How exposed people are, and the answer to a question, where one was answered."""
+
+    findings: Findings
+    records: int
+    question: NotRequired[int]
+    words: NotRequired[str]
+    notion: NotRequired[str]
+    attributes: NotRequired[list[str]]
+    bound: NotRequired[Number]
+    delta: NotRequired[Number]
+    answer: NotRequired[Any]
+    calls: NotRequired[int]
+    scans: NotRequired[int]
+    calls_levelwise: NotRequired[int | None]
+    calls_brute: NotRequired[int]
+    proven: NotRequired[bool]
+    monotone: NotRequired[bool]
+    positive_border: NotRequired[Sets]
+    negative_border: NotRequired[Sets]
+    known_bad: NotRequired[Sets]
+    undecided: NotRequired[Sets]
+    sensitive: NotRequired[str]
+    plot: NotRequired[str]
+    sql: NotRequired[str]
+
+
+class SuggestionEntry(TypedDict):
+    """A role for a column, and why."""
+
+    column: str
+    role: str
+    reasons: list[str]
+    kind: str | None
+    distinct: int
+    contribution: Share | None
+
+
+class Detected(Printed):
+    """Suggested roles (`shoal diagnose --detect`)."""
+
+    records: int
+    columns: list[SuggestionEntry]
+    share: Share
+    singling_out: Sets
+    unique_share: Share
+    proven: bool
+
+
+class DependencyEntry(TypedDict):
+    """Columns that determine another one."""
+
+    determinant: list[str]
+    dependent: str
+    violations: int
+    g3: Share
+    key: bool
+    label: Literal["safe", "unsafe"] | None
+
+
+class ConditionalEntry(TypedDict):
+    """A dependency that holds for single values of a column."""
+
+    condition: str
+    determinant: list[str]
+    dependent: str
+    values: int
+    support: int
+    label: Literal["safe", "unsafe"] | None
+
+
+class Dependent(Printed):
+    """Functional dependencies (`shoal diagnose --dependencies`)."""
+
+    records: int
+    columns: list[str]
+    tolerance: Share
+    found: list[DependencyEntry]
+    conditional: list[ConditionalEntry]
+    complete: int
+    proven: bool
+    skipped: dict[str, str]
+    hint: str
+
+
+class Hierarchical(Printed):
+    """A hierarchy's height and how many values it has at each level."""
+
+    findings: Findings
+
+
+class Demonstrated(Printed):
+    """The whole job on the sample."""
+
+    holds: bool
+    columns: list[ColumnEntry]
+    diagnosis: Findings
+    verification: Findings
+    evaluation: Findings
+    release: str
+    manifest: str
+    picture: NotRequired[str]
+
+
+class Sampled(Printed):
+    """The sample table as a file (`shoal demo --write-sample`)."""
+
+    sample: str
+    records: int
+
+
+class Queried(Printed):
+    """An estimate from a release (`shoal query`); what the form does not allow is null."""
+
+    measure: Literal["count", "sum", "mean"]
+    value: float | None
+    error: float | None
+    low: float | None
+    high: float | None
+    records: int
+    left_out: int
+    how: str
+
+
+class Overlapping(Printed):
+    """What a step of `shoal overlap` told; sizes of lists, and at the end of the overlap."""
+
+    own: NotRequired[int]
+    other: NotRequired[int]
+    size: NotRequired[int | None]
+    fewer_than: NotRequired[int | None]
+
+
+class Failed(TypedDict):
+    """Whatever a command prints when it fails; where no release satisfies a policy, the closest attempt."""
+
+    error: str
+    command: str
+    version: Literal[1]
+    attempt: NotRequired[dict[str, Any]]
+
+
+OUTPUTS: dict[str, Any] = {
+    "anonymize": Anonymized, "attack": Attacked, "demo": Demonstrated, "dependencies": Dependent, "detect": Detected,
+    "diagnose": Diagnosed, "error": Failed, "evaluate": Evaluated, "hierarchy": Hierarchical,
+    "overlap": Overlapping, "query": Queried, "sample": Sampled, "verify": Verified,
+}  # fmt: skip
+"""By the `command` that the output names."""
+
+
+def schema(command: str) -> dict[str, Any]:
+    """The JSON schema of what a command prints."""
+    made = TypeAdapter(OUTPUTS[command]).json_schema()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"shoal/{command}/{VERSION}",
+        "title": f"shoal {command}",
+        **{key: value for key, value in made.items() if key != "title"},
+    }
