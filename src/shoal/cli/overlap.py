@@ -180,6 +180,6 @@ def _hand_over(found: Overlap, listed: Sequence[str | None], column: str, target
 
 def _tell(as_json: bool, figures: dict[str, int | None], sentence: str) -> None:
     if as_json:
-        output.emit("overlap", figures)
+        output.emit("overlap", {"summary": sentence, **figures})
     else:
         output.say(sentence)

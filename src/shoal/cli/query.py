@@ -34,7 +34,7 @@ def run(
     measure = "sum" if summed is not None else "mean" if averaged is not None else "count"
     found = api.query(release, measure, summed or averaged, where=conditions or (), hierarchies=hierarchies)  # type: ignore[arg-type]
     if as_json:
-        output.emit("query", asdict(found))
+        output.emit("query", {"summary": told(found).splitlines()[0], **asdict(found)})
         return
     output.say(told(found))
 
