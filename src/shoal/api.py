@@ -10,9 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from shoal import job, manifest, registry
 from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Engine, Metric, Model
 from shoal.core.dataset import Dataset
+from shoal.core.decision import decided_groups
 from shoal.core.files import recover, sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes
@@ -21,7 +24,7 @@ from shoal.core.parameters import parameters
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release, manifest_path
+from shoal.core.release import Crowd, Release, manifest_path, people_in
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role, roles
 from shoal.core.values import Values
@@ -48,8 +51,8 @@ from shoal.errors import (
 SEED_BITS = 63
 """Bits of a seed that is drawn: far too many to be tried, and still a number that every file format holds."""
 
-_ENCODED = (Role.QUASI, Role.SENSITIVE)
-"""The roles whose values are looked at; other columns are published as they are, or not at all."""
+_RULED = (Role.QUASI, Role.SENSITIVE)
+"""The roles that may have a hierarchy and a missing-value rule."""
 
 HierarchySpec = str | Path | Mapping[str, Any] | Builder | Hierarchy
 
@@ -60,6 +63,7 @@ def read(
     quasi: Iterable[str] = (),
     sensitive: Iterable[str] = (),
     identifiers: Iterable[str] = (),
+    person: str | None = None,
     hierarchies: str | Path | Mapping[str, HierarchySpec] | None = None,
     column_hierarchies: Mapping[str, HierarchySpec] | None = None,
     kinds: Mapping[str, str] | None = None,
@@ -78,6 +82,8 @@ def read(
         quasi: columns that outsiders may know.
         sensitive: columns that nobody should learn about a person.
         identifiers: columns that name a person; a release drops them.
+        person: the column that says whose each record is, where people have several: then people are counted, not
+            records. A release drops it, as identifiers.
         hierarchies: a folder with a file `<column>.csv` (or `.toml`, `.json`) for each column that has one, or a
             mapping from column to a file, a builder (`"intervals:width=5"`) or a `Hierarchy`. A quasi-identifier
             without one gets an automatic one.
@@ -103,13 +109,16 @@ def read(
     opened = chosen_engine.open(
         source, delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas
     )
-    assigned = roles(opened.names, quasi=_listed(quasi), sensitive=_listed(sensitive), identifiers=_listed(identifiers))
+    assigned = roles(
+        opened.names, quasi=_listed(quasi), sensitive=_listed(sensitive), identifiers=_listed(identifiers),
+        person=[] if person is None else [person],
+    )  # fmt: skip
     for named in (kinds or {}, missing_rules or {}):
         unknown = [name for name in named if name not in assigned]
         if unknown:
             raise unknown_columns(unknown, assigned)
     rules = {name: job.member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()}
-    idle = [name for name, rule in rules.items() if rule is not Missing.VALUE and assigned[name] not in _ENCODED]
+    idle = [name for name, rule in rules.items() if rule is not Missing.VALUE and assigned[name] not in _RULED]
     if idle:
         raise SchemaError(
             f"column {idle[0]!r} is {assigned[idle[0]]}, and missing-value rules are for quasi-identifiers and "
@@ -123,7 +132,7 @@ def read(
             return spec
         if spec is not None and len(values.texts):
             return spec.build(values)
-        if role is Role.SENSITIVE or not len(values.texts):
+        if role is not Role.QUASI or not len(values.texts):
             return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
         made: Hierarchy = registry.make("hierarchies", "automatic", {}).build(values)
         return made
@@ -154,7 +163,7 @@ def _chosen_hierarchies(
         files = {
             name: folder / f"{name}{ending}"
             for name, role in assigned.items()
-            if role in _ENCODED
+            if role in _RULED
             for ending in job.ENDINGS
             if (folder / f"{name}{ending}").is_file()
         }
@@ -406,6 +415,7 @@ def anonymize(
     objective: Metric | str | None = None,
     seed: int | None = None,
     pseudonyms: Pseudonyms | None = None,
+    rows_are_people: bool = False,
     run: Run | None = None,
 ) -> Release:
     """A release that satisfies every model; it is read back from its published values before it is handed out.
@@ -423,6 +433,7 @@ def anonymize(
         seed: decides what is chosen at random. It is the holder's secret, and is in no manifest; by default it is drawn
             from the operating system, and `release.policy.seed` tells it.
         pseudonyms: what stands in the place of identifiers.
+        rows_are_people: says that every record is a person of its own, also where an identifier repeats.
         run: is told how far the work is, and can stop it.
 
     Raises:
@@ -449,6 +460,8 @@ def anonymize(
     )
     method = job.plugin("algorithms", algorithm)
     job.check_policy(policy, method)
+    if policy.models:
+        _check_people(data, policy, method, rows_are_people)
     recoding = method.search(data, policy, run)
     run.report(1.0, "publishing")
     release = publish(data, recoding, policy, pseudonyms=pseudonyms, run=run)
@@ -463,6 +476,31 @@ def anonymize(
     return release
 
 
+def _check_people(data: Dataset, policy: Policy, method: Algorithm, rows_are_people: bool) -> None:
+    """Refuses to take records for people where an identifier says otherwise, and what cannot count people."""
+    person = data.schema.person
+    if person is None:
+        for name in data.schema.identifiers:
+            repeated = 0 if rows_are_people else data.table.repeated(name)
+            if repeated:
+                raise SchemaError(
+                    f"identifier {name!r} repeats in {repeated:,} of {data.records:,} records, and k of them may be "
+                    "those of one person; name the column that says whose each record is with person (--person "
+                    "COLUMN), or say with rows_are_people (--rows-are-people) that every row is a person of its own"
+                )
+        return
+    if rows_are_people:
+        raise SchemaError(f"column {person!r} says whose each record is; leave rows_are_people out, or that column")
+    for model in policy.models:
+        if not model.counts_people:
+            raise ParameterError(f"{registry.name_of(model)} does not count people; leave it or the person column out")
+    if not method.counts_people:
+        raise ParameterError(
+            f"{registry.name_of(method)} does not count people yet; use mondrian, a clustering such as k-member, or a "
+            "full-domain search such as optimal"
+        )
+
+
 def publish(
     data: Dataset,
     recoding: Recoding,
@@ -475,7 +513,7 @@ def publish(
     form = registry.make("forms", recoding.form, {})
     sheets = form.sheets(data.schema, pseudonyms=pseudonyms is not None)
     seed = policy.seed if policy is not None else 0
-    return Release(
+    release = Release(
         form=form,
         tables=data.table.publish(data.schema, recoding, sheets, seed=seed, pseudonyms=pseudonyms, run=run or Run()),
         schema=data.schema,
@@ -483,8 +521,23 @@ def publish(
         engine=data.engine,
         policy=policy,
         recoding=recoding,
-        populations={histogram.column: histogram.population for histogram in data.summary.sensitive},
+        **_whole(data),
     )
+    plan = recoding.plan
+    if data.schema.person is None or plan is None or release.view.people() is not release.view.groups():
+        return release
+    placed, classes = release.view.placed(recoding), len(release.view.people())
+    return release.with_members(decided_groups(data, plan, placed, classes, release.seed))
+
+
+def _whole(data: Dataset) -> dict[str, Any]:
+    """What a release knows of the whole table."""
+    held = data.summary.sensitive
+    known: dict[str, Any] = {"populations": {histogram.column: histogram.population for histogram in held}}
+    if data.people is not None:
+        counted = {histogram.column: histogram.people.population for histogram in held if histogram.people is not None}
+        known["crowd"] = Crowd(data.people, counted)
+    return known
 
 
 def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | str) -> Findings:
@@ -503,7 +556,7 @@ def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | st
     opened = release if isinstance(release, Release) else open_release(release, data)
     chosen, broken = ([job.plugin("metrics", metric) for metric in metrics], []) if metrics else _every("metrics")
     left_out = Finding(name="suppressed", value=opened.suppressed, how="records that were left out")
-    kept = opened.verify(opened.policy) if opened.policy else Findings((left_out,))
+    kept = opened.verify(opened.policy, as_far_as_known=True) if opened.policy else Findings((left_out,))
     scores = [*(_scored(metric, data, opened) for metric in chosen), *broken]
     named = {finding.name for finding in (*kept, *scores)}
     return Findings((*scores, *kept, *(finding for finding in _risk(opened) if finding.name not in named)))
@@ -530,7 +583,7 @@ def _scored(metric: Metric, data: Dataset, release: Release) -> Finding:
 
 def _risk(release: Release) -> Findings:
     try:
-        return exposure(release.view.people(), release.policy.least if release.policy else None)
+        return exposure(release.in_people(release.view.people()), release.policy.least if release.policy else None)
     except NotDefined as reason:
         return Findings((Finding(name="k", value=None, how=f"not defined: {reason}"),))
 
@@ -566,14 +619,28 @@ def open_release(path: str | Path, data: Dataset) -> Release:
     stated = manifest.load(path) if manifest_path(path).exists() else None
     form = registry.make("forms", stated["form"] if stated else "generalized", {})
     tables = {part: data.engine.open_published(place) for part, place in manifest.parts(stated, path).items()}
-    populations = {histogram.column: histogram.population for histogram in data.summary.sensitive}
     release = Release(
         form=form, tables=tables, schema=data.schema, records=data.records, engine=data.engine,
-        policy=manifest.policy_of(stated) if stated else None, populations=populations,
+        policy=manifest.policy_of(stated) if stated else None, **_whole(data),
     )  # fmt: skip
     if release.suppressed < 0:
         raise InputError(f"{path.name} has more records than the table; it is not a release of it")
-    return release
+    return release if data.schema.person is None else _with_members(release, data)
+
+
+def _with_members(release: Release, data: Dataset) -> Release:
+    """A release with the people in its classes, where the table and the published values leave no doubt about them:
+    when everybody fits into one class at most, and classes then have the records that they are published with."""
+    try:
+        people, candidates = release.view.people(), release.view.candidates(data.summary.keys)
+        counts = np.diff(candidates.starts)
+        if counts.max(initial=0) > 1:
+            return release
+        index = np.full(len(counts), -1, np.int32)
+        index[counts == 1] = candidates.classes
+        return release.with_members(data.summary.rolled(index, people.keys))
+    except (NotDefined, InputError, VerificationError):
+        return release
 
 
 def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
@@ -605,7 +672,7 @@ def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
         schema, populations = manifest.schema_of(stated, tables)
         release = Release(
             form=registry.make("forms", stated["form"], {}), tables=tables, schema=schema, records=stated["records"],
-            engine=chosen, policy=policy, populations=populations,
+            engine=chosen, policy=policy, populations=populations, crowd=manifest.crowd_of(stated),
         )  # fmt: skip
         rows = Finding(
             name="published", value=release.published.records, bound=stated["published"],
@@ -613,8 +680,27 @@ def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
             how="records in the file, held against the manifest",
         )  # fmt: skip
         counts = (release.counts_agree(),) if populations else ()
-        return Findings((*release.verify(policy), rows, *counts, unchanged))
+        kept = release.verify(policy, as_far_as_known=True)
+        return Findings((*kept, *_people_found(release, stated), rows, *counts, unchanged))
     except ShoalError:
         if same:
             raise
         return Findings((unchanged,))  # it was changed into something that cannot be measured: the answer is no
+
+
+def _people_found(release: Release, stated: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """How many people a release has, held against its manifest, or why they cannot be counted."""
+    if "people" not in stated:
+        return ()
+    told = stated["people"]
+    try:
+        found = people_in(release.in_people(release.view.people()))
+    except NotDefined as reason:
+        how = (
+            f"not defined: {reason}; counted when it was made, as the manifest states: {told['published']:,} people, "
+            f"{told['smallest_class']:,} in the smallest class"
+        )
+        return (Finding(name="people", value=None, how=how),)
+    holds = found == told["published"]
+    how = "people in the file, by their pseudonyms, held against the manifest"
+    return (Finding(name="people", value=found, bound=told["published"], holds=holds, how=how),)

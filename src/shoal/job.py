@@ -139,6 +139,7 @@ class _Policy(_Strict):
     objective: dict[str, Any] | str | None = None
     seed: StrictInt | None = None
     strict: StrictBool = False
+    rows_are_people: StrictBool = False
 
 
 class _Output(_Strict):
@@ -184,6 +185,7 @@ class Job:
     objective: Metric | None = None
     seed: int | None = None
     strict: bool = False
+    rows_are_people: bool = False
     algorithm: Algorithm | None = None
     output: Path | None = None
     plot: Path | None = None
@@ -193,6 +195,14 @@ class Job:
     def named(self, role: Role) -> list[str]:
         """The columns that have a role."""
         return [name for name, column in self.columns.items() if column.role is role]
+
+    @property
+    def person(self) -> str | None:
+        """The column that says whose each record is."""
+        named = self.named(Role.ENTITY)
+        if len(named) > 1:
+            raise ParameterError(f"{len(named)} columns have the role entity; one says whose each record is")
+        return next(iter(named), None)
 
     def models_with(self, models: list[Model]) -> tuple[Model, ...]:
         """The job's models, with these in the place of those of the same kind."""
@@ -232,6 +242,7 @@ class Job:
             quasi=self.named(Role.QUASI),
             sensitive=self.named(Role.SENSITIVE),
             identifiers=self.named(Role.IDENTIFIER),
+            person=self.person,
             hierarchies=self.hierarchies,
             column_hierarchies={name: column.hierarchy for name, column in self.columns.items() if column.hierarchy},
             kinds={name: column.kind for name, column in self.columns.items() if column.kind},
@@ -324,6 +335,7 @@ class Job:
             "columns": columns,
             "policy": {
                 "suppression": self.suppression, "seed": self.seed, "strict": self.strict or None,
+                "rows_are_people": self.rows_are_people or None,
                 "objective": spelled(self.objective) if self.objective else None,
                 "models": [spelled(model) for model in self.models],
             },
@@ -394,6 +406,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         engine=None if file.input.engine is None else engine(file.input.engine),
         models=tuple(plugin("models", model) for model in file.policy.models),
         suppression=file.policy.suppression, seed=file.policy.seed, strict=file.policy.strict,
+        rows_are_people=file.policy.rows_are_people,
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         plot=resolved(file.output.plot), pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),

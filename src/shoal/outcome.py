@@ -43,7 +43,7 @@ def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
     run.check()
     release = api.anonymize(
         data, *job.models, algorithm=job.algorithm or "mondrian", suppression=job.suppression, objective=job.objective,
-        seed=job.seed, pseudonyms=pseudonyms, run=run,
+        seed=job.seed, pseudonyms=pseudonyms, rows_are_people=job.rows_are_people, run=run,
     )  # fmt: skip
     assert release.policy is not None
     seed = release.policy.seed

@@ -42,6 +42,11 @@ class Wanted:
         typer.Option("--strict", help="Protect each sensitive attribute also against whoever knows the others."),
     ] = None
 
+    rows_are_people: Annotated[
+        bool | None,
+        typer.Option("--rows-are-people", help="Every row is a person of its own, also where an identifier repeats."),
+    ] = None
+
     def applied(self, made: Job) -> Job:
         from shoal.job import plugin
 
@@ -49,7 +54,7 @@ class Wanted:
         return options.overridden(
             made, models=made.models_with([plugin("models", model) for model in chosen]),
             algorithm=plugin("algorithms", self.algorithm or made.algorithm or "mondrian"),
-            suppression=self.suppression, seed=self.seed, strict=self.strict,
+            suppression=self.suppression, seed=self.seed, strict=self.strict, rows_are_people=self.rows_are_people,
             objective=plugin("metrics", self.objective) if self.objective else None,
         )  # fmt: skip
 

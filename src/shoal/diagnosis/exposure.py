@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from shoal.core.classes import Classes
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.classes import Classes, Histogram
 from shoal.core.finding import Finding, Findings
 
 
@@ -16,6 +19,8 @@ def exposure(classes: Classes, k: int | None = None) -> Findings:
         >>> found["k"].value, found["unique-records"].value, found["records-below-k"].value
         (1, 1, 1)
     """
+    if classes.people is not None:
+        return _of_people(classes, classes.people, k)
     sizes = classes.sizes
     records = int(sizes.sum())
     smallest = int(sizes.min()) if len(sizes) else 0
@@ -37,5 +42,40 @@ def exposure(classes: Classes, k: int | None = None) -> Findings:
         below = int(sizes[sizes < k].sum())
         findings.append(
             Finding(name="records-below-k", value=below, bound=0, holds=below == 0, how=f"in classes below {k}")
+        )
+    return Findings(tuple(findings))
+
+
+def _of_people(classes: Classes, people: Histogram, k: int | None) -> Findings:
+    """The same, counted in people. Somebody may be in several classes: who is alone in one of them is unique."""
+    heads = classes.headcounts
+    smallest = int(heads.min()) if len(heads) else 0
+    places = int(heads.sum())
+
+    def among(chosen: NDArray[np.bool_]) -> int:
+        return len(np.unique(people.values[chosen[people.owners]]))
+
+    findings = [
+        Finding(
+            name="k", value=smallest, bound=k, holds=None if k is None else smallest >= k,
+            how="the people in the smallest class",
+        ),
+        Finding(name="people", value=among(heads > 0), how=f"whose records these are, by column {people.column!r}"),
+        Finding(name="records", value=int(classes.sizes.sum()), how="records of these people"),
+        Finding(name="classes", value=len(heads), how="distinct combinations"),
+        Finding(name="unique-people", value=among(heads == 1), how="people who are alone in a class"),
+        Finding(
+            name="highest-risk", value=1 / smallest if smallest else 0.0,
+            how="1 / the people in the smallest class (prosecutor)",
+        ),
+        Finding(
+            name="average-risk", value=len(heads) / places if places else 0.0,
+            how="classes / people in them, each counted in every class (marketer)",
+        ),
+    ]  # fmt: skip
+    if k is not None:
+        below = among(heads < k)
+        findings.append(
+            Finding(name="people-below-k", value=below, bound=0, holds=below == 0, how=f"in a class below {k} people")
         )
     return Findings(tuple(findings))

@@ -18,7 +18,7 @@ from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Column, Kind, Missing, Role, Schema
+from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refused
 from shoal.core.values import Values
 from shoal.engines.duckdb.encoding import Distinct, distinct, joined, tally, translation
 from shoal.engines.duckdb.looking import looked_at
@@ -100,8 +100,8 @@ class DuckDB(Engine):
         strict: bool,
     ) -> Dataset:
         """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
-        named = [name for name in source.names if roles[name] in (Role.QUASI, Role.SENSITIVE)]
-        if not named:
+        named = [name for name in source.names if roles[name] in ENCODED]
+        if all(roles[name] is Role.ENTITY for name in named):
             raise SchemaError(
                 "no column has a role; name quasi-identifiers, and sensitive attributes where there are any"
             )
@@ -111,7 +111,7 @@ class DuckDB(Engine):
             raise InputError("the table has no record")
         found = {name: distinct(session, tallied, f"v{at}", source.came(name)) for at, name in enumerate(named)}
         encoded = {name: encode(name, each.values, kinds.get(name), source.missing) for name, each in found.items()}
-        dropping = _dropping(found, encoded, missing_rules)
+        dropping = _dropping(found, encoded, roles, missing_rules)
         tallied, kept = _without(session, tallied, dropping, found, encoded)
         columns, held = [], {}
         for name in source.names:
@@ -148,16 +148,19 @@ class DuckDB(Engine):
         format_of(path)
 
 
-def _dropping(found: Mapping[str, Distinct], encoded: Mapping[str, Encoded], rules: Mapping[str, Missing]) -> list[str]:
+def _dropping(
+    found: Mapping[str, Distinct],
+    encoded: Mapping[str, Encoded],
+    roles: Mapping[str, Role],
+    rules: Mapping[str, Missing],
+) -> list[str]:
     """The columns whose missing values leave records out; a rule that refuses missing values is kept."""
     lacking = [name for name, column in encoded.items() if column.has_missing]
     for name in lacking:
-        if rules.get(name) is Missing.REFUSE:
+        if rules.get(name) is Missing.REFUSE or roles[name] is Role.ENTITY:
             counts = found[name].counts
             absent = int(counts[encoded[name].codes == MISSING].sum())
-            raise InputError(
-                f"column {name!r} lacks a value in {absent:,} of {int(counts.sum()):,} records; its rule refuses that"
-            )
+            raise refused(name, roles[name], absent, int(counts.sum()))
     return [name for name in lacking if rules.get(name) is Missing.DROP]
 
 
