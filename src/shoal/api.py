@@ -32,7 +32,7 @@ from shoal.diagnosis.dependencies import Dependencies
 from shoal.diagnosis.dependencies import dependencies as dependencies_of
 from shoal.diagnosis.detection import Detection
 from shoal.diagnosis.detection import detect as detected
-from shoal.diagnosis.exposure import exposure
+from shoal.diagnosis.exposure import exposure, linked
 from shoal.diagnosis.questions import TABLE, Answer, which
 from shoal.diagnosis.questions import ask as answered
 from shoal.diagnosis.sql import sql as sql
@@ -583,7 +583,11 @@ def _scored(metric: Metric, data: Dataset, release: Release) -> Finding:
 
 def _risk(release: Release) -> Findings:
     try:
-        return exposure(release.in_people(release.view.people()), release.policy.least if release.policy else None)
+        classes = release.in_people(release.view.people())
+        found = exposure(classes, release.policy.least if release.policy else None)
+        if classes.people is None or release.schema.person not in release.published.names:
+            return found
+        return Findings((*found, linked(classes.people)))
     except NotDefined as reason:
         return Findings((Finding(name="k", value=None, how=f"not defined: {reason}"),))
 

@@ -243,13 +243,24 @@ def test_exposure_and_attacks_count_people():
     found = shoal.diagnose(read(table), k=3)
     assert {each.name: each.value for each in found} == {
         "k": 2, "people": 3, "records": 6, "classes": 2, "unique-people": 0, "highest-risk": 0.5, "average-risk": 0.5,
-        "people-below-k": 3,
+        "dominance": 0.75, "people-below-k": 3,
     }  # fmt: skip
     release = shoal.anonymize(read(table), "k-anonymity:k=2", algorithm="optimal", seed=1)
     prosecutor, homogeneity = shoal.attack(read(table), release, "prosecutor", "homogeneity")
     assert (prosecutor.success, prosecutor.baseline, prosecutor.worst) == (0.5, 1 / 3, 0.5)
     # both a and b have had flu at age 1; of those at age 2 one has gout and one a cold
     assert (homogeneity.success, homogeneity.baseline, homogeneity.worst) == (0.75, 2 / 3, 1.0)
+
+
+def test_pseudonyms_show_who_is_alone_by_all_records():
+    data = read()
+    release = shoal.anonymize(data, "k-anonymity:k=3", seed=1, pseudonyms=shoal.Pseudonyms())
+    classes = release.frame.group_by("patient", *QUASI).len().sort("patient", *QUASI)
+    whole = classes.group_by("patient").agg(pl.struct(*QUASI, "len").alias("all"))["all"].to_list()
+    alone = sum(whole.count(each) == 1 for each in whole)
+    assert 0 < alone == shoal.evaluate(data, release)["unique-by-all-records"].value
+    hidden = shoal.evaluate(data, shoal.anonymize(data, "k-anonymity:k=3", seed=1))
+    assert "unique-by-all-records" not in {finding.name for finding in hidden}
 
 
 def test_the_job_file_and_the_command_line_say_the_same(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -72,6 +74,10 @@ def _of_people(classes: Classes, people: Histogram, k: int | None) -> Findings:
             name="average-risk", value=len(heads) / places if places else 0.0,
             how="classes / people in them, each counted in every class (marketer)",
         ),
+        Finding(
+            name="dominance", value=float((people.greatest(people.counts) / classes.sizes).max(initial=0.0)),
+            how="the greatest share of the records of a class that are one person's",
+        ),
     ]  # fmt: skip
     if k is not None:
         below = among(heads < k)
@@ -79,3 +85,23 @@ def _of_people(classes: Classes, people: Histogram, k: int | None) -> Findings:
             Finding(name="people-below-k", value=below, bound=0, holds=below == 0, how=f"in a class below {k} people")
         )
     return Findings(tuple(findings))
+
+
+def linked(people: Histogram) -> Finding:
+    """How many people all their records together single out, where it can be seen which records are one person's.
+
+    Example:
+        >>> import numpy as np
+        >>> from shoal.core.classes import summarize
+        >>> ages, who = np.array([0, 0, 0, 1], np.int32), np.array([0, 1, 2, 2], np.int32)
+        >>> linked(summarize(["age"], [ages], [2], person=("who", who, 3)).people).value
+        1
+    """
+    order = np.argsort(people.values, kind="stable")
+    entries = np.stack([people.owners, people.counts], axis=1)[order]
+    firsts = np.flatnonzero(np.diff(people.values[order], prepend=-1))
+    seen = Counter(part.tobytes() for part in np.split(entries, firsts[1:]))
+    return Finding(
+        name="unique-by-all-records", value=sum(count == 1 for count in seen.values()),
+        how="people whose classes, with how many records they have in each, nobody else has: pseudonyms show that",
+    )  # fmt: skip
