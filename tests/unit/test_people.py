@@ -209,6 +209,18 @@ def test_people_are_counted_only_in_the_classes_that_were_decided_on():
         replace(release, tables=other.tables).verify(release.policy)
 
 
+def test_a_file_may_spell_numbers_otherwise(tmp_path):
+    """And people are still found in their classes: a CSV file has 1e-7 for what Python spells 1e-07."""
+    draw = np.random.default_rng(0)
+    doses, codes = draw.choice([1e-7, 2.5, 1e20, 3.0], 200), draw.choice(["007", "7", "x"], 200)
+    table = pl.DataFrame({"who": draw.integers(0, 20, 200), "dose": doses, "code": codes})
+    data = shoal.read(table, quasi=["dose", "code"], person="who")
+    release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="optimal", seed=1)
+    assert release.recoding.levels == (0, 0)
+    path, manifest = written(release, tmp_path)
+    assert "1e-7" in path.read_text() and manifest["people"]["smallest_class"] == shoal.diagnose(data)["k"].value >= 2
+
+
 def test_a_release_beside_its_table_is_counted_in_people_where_nothing_is_in_doubt(tmp_path):
     data = read()
     release = shoal.anonymize(data, "k-anonymity:k=3", "t-closeness:t=0.6", algorithm="optimal", seed=1)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -58,17 +59,16 @@ class Members:
 
 
 def _translation(labels: Sequence[str | None], known: Sequence[str | None]) -> Codes:
-    """The position of labels among those that are known, where a number may be spelled otherwise; past their end:
+    """The position of labels among those that are known, where a file may spell a number otherwise; past their end:
     unknown."""
     places = {label: place for place, label in enumerate(known)}
     numbers = {number(label): place for label, place in places.items() if label is not None}
-    return np.array(
-        [
-            places[label] if label in places else numbers.get(number(label or ""), len(known))
-            for label in labels
-        ],
-        np.int32,
-    )  # fmt: skip
+    found = []
+    for label in labels:
+        value = number(label or "")
+        elsewhere = numbers.get(value, len(known)) if isfinite(value) else len(known)
+        found.append(places.get(label, elsewhere))
+    return np.array(found, np.int32)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Codebook, Plan, Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
-from shoal.engines.embedded.encoding import dictionary
+from shoal.engines.embedded.encoding import dictionary, plain_values
 from shoal.engines.embedded.hashing import row_hashes
 from shoal.engines.embedded.published import EmbeddedPublished
 from shoal.engines.embedded.source import Source
@@ -68,10 +68,12 @@ class EmbeddedTable:
         )
 
     def repeated(self, name: str) -> int:
-        column = dictionary(name, self._loaded([name])[name])
-        texts = pc.utf8_trim_whitespace(column.dictionary.cast(pa.large_string()))
-        codes = texts.dictionary_encode().indices.take(column.indices).drop_null()
-        return len(codes) - len(codes.unique())
+        column = plain_values(self._loaded([name])[name]).drop_null()
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            column = pc.utf8_trim_whitespace(column)
+            column = column.filter(pc.not_equal(column, ""))
+        hashes = row_hashes([(name, column)])
+        return len(hashes) - len(np.unique(hashes))
 
     def _tuples(self, quasi: Sequence[str]) -> Codes:
         """The distinct tuple of each row, in the order of the summary."""
