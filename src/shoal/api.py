@@ -492,8 +492,7 @@ def _check_people(data: Dataset, policy: Policy, method: Algorithm, rows_are_peo
     if rows_are_people:
         raise SchemaError(f"column {person!r} says whose each record is; leave rows_are_people out, or that column")
     for model in policy.models:
-        if not model.counts_people:
-            raise ParameterError(f"{registry.name_of(model)} does not count people; leave it or the person column out")
+        model.check_people()
     if not method.counts_people:
         raise ParameterError(
             f"{registry.name_of(method)} does not count people yet; use mondrian, a clustering such as k-member, or a "

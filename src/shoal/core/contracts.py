@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Parametrized
-from shoal.errors import NotDefined
+from shoal.errors import NotDefined, ParameterError
 
 if TYPE_CHECKING:
     from shoal.core.classes import Classes
@@ -166,6 +166,11 @@ class Model(Parametrized, ABC):
         `whole` sum n over the class and the table, which differs where people are counted and have several values.
         """
         return None
+
+    def check_people(self) -> None:
+        """Raises when it would take records for people."""
+        if not self.counts_people:
+            raise ParameterError(f"{type(self).__name__} does not count people; leave it or the person column out")
 
     def concealed(self, schema: Schema) -> Model:
         """The same model as a manifest may show it: without any value of a cell among its parameters."""

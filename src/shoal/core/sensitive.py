@@ -80,8 +80,8 @@ class SensitiveModel(Model):
 
     def histograms(self, classes: Classes) -> tuple[Histogram, ...]:
         """The sensitive attributes that it is about."""
-        if classes.people is not None and not self.counts_people:
-            raise ParameterError(f"{type(self).__name__} does not count people; leave it or the person column out")
+        if classes.people is not None:
+            self.check_people()
         if self.column is not None:
             return (classes.histogram(self.column),)
         if not classes.sensitive:

@@ -205,8 +205,8 @@ def ask(
             f"{type(model).__name__} cannot be asked about sets of attributes, because it judges all classes of a "
             "table together; ask about one set"
         )
-    if classes.people is not None and not model.counts_people:
-        raise ParameterError(f"{type(model).__name__} does not count people; leave it or the person column out")
+    if classes.people is not None:
+        model.check_people()
     watch = (run or Run()).part(seconds=time_limit)
     given: Delta = float(delta) if share == "given" and isinstance(delta, Real) else "ask" if share == "ask" else None
     with _remembered(classes, model, tuple(attributes), sensitive, given) as (rows, memory, budget):
