@@ -134,6 +134,31 @@ def test_what_does_not_count_people_says_so():
             shoal.ask(data, notion=model, question=2, attributes=QUASI)
 
 
+@pytest.mark.parametrize("name", registry.names("models"))
+def test_every_model_takes_people_with_one_record_each_for_records(name):
+    draw = np.random.default_rng(5)
+    columns = {"sex": list("fm"), "town": list("abcde"), "disease": ["cancer", "flu", "hiv"], "job": list("xy")}
+    table = pl.DataFrame({column: draw.choice(values, 80) for column, values in columns.items()})
+    table = table.with_columns(pl.int_range(pl.len()).alias("who"))
+    for strict in (False, True):
+        roles = {"quasi": ["sex", "town"], "sensitive": ["disease", "job"][: 1 + strict], "strict": strict}
+        plain, counted = shoal.read(table, **roles).summary, shoal.read(table, **roles, person="who").summary
+        kind = registry.find("models", name)
+        for example in kind.examples:
+            model = registry.make(
+                "models", name, {**example, **({"column": "disease"} if strict and kind.needs_sensitive else {})}
+            )
+            if not model.counts_people:
+                with pytest.raises(ParameterError, match="does not count people"):
+                    model.check_people()
+                continue
+            for index in (None, [0, 0, 1, 1, 1, 2, 2, 2, 0, -1]):
+                some = [each if index is None else each.rolled(np.array(index, np.int32), np.zeros((0, 3), np.int32))
+                        for each in (plain, counted)]  # fmt: skip
+                assert model.levels(some[1]).tolist() == pytest.approx(model.levels(some[0]).tolist())
+                assert model.measure(some[1]).value == pytest.approx(model.measure(some[0]).value)
+
+
 def test_every_algorithm_counts_people_or_refuses():
     """Whatever is in the registry: a release that it makes has k people in every class."""
     data = read(visits(120, 30))
