@@ -704,6 +704,6 @@ def _people_found(release: Release, stated: Mapping[str, Any]) -> tuple[Finding,
             f"{told['smallest_class']:,} in the smallest class"
         )
         return (Finding(name="people", value=None, how=how),)
-    holds = found == told["published"]
+    holds = release.people_agree(told["published"])
     how = "people in the file, by their pseudonyms, held against the manifest"
     return (Finding(name="people", value=found, bound=told["published"], holds=holds, how=how),)

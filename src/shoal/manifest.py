@@ -110,7 +110,8 @@ class _Manifest(BaseModel):
         if person != ([self.people.column] if self.people else []) and self.policy.models:
             raise ValueError("its person column is not that of its columns")
         counted = self.people.populations if self.people else {}
-        if any(len(counts) != len(self.sensitive[name].population) for name, counts in counted.items()):
+        sizes = {name: len(shape.population) for name, shape in self.sensitive.items()}
+        if any(len(counts) != sizes.get(name) for name, counts in counted.items()):
             raise ValueError("its counts of people are not those of its sensitive attributes")
         if any(sum(shape.population) not in (self.records, self.published) for shape in self.sensitive.values()):
             raise ValueError("its counts of sensitive values do not add up to its records")

@@ -198,6 +198,25 @@ def test_pseudonyms_let_people_be_counted_again(tmp_path):
     assert manifest["people"]["populations"]["disease"] == data.summary.histogram("disease").parts.population.tolist()
 
 
+def test_a_manifest_that_tells_something_else_about_people_is_found_out(tmp_path):
+    release = shoal.anonymize(read(), "k-anonymity:k=3", "t-closeness:t=0.6", seed=1, pseudonyms=shoal.Pseudonyms())
+    path, manifest = written(release, tmp_path)
+    beside = path.with_name(path.name + ".manifest.json")
+    few = {"populations": {"disease": [1] * 4}}
+    for lie in ({"published": 41}, {"count": 30}, few):
+        beside.write_text(json.dumps({**manifest, "people": {**manifest["people"], **lie}}))
+        assert shoal.verify(path)["people"].holds is False, lie
+    for changed in (
+        {key: value for key, value in manifest.items() if key != "people"},
+        {**manifest, "people": {**manifest["people"], "column": "age"}},
+        {**manifest, "people": {**manifest["people"], "populations": {"disease": [1]}}},
+        {**manifest, "people": {**manifest["people"], "populations": {"nothing": [1]}}},
+    ):
+        beside.write_text(json.dumps(changed))
+        with pytest.raises(InputError, match="this manifest is broken"):
+            shoal.verify(path)
+
+
 def test_the_same_person_has_one_pseudonym_and_no_name_is_left():
     release = shoal.anonymize(
         read(), "k-anonymity:k=3", seed=1, pseudonyms=shoal.Pseudonyms(key=b"sixteen bytes or more")

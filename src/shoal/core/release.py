@@ -359,6 +359,19 @@ class Release:
             stated["populations"] = {name: counts.tolist() for name, counts in self.crowd.populations.items()}
         return {"people": stated}
 
+    def people_agree(self, stated: int) -> bool:
+        """Whether the release has as many people as is stated, and no more than the crowd, of any value."""
+        classes = self.in_people(self.view.people())
+        found = people_in(classes)
+        agree = found == stated and (self.crowd is None or found <= self.crowd.count)
+        for histogram in classes.sensitive:
+            people = histogram.people
+            assert people is not None
+            pairs = group([histogram.values, people.codes], [len(people.population), int(people.codes.max()) + 1])
+            shown = np.bincount(pairs.keys[0], minlength=len(people.population))
+            agree &= bool(np.all(shown <= people.population)) and int(people.population.max()) <= people.count
+        return agree
+
     def counts_agree(self) -> Finding:
         """Whether the counts of sensitive values that a manifest states can be those of the table, or are those of the
         release, whichever the policy's models ask for."""
