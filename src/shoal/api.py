@@ -10,11 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from shoal import job, manifest, registry
 from shoal.core import queries
 from shoal.core.columns import PublishedColumn, published_columns
 from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Engine, Metric, Model
 from shoal.core.dataset import Dataset
+from shoal.core.decision import decided_groups
 from shoal.core.estimation import Estimate
 from shoal.core.files import recover, sha256
 from shoal.core.finding import Finding, Findings
@@ -24,7 +27,7 @@ from shoal.core.parameters import parameters
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release, manifest_path
+from shoal.core.release import Crowd, Release, manifest_path, people_in
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role, roles
 from shoal.core.values import Values
@@ -32,7 +35,7 @@ from shoal.diagnosis.dependencies import Dependencies
 from shoal.diagnosis.dependencies import dependencies as dependencies_of
 from shoal.diagnosis.detection import Detection
 from shoal.diagnosis.detection import detect as detected
-from shoal.diagnosis.exposure import exposure
+from shoal.diagnosis.exposure import exposure, linked
 from shoal.diagnosis.questions import TABLE, Answer, which
 from shoal.diagnosis.questions import ask as answered
 from shoal.diagnosis.sql import sql as sql
@@ -52,8 +55,8 @@ from shoal.errors import (
 SEED_BITS = 63
 """Bits of a seed that is drawn: far too many to be tried, and still a number that every file format holds."""
 
-_ENCODED = (Role.QUASI, Role.SENSITIVE)
-"""The roles whose values are looked at; other columns are published as they are, or not at all."""
+_RULED = (Role.QUASI, Role.SENSITIVE)
+"""The roles that may have a hierarchy and a missing-value rule."""
 
 HierarchySpec = str | Path | Mapping[str, Any] | Builder | Hierarchy
 
@@ -64,6 +67,7 @@ def read(
     quasi: Iterable[str] = (),
     sensitive: Iterable[str] = (),
     identifiers: Iterable[str] = (),
+    person: str | None = None,
     hierarchies: str | Path | Mapping[str, HierarchySpec] | None = None,
     column_hierarchies: Mapping[str, HierarchySpec] | None = None,
     kinds: Mapping[str, str] | None = None,
@@ -82,6 +86,8 @@ def read(
         quasi: columns that outsiders may know.
         sensitive: columns that nobody should learn about a person.
         identifiers: columns that name a person; a release drops them.
+        person: the column that says whose each record is, where people have several: then people are counted, not
+            records. A release drops it, as identifiers.
         hierarchies: a folder with a file `<column>.csv` (or `.toml`, `.json`) for each column that has one, or a
             mapping from column to a file, a builder (`"intervals:width=5"`) or a `Hierarchy`. A quasi-identifier
             without one gets an automatic one.
@@ -107,13 +113,16 @@ def read(
     opened = chosen_engine.open(
         source, delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas
     )
-    assigned = roles(opened.names, quasi=_listed(quasi), sensitive=_listed(sensitive), identifiers=_listed(identifiers))
+    assigned = roles(
+        opened.names, quasi=_listed(quasi), sensitive=_listed(sensitive), identifiers=_listed(identifiers),
+        person=[] if person is None else [person],
+    )  # fmt: skip
     for named in (kinds or {}, missing_rules or {}):
         unknown = [name for name in named if name not in assigned]
         if unknown:
             raise unknown_columns(unknown, assigned)
     rules = {name: job.member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()}
-    idle = [name for name, rule in rules.items() if rule is not Missing.VALUE and assigned[name] not in _ENCODED]
+    idle = [name for name, rule in rules.items() if rule is not Missing.VALUE and assigned[name] not in _RULED]
     if idle:
         raise SchemaError(
             f"column {idle[0]!r} is {assigned[idle[0]]}, and missing-value rules are for quasi-identifiers and "
@@ -127,7 +136,7 @@ def read(
             return spec
         if spec is not None and len(values.texts):
             return spec.build(values)
-        if role is Role.SENSITIVE or not len(values.texts):
+        if role is not Role.QUASI or not len(values.texts):
             return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
         made: Hierarchy = registry.make("hierarchies", "automatic", {}).build(values)
         return made
@@ -158,7 +167,7 @@ def _chosen_hierarchies(
         files = {
             name: folder / f"{name}{ending}"
             for name, role in assigned.items()
-            if role in _ENCODED
+            if role in _RULED
             for ending in job.ENDINGS
             if (folder / f"{name}{ending}").is_file()
         }
@@ -411,6 +420,7 @@ def anonymize(
     seed: int | None = None,
     pseudonyms: Pseudonyms | None = None,
     allow_unverified: bool = False,
+    rows_are_people: bool = False,
     run: Run | None = None,
 ) -> Release:
     """A release that satisfies every model; it is read back from its published values before it is handed out.
@@ -430,6 +440,7 @@ def anonymize(
         pseudonyms: what stands in the place of identifiers.
         allow_unverified: whether what an algorithm makes that need not keep the policy is handed out all the same; it
             then claims nothing, and its manifest states the k that it has.
+        rows_are_people: says that every record is a person of its own, also where an identifier repeats.
         run: is told how far the work is, and can stop it.
 
     Raises:
@@ -456,6 +467,8 @@ def anonymize(
     )
     method = job.plugin("algorithms", algorithm)
     job.check_policy(policy, method, allow_unverified=allow_unverified)
+    if policy.models:
+        _check_people(data, policy, method, rows_are_people)
     recoding = method.search(data, policy, run)
     if method.unverified:
         policy = replace(policy, models=())
@@ -475,6 +488,30 @@ def anonymize(
     return release
 
 
+def _check_people(data: Dataset, policy: Policy, method: Algorithm, rows_are_people: bool) -> None:
+    """Refuses to take records for people where an identifier says otherwise, and what cannot count people."""
+    person = data.schema.person
+    if person is None:
+        for name in data.schema.identifiers:
+            repeated = 0 if rows_are_people else data.table.repeated(name)
+            if repeated:
+                raise SchemaError(
+                    f"identifier {name!r} repeats in {repeated:,} of {data.records:,} records, and k of them may be "
+                    "those of one person; name the column that says whose each record is with person (--person "
+                    "COLUMN), or say with rows_are_people (--rows-are-people) that every row is a person of its own"
+                )
+        return
+    if rows_are_people:
+        raise SchemaError(f"column {person!r} says whose each record is; leave rows_are_people out, or that column")
+    for model in policy.models:
+        model.check_people()
+    if not method.counts_people:
+        raise ParameterError(
+            f"{registry.name_of(method)} does not count people yet; use mondrian, a clustering such as k-member, or a "
+            "full-domain search such as optimal"
+        )
+
+
 def publish(
     data: Dataset,
     recoding: Recoding,
@@ -487,7 +524,7 @@ def publish(
     form = registry.make("forms", recoding.form, {})
     sheets = form.sheets(data.schema, pseudonyms=pseudonyms is not None)
     seed = policy.seed if policy is not None else 0
-    return Release(
+    release = Release(
         form=form,
         tables=data.table.publish(data.schema, recoding, sheets, seed=seed, pseudonyms=pseudonyms, run=run or Run()),
         schema=data.schema,
@@ -495,8 +532,23 @@ def publish(
         engine=data.engine,
         policy=policy,
         recoding=recoding,
-        populations={histogram.column: histogram.population for histogram in data.summary.sensitive},
+        **_whole(data),
     )
+    plan = recoding.plan
+    if data.schema.person is None or plan is None or release.view.people() is not release.view.groups():
+        return release
+    placed, classes = release.view.placed(recoding), len(release.view.people())
+    return release.with_members(decided_groups(data, plan, placed, classes, release.seed))
+
+
+def _whole(data: Dataset) -> dict[str, Any]:
+    """What a release knows of the whole table."""
+    held = data.summary.sensitive
+    known: dict[str, Any] = {"populations": {histogram.column: histogram.population for histogram in held}}
+    if data.people is not None:
+        counted = {histogram.column: histogram.people.population for histogram in held if histogram.people is not None}
+        known["crowd"] = Crowd(data.people, counted)
+    return known
 
 
 def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | str) -> Findings:
@@ -515,7 +567,7 @@ def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | st
     opened = release if isinstance(release, Release) else open_release(release, data)
     chosen, broken = ([job.plugin("metrics", metric) for metric in metrics], []) if metrics else _every("metrics")
     left_out = Finding(name="suppressed", value=opened.suppressed, how="records that were left out", unit="records")
-    kept = opened.verify(opened.policy) if opened.policy else Findings((left_out,))
+    kept = opened.verify(opened.policy, as_far_as_known=True) if opened.policy else Findings((left_out,))
     scores = [*(_scored(metric, data, opened) for metric in chosen), *broken]
     named = {finding.name for finding in (*kept, *scores)}
     return Findings((*scores, *kept, *(finding for finding in _risk(opened) if finding.name not in named)))
@@ -557,7 +609,11 @@ def _risk(release: Release) -> Findings:
     try:
         models = release.policy.models if release.policy else ()
         wanted = max((model.least for model in models if model.identity), default=None)
-        return exposure(release.view.people(), wanted)
+        classes = release.in_people(release.view.people())
+        found = exposure(classes, wanted)
+        if classes.people is None or release.schema.person not in release.published.names:
+            return found
+        return Findings((*found, linked(classes.people)))
     except NotDefined as reason:
         return Findings((Finding(name="k", value=None, how=f"not defined: {reason}"),))
 
@@ -593,15 +649,29 @@ def open_release(path: str | Path, data: Dataset) -> Release:
     stated = manifest.load(path) if manifest_path(path).exists() else None
     form = registry.make("forms", stated["form"] if stated else "generalized", {})
     tables = {part: data.engine.open_published(place) for part, place in manifest.parts(stated, path).items()}
-    populations = {histogram.column: histogram.population for histogram in data.summary.sensitive}
     release = Release(
         form=form, tables=tables, schema=data.schema, records=data.records, engine=data.engine,
-        policy=manifest.policy_of(stated) if stated else None, populations=populations,
+        policy=manifest.policy_of(stated) if stated else None, **_whole(data),
         stated_spellings=manifest.spellings_of(stated) if stated else {},
     )  # fmt: skip
     if release.suppressed < 0:
         raise InputError(f"{path.name} has more records than the table; it is not a release of it")
-    return release
+    return release if data.schema.person is None else _with_members(release, data)
+
+
+def _with_members(release: Release, data: Dataset) -> Release:
+    """A release with the people in its classes, where the table and the published values leave no doubt about them:
+    when everybody fits into one class at most, and classes then have the records that they are published with."""
+    try:
+        people, candidates = release.view.people(), release.view.candidates(data.summary.keys)
+        counts = np.diff(candidates.starts)
+        if counts.max(initial=0) > 1:
+            return release
+        index = np.full(len(counts), -1, np.int32)
+        index[counts == 1] = candidates.classes
+        return release.with_members(data.summary.rolled(index, people.keys))
+    except (NotDefined, InputError, VerificationError):
+        return release
 
 
 def query(
@@ -665,7 +735,7 @@ def _as_published(path: Path, stated: Mapping[str, Any], engine: Engine) -> Rele
     schema, populations = manifest.schema_of(stated, tables)
     return Release(
         form=registry.make("forms", stated["form"], {}), tables=tables, schema=schema, records=stated["records"],
-        engine=engine, policy=manifest.policy_of(stated), populations=populations,
+        engine=engine, policy=manifest.policy_of(stated), populations=populations, crowd=manifest.crowd_of(stated),
         stated_spellings=manifest.spellings_of(stated),
     )  # fmt: skip
 
@@ -702,8 +772,27 @@ def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
         )  # fmt: skip
         counts = (release.counts_agree(),) if release.populations else ()
         assert release.policy is not None
-        return Findings((*release.verify(release.policy), rows, *counts, unchanged))
+        kept = release.verify(release.policy, as_far_as_known=True)
+        return Findings((*kept, *_people_found(release, stated), rows, *counts, unchanged))
     except ShoalError:
         if same:
             raise
         return Findings((unchanged,))  # it was changed into something that cannot be measured: the answer is no
+
+
+def _people_found(release: Release, stated: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """How many people a release has, held against its manifest, or why they cannot be counted."""
+    if "people" not in stated:
+        return ()
+    told = stated["people"]
+    try:
+        found = people_in(release.in_people(release.view.people()))
+    except NotDefined as reason:
+        how = (
+            f"not defined: {reason}; counted when it was made, as the manifest states: {told['published']:,} people, "
+            f"{told['smallest_class']:,} in the smallest class"
+        )
+        return (Finding(name="people", value=None, how=how),)
+    holds = release.people_agree(told["published"])
+    how = "people in the file, by their pseudonyms, held against the manifest"
+    return (Finding(name="people", value=found, bound=told["published"], holds=holds, how=how),)

@@ -65,6 +65,10 @@ class NotDefined(ShoalError):  # noqa: N818 - it is an answer, shown as the reas
     """A form of release cannot answer a question; the message is the reason, and a report shows it."""
 
 
+class PeopleUnknown(NotDefined):
+    """A release does not say whose its records are, so that people cannot be counted in it."""
+
+
 class CancelledError(ShoalError):
     """Somebody stopped the run; nothing was written."""
 

@@ -154,6 +154,7 @@ class _Policy(_Strict):
     seed: StrictInt | None = None
     allow_unverified: StrictBool = False
     strict: StrictBool = False
+    rows_are_people: StrictBool = False
 
 
 class _Output(_Strict):
@@ -200,6 +201,7 @@ class Job:
     seed: int | None = None
     allow_unverified: bool = False
     strict: bool = False
+    rows_are_people: bool = False
     algorithm: Algorithm | None = None
     output: Path | None = None
     plot: Path | None = None
@@ -209,6 +211,14 @@ class Job:
     def named(self, role: Role) -> list[str]:
         """The columns that have a role."""
         return [name for name, column in self.columns.items() if column.role is role]
+
+    @property
+    def person(self) -> str | None:
+        """The column that says whose each record is."""
+        named = self.named(Role.ENTITY)
+        if len(named) > 1:
+            raise ParameterError(f"{len(named)} columns have the role entity; one says whose each record is")
+        return next(iter(named), None)
 
     def models_with(self, models: list[Model]) -> tuple[Model, ...]:
         """The job's models, with these in the place of those of the same kind."""
@@ -248,6 +258,7 @@ class Job:
             quasi=self.named(Role.QUASI),
             sensitive=self.named(Role.SENSITIVE),
             identifiers=self.named(Role.IDENTIFIER),
+            person=self.person,
             hierarchies=self.hierarchies,
             column_hierarchies={name: column.hierarchy for name, column in self.columns.items() if column.hierarchy},
             kinds={name: column.kind for name, column in self.columns.items() if column.kind},
@@ -341,6 +352,7 @@ class Job:
             "policy": {
                 "suppression": self.suppression, "seed": self.seed, "strict": self.strict or None,
                 "allow_unverified": self.allow_unverified or None,
+                "rows_are_people": self.rows_are_people or None,
                 "objective": spelled(self.objective) if self.objective else None,
                 "models": [spelled(model) for model in self.models],
             },
@@ -412,6 +424,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         models=tuple(plugin("models", model) for model in file.policy.models),
         suppression=file.policy.suppression, seed=file.policy.seed, strict=file.policy.strict,
         allow_unverified=file.policy.allow_unverified,
+        rows_are_people=file.policy.rows_are_people,
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         plot=resolved(file.output.plot), pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),

@@ -17,7 +17,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Spelling
-from shoal.core.release import FORMAT, manifest_path, part_path
+from shoal.core.release import FORMAT, Crowd, manifest_path, part_path
 from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.errors import InputError, ParameterError, unknown_columns
 
@@ -66,6 +66,14 @@ class _Sensitive(BaseModel):
         return self
 
 
+class _People(BaseModel):
+    column: StrictStr
+    published: Count
+    smallest_class: Count
+    count: Count | None = None
+    populations: dict[str, list[Count]] = {}
+
+
 class _Algorithm(BaseModel):
     name: StrictStr
 
@@ -90,6 +98,7 @@ class _Manifest(BaseModel):
     columns: list[_Column]
     sensitive: dict[str, _Sensitive]
     strict: StrictBool = False
+    people: _People | None = None
 
     @model_validator(mode="after")
     def _fits_together(self) -> _Manifest:
@@ -106,6 +115,13 @@ class _Manifest(BaseModel):
         sensitive = {column.name for column in self.columns if column.role is Role.SENSITIVE}
         if set(self.sensitive) != (sensitive if self.policy.models else set()):
             raise ValueError("its sensitive attributes are not those of its columns")
+        person = [column.name for column in self.columns if column.role is Role.ENTITY]
+        if person != ([self.people.column] if self.people else []) and self.policy.models:
+            raise ValueError("its person column is not that of its columns")
+        counted = self.people.populations if self.people else {}
+        sizes = {name: len(shape.population) for name, shape in self.sensitive.items()}
+        if any(len(counts) != sizes.get(name) for name, counts in counted.items()):
+            raise ValueError("its counts of people are not those of its sensitive attributes")
         if any(sum(shape.population) not in (self.records, self.published) for shape in self.sensitive.values()):
             raise ValueError("its counts of sensitive values do not add up to its records")
         return self
@@ -195,7 +211,7 @@ def schema_of(stated: Mapping[str, Any], tables: Mapping[str, Published]) -> tup
         name, role = entry["name"], Role(entry["role"])
         if role is Role.IDENTIFIER:
             continue
-        if name not in shown:
+        if name not in shown and role is not Role.ENTITY:
             raise unknown_columns([name], shown)
         hierarchy = None
         if name in stated["sensitive"]:
@@ -204,6 +220,15 @@ def schema_of(stated: Mapping[str, Any], tables: Mapping[str, Published]) -> tup
             populations[name] = np.array(shape["population"], dtype=np.int64)
         columns.append(Column(name=name, role=role, kind=Kind(entry["kind"]), hierarchy=hierarchy))
     return Schema(tuple(columns), strict=stated.get("strict", False)), populations
+
+
+def crowd_of(stated: Mapping[str, Any]) -> Crowd | None:
+    """The people of the whole table, where a manifest states them."""
+    people = stated.get("people") or {}
+    if people.get("count") is None:
+        return None
+    counted = people.get("populations", {})
+    return Crowd(people["count"], {name: np.array(counts, np.int64) for name, counts in counted.items()})
 
 
 def _tree(name: str, shape: Mapping[str, Any], labels: Sequence[str | None]) -> Hierarchy:

@@ -51,7 +51,8 @@ def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
     run.check()
     release = api.anonymize(
         data, *job.models, algorithm=job.algorithm or "mondrian", suppression=job.suppression, objective=job.objective,
-        seed=job.seed, pseudonyms=pseudonyms, allow_unverified=job.allow_unverified, run=run,
+        seed=job.seed, pseudonyms=pseudonyms, allow_unverified=job.allow_unverified,
+        rows_are_people=job.rows_are_people, run=run,
     )  # fmt: skip
     assert release.policy is not None
     seed = release.policy.seed

@@ -37,7 +37,7 @@ def people(rows=240, seed=0):
     days = [datetime.date(1950 + 7 * place, 1 + place, 28 - place) for place in range(9)]
     return pl.DataFrame(
         {
-            "name": [f"person {place % 200}" for place in range(rows)],
+            "name": [f"person {place}" for place in range(rows)],
             "age": some(list(range(20, 60, 3))),
             "sex": spelled("f", ["m", " f"]),
             "born": some(days),
@@ -75,7 +75,14 @@ def same_classes(left, right):
     assert left.attributes == right.attributes and left.records == right.records
     assert np.array_equal(left.keys, right.keys) and np.array_equal(left.sizes, right.sizes)
     assert len(left.sensitive) == len(right.sensitive)
-    for mine, other in zip(left.sensitive, right.sensitive, strict=True):
+    assert (left.people is None) == (right.people is None)
+    everything = [*left.sensitive, *([left.people] if left.people else [])]
+    for mine, other in zip(everything, [*right.sensitive, *([right.people] if right.people else [])], strict=True):
+        assert (mine.people is None) == (other.people is None)
+        if mine.people is not None:
+            assert mine.people.count == other.people.count
+            for what in ("codes", "population"):
+                assert np.array_equal(getattr(mine.people, what), getattr(other.people, what)), what
         for what in ("starts", "values", "counts", "population", "contexts"):
             ours, theirs = getattr(mine, what), getattr(other, what)
             assert (ours is None) == (theirs is None), what
@@ -196,6 +203,31 @@ def test_several_sensitive_attributes(engine, strict):
     assert facts(made[1].verify(made[1].policy)) == facts(made[0].verify(made[0].policy))
 
 
+@pytest.mark.parametrize("algorithm", ["optimal", "mondrian", "k-member:refine=true"])
+@pytest.mark.parametrize("pseudonyms", [None, shoal.Pseudonyms(key=KEY)])
+def test_people_with_several_records_are_counted_alike(engine, algorithm, pseudonyms, tmp_path):
+    table = people().with_columns((pl.int_range(pl.len()) % 90).cast(pl.String).alias("visitor"))
+    datasets = both(table, engine, quasi=["age", "sex"], person="visitor", missing_rules={"age": "drop"})
+    assert datasets[1].people == datasets[0].people == 90
+    same_classes(datasets[1].summary, datasets[0].summary)
+    assert np.array_equal(datasets[1].summary.headcounts, datasets[0].summary.headcounts)
+    assert facts(shoal.diagnose(datasets[1], k=3)) == facts(shoal.diagnose(datasets[0], k=3))
+    models = ["k-anonymity:k=4", "entropy-l-diversity:l=1.5"]
+    made = [
+        shoal.anonymize(data, *models, algorithm=algorithm, suppression=0.1, seed=3, pseudonyms=pseudonyms)
+        for data in datasets
+    ]
+    assert made[1].frame.equals(made[0].frame)
+    assert facts(shoal.evaluate(datasets[1], made[1])) == facts(shoal.evaluate(datasets[0], made[0]))
+    files = [tmp_path / str(place) / "release.csv" for place in range(2)]
+    for release, path in zip(made, files, strict=True):
+        path.parent.mkdir()
+        assert release.write(path).is_file()
+        assert shoal.verify(path, engine=engine).holds
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert facts(shoal.verify(files[1], engine=engine)) == facts(shoal.verify(files[0], engine=DEFAULT))
+
+
 def test_rules_for_missing_values(engine):
     rules = {"age": "drop", "disease": "drop", "sex": "value"}
     reference, data = both(people(), engine, missing_rules=rules, missing=["cold"])
@@ -229,10 +261,13 @@ def test_roles_are_detected_alike(engine, kind, tmp_path):
 
 
 def test_random_pseudonyms_stand_for_the_same_people(engine):
-    data = shoal.read(people(), **ROLES, engine=engine)
-    frame = shoal.anonymize(data, "k-anonymity:k=3", seed=1, pseudonyms=shoal.Pseudonyms()).frame
+    table = people().with_columns((pl.int_range(pl.len()) % 200).cast(pl.String).alias("name"))
+    data = shoal.read(table, **ROLES, engine=engine)
+    frame = shoal.anonymize(
+        data, "k-anonymity:k=3", seed=1, pseudonyms=shoal.Pseudonyms(), rows_are_people=True
+    ).frame  # fmt: skip
     assert frame["name"].n_unique() == 200
-    assert not set(frame["name"]) & set(people()["name"])
+    assert not set(frame["name"]) & set(table["name"])
 
 
 def test_the_order_of_the_records_changes_nothing(engine):
@@ -275,7 +310,7 @@ def test_odd_names_of_columns(engine):
     pseudonyms = shoal.Pseudonyms(key=KEY)
     for algorithm, models in {"optimal": ["k-anonymity:k=2"], "rank-swapping": []}.items():
         made = [
-            shoal.anonymize(each, *models, algorithm=algorithm, seed=1, pseudonyms=pseudonyms)
+            shoal.anonymize(each, *models, algorithm=algorithm, seed=1, pseudonyms=pseudonyms, rows_are_people=True)
             for each in (reference, data)
         ]
         assert made[1].frame.equals(made[0].frame)

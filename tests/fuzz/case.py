@@ -233,7 +233,7 @@ def job(case: Case, source: Path, folder: Path, target: Path) -> dict[str, Any]:
         output |= {"pseudonyms": case.pseudonyms, "key_file": str(key)}
     name, values = case.algorithm
     policy = {
-        "suppression": case.suppression, "seed": case.seed, "strict": case.strict,
+        "suppression": case.suppression, "seed": case.seed, "strict": case.strict, "rows_are_people": True,
         "models": [{"name": name, **_listed(values)} for name, values in case.models],
     }  # fmt: skip
     if case.objective is not None:

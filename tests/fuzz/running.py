@@ -110,6 +110,7 @@ class _Trial:
                 objective=case.objective,
                 seed=case.seed,
                 pseudonyms=pseudonyms[case.pseudonyms],
+                rows_are_people=True,
             )
             self.told.append(repr(release))
             release.write(target)

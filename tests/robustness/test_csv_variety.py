@@ -154,7 +154,7 @@ def test_odd_names(tmp_path: Path, shoal) -> None:
     for ending in ("csv", "parquet", "arrow"):
         target = tmp_path / f"out.{ending}"
         data = library.read(source, quasi=NAMES[:6], sensitive=["a.b"], identifiers=["index"])
-        library.anonymize(data, library.KAnonymity(k=3)).write(target)
+        library.anonymize(data, library.KAnonymity(k=3), rows_are_people=True).write(target)
         assert library.verify(target).holds
         again = library.read(target, quasi=["a.b", "a"])
         assert again.schema.names == tuple(name for name in NAMES if name != "index")

@@ -92,7 +92,7 @@ def test_files_hold_every_type(ending: str, tmp_path: Path) -> None:
     source, target = stored(table, tmp_path / f"in.{ending}"), tmp_path / f"out.{ending}"
     before = source.read_bytes()
     data = library.read(source, quasi=["int8", "bool"], sensitive=["decimal"], identifiers=["string"])
-    library.anonymize(data, library.KAnonymity(k=3)).write(target)
+    library.anonymize(data, library.KAnonymity(k=3), rows_are_people=True).write(target)
     assert library.verify(target).holds
     reader = pa.parquet.read_table if ending == "parquet" else pa.feather.read_table
     published = reader(target)

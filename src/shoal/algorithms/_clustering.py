@@ -47,6 +47,7 @@ class Clustering(Algorithm):
         Doc("seconds after which the refinement stops; a run that stops so depends on the speed of the machine"),
     ] = 60.0
 
+    counts_people: ClassVar[bool] = True
     by_union: ClassVar[bool] = False
     """Whether clusters that break the policy merge by the cost of the union, not by what the merger adds."""
 

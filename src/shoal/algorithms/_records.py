@@ -98,8 +98,8 @@ class Records:
 
     @cached_property
     def judged(self) -> bool:
-        """Whether some model looks at more than the size of a class."""
-        return any(not model.by_size for model in self.policy.models)
+        """Whether some model looks at more than the size of a class, as all do where people have several records."""
+        return self.dataset.schema.person is not None or any(not model.by_size for model in self.policy.models)
 
     def holds(self, owners: Codes) -> NDArray[np.bool_]:
         """For each cluster, whether it satisfies the policy; records with a negative cluster do not count."""

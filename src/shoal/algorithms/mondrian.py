@@ -50,6 +50,7 @@ class Mondrian(Algorithm):
         ['[21-22]', '[21-22]', '[23-24]', '[23-24]']
     """
 
+    counts_people: ClassVar[bool] = True
     examples: ClassVar[Examples] = (
         {},
         {"strict": False, "numeric": "mean"},
@@ -127,7 +128,8 @@ class _Cutter:
             [dataset.summary.keys[place] for place in ranked],
             [intervals[place] for place in ranked],
         )
-        self.judges = tuple(model for model in policy.models if not model.by_size)
+        people = dataset.schema.person is not None
+        self.judges = tuple(model for model in policy.models if people or not model.by_size)
         self.rounds = 0
 
     def run(self, run: Run) -> Codes:

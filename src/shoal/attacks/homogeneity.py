@@ -19,7 +19,7 @@ from shoal.errors import NotDefined
 @dataclass(frozen=True, kw_only=True)
 class Homogeneity(Attack):
     """Finds a person's group and guesses the sensitive value that most of its records have. Where all have one, the
-    guess is certain, however large the group.
+    guess is certain, however large the group. Where a person column is named, the value that most of its people have.
 
     With several sensitive attributes the one that gives most away counts.
 
@@ -41,11 +41,12 @@ class Homogeneity(Attack):
     examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
 
     def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
-        groups = release.view.groups()
+        groups = release.in_people(release.view.groups())
         if not groups.sensitive:
             raise NotDefined("there is no sensitive attribute to guess")
         attempts = []
-        for histogram in groups.sensitive:
+        for counted in groups.sensitive:
+            histogram = counted.parts if groups.people is not None else counted
             most, sizes = histogram.greatest(histogram.counts), histogram.sizes
             records = max(int(sizes.sum()), 1)
             certainty = most / sizes.clip(1)
@@ -53,7 +54,7 @@ class Homogeneity(Attack):
                 Attempt(
                     name="homogeneity",
                     success=int(most.sum()) / records,
-                    baseline=int(histogram.population.max(initial=0)) / max(int(histogram.population.sum()), 1),
+                    baseline=float(histogram.priors.max(initial=0.0)),
                     worst=float(certainty.max(initial=0.0)),
                     above=int(sizes[certainty > self.threshold].sum()) / records,
                     threshold=self.threshold,

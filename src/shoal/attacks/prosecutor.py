@@ -11,15 +11,16 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Attack, Attempt
 from shoal.core.dataset import Dataset
+from shoal.core.grouping import Counts
 from shoal.core.parameters import Examples
-from shoal.core.release import Release
+from shoal.core.release import Release, people_in
 from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prosecutor(Attack):
     """Knows that a person is in the release, knows the person's quasi-identifiers, and picks a record at random among
-    those that match. The chance is 1 over the size of the person's class.
+    those that match. The chance is 1 over the size of the person's class, in people where a person column is named.
 
     Does not say what the attacker learns from the right record, nor how likely it is to know that somebody is in it.
 
@@ -38,9 +39,12 @@ class Prosecutor(Attack):
     examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
 
     def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
-        sizes = release.view.people().sizes
+        classes = release.in_people(release.view.people())
+        sizes = classes.headcounts
         records = int(sizes.sum())
         exposed = int(sizes[1 / np.maximum(sizes, 1) > self.threshold].sum())
+        if classes.people is not None:
+            return self._on_people(sizes, records, exposed, people_in(classes))
         return Attempt(
             name="prosecutor",
             success=len(sizes) / records if records else 0.0,
@@ -50,4 +54,17 @@ class Prosecutor(Attack):
             threshold=self.threshold,
             knew="that a person is in the release, and the person's quasi-identifiers",
             meaning="how often a record that is picked among the matching ones is the person's",
+        )
+
+    def _on_people(self, heads: Counts, places: int, exposed: int, people: int) -> Attempt:
+        """The figures where people have several records, over all that a person has in different classes."""
+        return Attempt(
+            name="prosecutor",
+            success=len(heads) / places if places else 0.0,
+            baseline=1 / people if people else 0.0,
+            worst=1 / int(heads.min()) if places else 0.0,
+            above=exposed / places if places else 0.0,
+            threshold=self.threshold,
+            knew="that a person is in the release, and the quasi-identifiers of one of the person's records",
+            meaning="how often somebody who is picked among the people that match is the person",
         )

@@ -48,6 +48,10 @@ class Wanted:
             "--allow-unverified", help="Hand out what need not keep the policy, such as kactus:recode=literal."
         ),
     ] = None
+    rows_are_people: Annotated[
+        bool | None,
+        typer.Option("--rows-are-people", help="Every row is a person of its own, also where an identifier repeats."),
+    ] = None
 
     def applied(self, made: Job) -> Job:
         from shoal.job import plugin
@@ -57,6 +61,7 @@ class Wanted:
             made, models=made.models_with([plugin("models", model) for model in chosen]),
             algorithm=plugin("algorithms", self.algorithm or made.algorithm or "mondrian"),
             suppression=self.suppression, seed=self.seed, strict=self.strict, allow_unverified=self.allow_unverified,
+            rows_are_people=self.rows_are_people,
             objective=plugin("metrics", self.objective) if self.objective else None,
         )  # fmt: skip
 

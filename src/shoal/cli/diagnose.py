@@ -109,7 +109,7 @@ def _every_column_quasi(made: Job) -> Job:
         return made
     engine = made.engine or job.engine(None)
     names = engine.open(made.input, delimiter=made.delimiter, encoding=made.encoding, missing=made.missing).names
-    taken = {*made.named(Role.SENSITIVE), *made.named(Role.IDENTIFIER)}
+    taken = {*made.named(Role.SENSITIVE), *made.named(Role.IDENTIFIER), *made.named(Role.ENTITY)}
     return made.with_role(Role.QUASI, [name for name in names if name not in taken])
 
 

@@ -32,7 +32,8 @@ def run(
     if column is None:
         raise ParameterError("name the column with --column")
     made = source.made()
-    for role, names in ((Role.SENSITIVE, []), (Role.IDENTIFIER, []), (Role.QUASI, [column])):
+    others = (Role.SENSITIVE, Role.IDENTIFIER, Role.ENTITY)
+    for role, names in (*((other, []) for other in others), (Role.QUASI, [column])):
         made = made.with_role(role, names)
     if builder is not None:
         made = options.of_columns(made, hierarchy={column: job.builder(builder)})

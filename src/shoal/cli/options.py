@@ -131,6 +131,10 @@ class Table(Source):
     identifiers: Annotated[
         str | None, typer.Option("--identifiers", help="Direct identifiers, separated by commas.")
     ] = None
+    person: Annotated[
+        str | None,
+        typer.Option("--person", help="The column that says whose each record is; then people are counted, not rows."),
+    ] = None
     hierarchies: Annotated[Path | None, typer.Option("--hierarchies", help="A folder with <column>.csv files.")] = None
     hierarchy_of: Annotated[
         list[str] | None,
@@ -149,6 +153,8 @@ class Table(Source):
         for role, names in roles:
             if names is not None:
                 made = made.with_role(role, listed(names))
+        if self.person is not None:
+            made = made.with_role(Role.ENTITY, [self.person])
         builders = paired(self.hierarchy_of, "--hierarchy")
         rules = paired(self.missing_rules, "--missing-rule")
         return of_columns(

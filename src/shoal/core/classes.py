@@ -16,6 +16,16 @@ from shoal.errors import SchemaError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class People:
+    """Whose the entries of a histogram are: `codes` has the person of each one, `population[v]` counts the people who
+    have value `v` in the whole table, and `count` all of them there."""
+
+    codes: Codes
+    population: Counts
+    count: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Histogram:
     """How often each sensitive value occurs in each class, sparse, and in the whole table.
 
@@ -24,6 +34,10 @@ class Histogram:
 
     With `contexts`, every class falls apart into parts, within which people also agree on the other sensitive
     attributes: entries stand in the order of their context, then of their value, and models judge the `parts`.
+
+    With `people`, there is an entry for each person who has the value, and the `parts` count people, not records: how
+    many have each value, and as `members` how many there are, of `everybody` in the whole table. Somebody may have
+    several values, so these counts need not add up.
     """
 
     column: str
@@ -33,6 +47,9 @@ class Histogram:
     population: Counts
     hierarchy: Hierarchy | None = None
     contexts: Codes | None = None
+    people: People | None = None
+    members: Counts | None = None
+    everybody: int = 0
 
     @cached_property
     def owners(self) -> NDArray[np.int64]:
@@ -46,7 +63,9 @@ class Histogram:
 
     @cached_property
     def sizes(self) -> Counts:
-        """How many records each class has."""
+        """How many records, or where people are counted how many people, each class has."""
+        if self.members is not None:
+            return self.members
         return np.diff(np.append(0, np.cumsum(self.counts))[self.starts])
 
     @cached_property
@@ -57,6 +76,12 @@ class Histogram:
     @cached_property
     def priors(self) -> Floats:
         """The share of the whole table that each value has."""
+        return self.population / max(self.everybody or int(self.population.sum()), 1)
+
+    @cached_property
+    def distribution(self) -> Floats:
+        """The priors as shares that add up to 1, also where people have several values: then each value of a person
+        counts once."""
         return self.population / max(int(self.population.sum()), 1)
 
     def greatest(self, entries: NDArray[Any]) -> NDArray[Any]:
@@ -76,18 +101,39 @@ class Histogram:
 
     @cached_property
     def parts(self) -> Histogram:
-        """What models judge: the classes, or their parts where there are contexts."""
+        """What models judge: the classes, or their parts where there are contexts; in people where they are known."""
         if self.contexts is None:
-            return self
-        starts = np.append(self._firsts, len(self.counts)).astype(np.int64)
-        return replace(self, starts=starts, contexts=None)
+            found = self
+        else:
+            starts = np.append(self._firsts, len(self.counts)).astype(np.int64)
+            found = replace(self, starts=starts, contexts=None)
+        return found if self.people is None else found._in_people(self.people)
+
+    @cached_property
+    def homes(self) -> NDArray[np.int64]:
+        """The class of each of the parts."""
+        return np.arange(len(self.starts) - 1) if self.contexts is None else self.owners[self._firsts]
+
+    def _in_people(self, people: People) -> Histogram:
+        """The same without contexts, counted in people."""
+        owners, parts = self.owners, len(self.starts) - 1
+        fresh = np.ones(len(self.values), dtype=np.bool_)
+        fresh[1:] = (np.diff(self.values) != 0) | (np.diff(owners) != 0)
+        firsts = np.flatnonzero(fresh)
+        held = group([owners.astype(np.int32), people.codes], [parts, int(people.codes.max(initial=0)) + 1])
+        return replace(
+            self, starts=np.searchsorted(owners[firsts], np.arange(parts + 1)).astype(np.int64),
+            values=self.values[firsts], counts=np.diff(np.append(firsts, len(fresh))).astype(np.int64),
+            population=people.population, people=None, everybody=people.count,
+            members=np.bincount(held.keys[0], minlength=parts).astype(np.int64),
+        )  # fmt: skip
 
     def whole(self, verdicts: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """For each class, whether the verdict on each of its parts is yes."""
         if self.contexts is None:
             return verdicts
         found = np.ones(len(self.starts) - 1, dtype=np.bool_)
-        found[self.owners[self._firsts[~verdicts]]] = False
+        found[self.homes[~verdicts]] = False
         return found
 
     @cached_property
@@ -98,20 +144,32 @@ class Histogram:
         fresh[1:] = (np.diff(self.contexts) != 0) | (np.diff(self.owners) != 0)
         return np.flatnonzero(fresh)
 
+    def compared(self, whole: Histogram) -> Histogram:
+        """The same classes beside the population of another histogram: that of the whole table."""
+        if self.people is None or whole.people is None:
+            return replace(self, population=whole.population)
+        people = replace(whole.people, codes=self.people.codes)
+        return replace(self, population=whole.population, people=people)
+
     def rolled(self, index: Codes, classes: int) -> Histogram:
         """The same counts over coarser classes; `index[c]` is the new class of class `c`, negative to drop it."""
         owners = index[self.owners].astype(np.int32)
         columns, radices = [self.values], [len(self.population)]
         if self.contexts is not None:
             columns, radices = [self.contexts, *columns], [int(self.contexts.max(initial=0)) + 1, *radices]
+        if self.people is not None:
+            columns, radices = [*columns, self.people.codes], [*radices, int(self.people.codes.max(initial=0)) + 1]
         counts = self.counts
         if len(index) and index.min() < 0:
             kept = owners >= 0
             owners, counts, columns = owners[kept], counts[kept], [column[kept] for column in columns]
         merged = group([owners, *columns], [classes, *radices], weights=counts)
         starts = np.searchsorted(merged.keys[0], np.arange(classes + 1)).astype(np.int64)
-        contexts = None if self.contexts is None else merged.keys[1]
-        return replace(self, starts=starts, values=merged.keys[-1], counts=merged.counts, contexts=contexts)
+        return replace(
+            self, starts=starts, values=merged.keys[1 if self.contexts is None else 2], counts=merged.counts,
+            contexts=None if self.contexts is None else merged.keys[1],
+            people=None if self.people is None else replace(self.people, codes=merged.keys[-1]),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +178,8 @@ class Classes:
 
     `keys[j]` holds each class' code in attribute `attributes[j]`. When the keys are leaves of hierarchies
     (level 0, the *summary* of a table), `generalize` rolls them up without another look at the rows.
-    `records` counts the whole table, also what no class holds.
+    `records` counts the whole table, also what no class holds. Where it is known whose each record is, `people` counts
+    the records of each person in each class.
     """
 
     attributes: tuple[str, ...]
@@ -129,9 +188,16 @@ class Classes:
     sensitive: tuple[Histogram, ...] = ()
     hierarchies: tuple[Hierarchy, ...] = ()
     records: int = 0
+    people: Histogram | None = None
 
     def __len__(self) -> int:
         return len(self.sizes)
+
+    @property
+    def headcounts(self) -> Counts:
+        """How many people each class has. Somebody may be in several classes, so these do not add up; where it is not
+        known whose a record is, every record is a person."""
+        return self.sizes if self.people is None else self.people.distinct
 
     def histogram(self, column: str | None = None) -> Histogram:
         """The histogram of a sensitive attribute; without a name, of the only one there is."""
@@ -150,7 +216,8 @@ class Classes:
         sizes = np.zeros(classes, np.int64)
         np.add.at(sizes, index[kept], self.sizes[kept])
         histograms = tuple(histogram.rolled(index, classes) for histogram in self.sensitive)
-        return Classes(self.attributes, keys, sizes, histograms, (), self.records)
+        people = None if self.people is None else self.people.rolled(index, classes)
+        return Classes(self.attributes, keys, sizes, histograms, (), self.records, people)
 
     def generalize(self, levels: Sequence[int]) -> Classes:
         """The classes when each attribute is published at the given level of its hierarchy."""
@@ -177,7 +244,7 @@ class Classes:
         assert found.index is not None
         coarser = self.rolled(found.index, found.keys)
         kept = tuple(self.hierarchies[position] for position in positions) if self.hierarchies else ()
-        return Classes(tuple(attributes), coarser.keys, coarser.sizes, coarser.sensitive, kept, self.records)
+        return replace(coarser, attributes=tuple(attributes), hierarchies=kept)
 
 
 def summarize(
@@ -187,23 +254,41 @@ def summarize(
     sensitive: Sequence[tuple[str, Codes, int, Hierarchy | None]] = (),
     hierarchies: Sequence[Hierarchy] = (),
     weights: Counts | None = None,
+    person: tuple[str, Codes, int] | None = None,
 ) -> Classes:
     """Classes from integer columns: one pass over the rows for the keys and one for each sensitive attribute.
 
-    With `weights`, a row counts as so many records.
+    With `weights`, a row counts as so many records; with a `person` column, it is known whose they are.
     """
     found = group(columns, radices, weights=weights)
     records = int(found.counts.sum())
-    histograms = []
-    for name, codes, size, hierarchy in sensitive:
-        joint = group([*columns, codes], [*radices, size], weights=weights)
+
+    def counted(name: str, codes: Codes, size: int, hierarchy: Hierarchy | None, whose: Sequence[Codes]) -> Histogram:
+        """How often each class has each code; with the person beside it, an entry for each."""
+        beside = [] if person is None or not whose else [person[2]]
+        joint = group([*columns, codes, *whose], [*radices, size, *beside], weights=weights)
+        keys, values = joint.keys[: len(columns)], joint.keys[len(columns)]
         fresh = np.ones(joint.keys.shape[1], dtype=np.bool_)
-        fresh[1:] = np.any(joint.keys[:-1, 1:] != joint.keys[:-1, :-1], axis=0)
+        fresh[1:] = np.any(keys[:, 1:] != keys[:, :-1], axis=0)
         starts = np.append(np.flatnonzero(fresh), len(fresh)).astype(np.int64)
         population = np.zeros(size, np.int64)
-        np.add.at(population, joint.keys[-1], joint.counts)
-        histograms.append(Histogram(name, starts, joint.keys[-1], joint.counts, population, hierarchy))
-    return Classes(tuple(attributes), found.keys, found.counts, tuple(histograms), tuple(hierarchies), records)
+        np.add.at(population, values, joint.counts)
+        people = _people(values, size, joint.keys[-1], beside[0]) if beside else None
+        return Histogram(name, starts, values, joint.counts, population, hierarchy, people=people)
+
+    whose = () if person is None else (person[1],)
+    return Classes(
+        tuple(attributes), found.keys, found.counts, tuple(counted(*each, whose) for each in sensitive),
+        tuple(hierarchies), records, None if person is None else counted(*person, None, ()),
+    )  # fmt: skip
+
+
+def _people(values: Codes, size: int, codes: Codes, everybody: int) -> People:
+    """Whose entries with such values are, when all of the table is there."""
+    pairs = group([values, codes], [size, everybody])
+    return People(
+        codes, np.bincount(pairs.keys[0], minlength=size).astype(np.int64), len(group([codes], [everybody]).counts)
+    )
 
 
 def joined(classes: Classes, finer: Callable[[tuple[str, ...], str], Classes]) -> Classes:
@@ -233,6 +318,7 @@ def joined(classes: Classes, finer: Callable[[tuple[str, ...], str], Classes]) -
                 values=inner.values,
                 counts=inner.counts,
                 contexts=found.index[inner.owners],
+                people=inner.people,
             )
         )
     return replace(classes, sensitive=tuple(histograms))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Parametrized
-from shoal.errors import NotDefined
+from shoal.errors import NotDefined, ParameterError
 
 if TYPE_CHECKING:
     from shoal.core.classes import Classes
@@ -88,6 +88,9 @@ class Model(Parametrized, ABC):
     needs_sensitive: ClassVar[bool] = False
     """Whether it looks at sensitive values."""
 
+    counts_people: ClassVar[bool] = False
+    """Whether it counts people, not records, where a table says whose each record is."""
+
     examples: ClassVar[tuple[Mapping[str, Any], ...]]
     """Parameters of models that make sense, and that together show every parameter. Examples are about a column
     `disease`, some of whose values are `cancer`, `flu` and `hiv`."""
@@ -146,8 +149,12 @@ class Model(Parametrized, ABC):
         levels = self.levels(classes)
         return Finding(
             name=self.level, value=self.told(self.worst(levels)), bound=self.bound,
-            holds=bool(self.keeps(levels).all()), how=self.how, unit=self.unit, claim=self.claim,
+            holds=bool(self.keeps(levels).all()), how=self.said(classes), unit=self.unit, claim=self.claim,
         )  # fmt: skip
+
+    def said(self, classes: Classes) -> str:
+        """How the level of such classes is computed."""
+        return self.how if classes.people is None else f"{self.how}, counted in people"
 
     def worst(self, levels: Levels) -> float | int:
         """The worst of some levels; 0 when there are none."""
@@ -163,9 +170,15 @@ class Model(Parametrized, ABC):
 
         It is over the rows of a class, or with `needs_sensitive` over its distinct sensitive values: `n` counts one in
         the class, `prior` in the whole table; `size` and `records` count the class and the table, `most` is the
-        greatest n of the class, and `tail` the sum of n over this value and all that are no more frequent.
+        greatest n of the class, and `tail` the sum of n over this value and all that are no more frequent. `mass` and
+        `whole` sum n over the class and the table, which differs where people are counted and have several values.
         """
         return None
+
+    def check_people(self) -> None:
+        """Raises when it would take records for people."""
+        if not self.counts_people:
+            raise ParameterError(f"{type(self).__name__} does not count people; leave it or the person column out")
 
     def concealed(self, schema: Schema) -> Model:
         """The same model as a manifest may show it: without any value of a cell among its parameters."""
@@ -182,6 +195,9 @@ class Metric(Parametrized, ABC):
 
 class Algorithm(Parametrized, ABC):
     """An anonymizer: decides how a table is recoded so that a policy holds."""
+
+    counts_people: ClassVar[bool] = False
+    """Whether it keeps models that count people, of whom some have several records."""
 
     claims: ClassVar[bool] = True
     """Whether what it makes satisfies a policy, which then needs a model; a perturbation claims nothing."""
@@ -260,10 +276,15 @@ class Published(Protocol):
         ...
 
     def group(
-        self, attributes: Sequence[str], sensitive: Sequence[tuple[str, Hierarchy | None]], *, count: str | None = None
+        self,
+        attributes: Sequence[str],
+        sensitive: Sequence[tuple[str, Hierarchy | None]],
+        *,
+        count: str | None = None,
+        person: str | None = None,
     ) -> Classes:
         """The classes of the published values. Sensitive codes are leaves, or positions in `labels`. Rows count as
-        often as the column `count` says."""
+        often as the column `count` says, and are those of the people that the column `person` names."""
         ...
 
     def frame(self) -> Any:
@@ -286,8 +307,13 @@ class Table(Protocol):
         """The `Source` that it was read from."""
         ...
 
-    def group(self, attributes: Sequence[str], sensitive: Sequence[str]) -> Classes:
-        """Distinct tuples with counts and histograms, computed where the data live."""
+    def group(self, attributes: Sequence[str], sensitive: Sequence[str], *, person: str | None = None) -> Classes:
+        """Distinct tuples with counts and histograms, and with whose the records are where a person column is named,
+        computed where the data live."""
+        ...
+
+    def repeated(self, name: str) -> int:
+        """How many records have a value in a column that an earlier one has, whatever the role of the column."""
         ...
 
     def codes(self, name: str) -> Codes:

@@ -47,11 +47,17 @@ class Dataset:
         """The distinct tuples of all quasi-identifiers, with counts and sensitive histograms."""
         if not self.schema.quasi:
             raise SchemaError("no quasi-identifier is named; name the columns that outsiders may know")
-        quasi = self.schema.quasi
-        found = self.table.group(quasi, self.schema.sensitive)
+        quasi, person = self.schema.quasi, self.schema.person
+        found = self.table.group(quasi, self.schema.sensitive, person=person)
         if not self.schema.strict:
             return found
-        return joined(found, lambda others, name: self.table.group((*quasi, *others), (name,)))
+        return joined(found, lambda others, name: self.table.group((*quasi, *others), (name,), person=person))
+
+    @property
+    def people(self) -> int | None:
+        """How many people the records are of, where a person column says."""
+        held = self.summary.people
+        return None if held is None else int(np.count_nonzero(held.population))
 
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
@@ -62,13 +68,18 @@ class Dataset:
         """The classes over any columns that are encoded: quasi-identifiers and sensitive attributes."""
         if attributes and set(attributes) <= set(self.schema.quasi):
             return self.summary.select(attributes)
-        return self.table.group(attributes, ())
+        return self.table.group(attributes, (), person=self.schema.person)
 
     def listed(self, seed: int) -> tuple[Codes, ...]:
         """The sensitive codes of all records, as a plan by record orders them: by tuple, then by the keyed hash."""
+        return self._listed(seed)[: len(self.schema.sensitive)]
+
+    def _listed(self, seed: int) -> tuple[Codes, ...]:
+        """The sensitive codes and, where there is a person column, the people."""
         held = self._listings.get(seed)
         if held is None:
-            held = self.table.listed(self.schema.quasi, self.schema.sensitive, seed)
+            person = () if self.schema.person is None else (self.schema.person,)
+            held = self.table.listed(self.schema.quasi, (*self.schema.sensitive, *person), seed)
             self._listings.clear()
             self._listings[seed] = held
         return held
@@ -83,22 +94,25 @@ class Dataset:
         if len(index) == len(self.summary):
             return self.summary.rolled(index, np.zeros((0, classes), np.int32))
         kept = index >= 0
+        held_people, listed = self.summary.people, self._listed(seed)
+        person = None
+        if held_people is not None:
+            person = (held_people.column, listed[-1][kept], len(held_people.population))
         sensitive = {
             held.column: (held.column, codes[kept], len(held.population), held.hierarchy)
-            for held, codes in zip(self.summary.sensitive, self.listed(seed), strict=True)
+            for held, codes in zip(self.summary.sensitive, listed, strict=False)
         }
 
         def grouped(others: tuple[str, ...], names: Iterable[str]) -> Classes:
             columns = [index[kept], *(sensitive[name][1] for name in others)]
             radices = [classes, *(sensitive[name][2] for name in others)]
-            return summarize(["class", *others], columns, radices, [sensitive[name] for name in names])
+            return summarize(["class", *others], columns, radices, [sensitive[name] for name in names], person=person)
 
         found = grouped((), sensitive)
         if self.schema.strict:
             found = joined(found, lambda others, name: grouped(others, [name]))
         histograms = tuple(
-            replace(histogram, population=held.population)
-            for histogram, held in zip(found.sensitive, self.summary.sensitive, strict=True)
+            histogram.compared(held) for histogram, held in zip(found.sensitive, self.summary.sensitive, strict=True)
         )
         return replace(found, sensitive=histograms, records=self.records)
 

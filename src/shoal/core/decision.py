@@ -28,7 +28,16 @@ def check_groups(dataset: Dataset, plan: Plan, groups: Classes, placed: Codes, s
 
     `placed` says of each class of the plan which of the groups it is; negative: nothing of it is published.
     """
-    decided = dataset.partitioned(_places(plan, placed), len(groups), seed=seed)
+    check_same(groups, decided_groups(dataset, plan, placed, len(groups), seed))
+
+
+def decided_groups(dataset: Dataset, plan: Plan, placed: Codes, groups: int, seed: int) -> Classes:
+    """The records of a dataset, as many groups as there are, in the groups that a plan puts them into."""
+    return dataset.partitioned(_places(plan, placed), groups, seed=seed)
+
+
+def check_same(groups: Classes, decided: Classes) -> None:
+    """Raises unless published groups have the records, and the sensitive values, of those that were decided on."""
     if not np.array_equal(decided.sizes, groups.sizes):
         raise VerificationError("a published group has another number of records than was decided")
     for found, wanted in zip(groups.sensitive, decided.sensitive, strict=True):

@@ -6,32 +6,79 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from shoal.core.classes import Classes, Histogram, joined
-from shoal.core.contracts import Cells, Engine, Form, Published, View
+from shoal.core.contracts import Cells, Engine, Form, Model, Published, View
+from shoal.core.decision import check_same
 from shoal.core.files import replacing_all, sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts, group
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchy import Hierarchy, number
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Recoding, Spelling
 from shoal.core.schema import Schema
 from shoal.core.words import in_html
-from shoal.errors import InputError, NotDefined, VerificationError
+from shoal.errors import InputError, NotDefined, PeopleUnknown, VerificationError
 
 FORMAT = 2
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
+class Crowd:
+    """The people of the whole table: how many there are, and how many have each value of a sensitive attribute."""
+
+    count: int
+    populations: Mapping[str, Counts]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Members:
+    """Who is in which published class: `classes`, whose keys are positions in the `labels` of the quasi-identifiers."""
+
+    labels: tuple[Sequence[str | None], ...]
+    classes: Classes
+
+    def among(self, classes: Classes, labels: Sequence[Sequence[str | None]]) -> Classes:
+        """The people of the same classes as they are read again, which have the same records and sensitive values."""
+        columns = [
+            _translation(here, there)[keys] for keys, here, there in zip(classes.keys, labels, self.labels, strict=True)
+        ]
+        found = group(columns, [len(known) + 1 for known in self.labels], index=True)
+        if not np.array_equal(found.keys, self.classes.keys) or len(classes) != len(self.classes):
+            raise VerificationError("the published classes are not those in which people were counted")
+        assert found.index is not None
+        places: Codes = np.empty(len(classes), np.int32)
+        places[found.index] = np.arange(len(classes), dtype=np.int32)
+        counted = self.classes.rolled(places, classes.keys)
+        check_same(classes, counted)
+        return counted
+
+
+def _translation(labels: Sequence[str | None], known: Sequence[str | None]) -> Codes:
+    """The position of labels among those that are known, where a file may spell a number otherwise; past their end:
+    unknown."""
+    places = {label: place for place, label in enumerate(known)}
+    numbers = {number(label): place for label, place in places.items() if label is not None}
+    found = []
+    for label in labels:
+        value = number(label or "")
+        elsewhere = numbers.get(value, len(known)) if isfinite(value) else len(known)
+        found.append(places.get(label, elsewhere))
+    return np.array(found, np.int32)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """What is handed out: one or more tables in a form, and where they came from.
 
     `records` counts the table that it was made from. The `view` reads the published values; nothing that the
-    algorithm believed goes into it.
+    algorithm believed goes into it. Where the table has a person column, `crowd` counts its people, and `members` says
+    in which published class they are, unless pseudonyms do.
     """
 
     form: Form
@@ -44,6 +91,8 @@ class Release:
     populations: Mapping[str, Counts] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     stated_spellings: Mapping[str, Spelling] = field(default_factory=dict)
+    crowd: Crowd | None = None
+    members: Members | None = None
 
     def __repr__(self) -> str:
         parts = "" if len(self.tables) == 1 else f" in {len(self.tables)} tables"
@@ -96,20 +145,22 @@ class Release:
         """The records that nobody can tell apart by the published quasi-identifiers."""
         return self.view.people()
 
-    def grouped(self, part: str, keys: Sequence[str], *, count: str | None = None) -> Classes:
+    def grouped(
+        self, part: str, keys: Sequence[str], *, count: str | None = None, person: str | None = None
+    ) -> Classes:
         """The classes of a table by some of its columns, with the sensitive attributes that it holds."""
         table = self.tables[part]
         sensitive = [(name, self.schema[name].hierarchy) for name in self.schema.sensitive if name in table.names]
         trees = dict(sensitive)
-        classes = table.group(keys, sensitive, count=count)
+        classes = table.group(keys, sensitive, count=count, person=person)
         if self.schema.strict:
             classes = joined(
-                classes, lambda others, name: table.group((*keys, *others), [(name, trees[name])], count=count)
-            )
-        histograms = tuple(
-            replace(histogram, population=self.populations.get(histogram.column, histogram.population))
-            for histogram in classes.sensitive
-        )
+                classes,
+                lambda others, name: table.group(
+                    (*keys, *others), [(name, trees[name])], count=count, person=person
+                ),
+            )  # fmt: skip
+        histograms = tuple(self._among_all(histogram) for histogram in classes.sensitive)
         return replace(classes, sensitive=histograms, records=self.records)
 
     @cached_property
@@ -129,6 +180,44 @@ class Release:
             book.column: "values" if book.column in raw else book.spelling(np.unique(entries))
             for book, entries in zip(plan.codebooks, cells, strict=True)
         }
+
+    def _among_all(self, histogram: Histogram) -> Histogram:
+        """A histogram of the release beside the counts of the whole table."""
+        name, people = histogram.column, histogram.people
+        if people is not None and self.crowd is not None:
+            population = self.crowd.populations.get(name, people.population)
+            people = replace(people, population=population, count=self.crowd.count)
+        return replace(histogram, population=self.populations.get(name, histogram.population), people=people)
+
+    def in_people(self, classes: Classes) -> Classes:
+        """Classes of the main table with the people in them, where the table has a person column.
+
+        Pseudonyms tell whose a record is; without them the plan does, which only the holder has. Raises
+        `PeopleUnknown` where neither is there.
+        """
+        if self.schema.person is None:
+            return classes
+        if classes.attributes != self.schema.quasi:
+            raise PeopleUnknown("this form does not say whose records are in a group")
+        return self._in_people
+
+    @cached_property
+    def _in_people(self) -> Classes:
+        person, quasi = self.schema.person, self.schema.quasi
+        if person in self.published.names:
+            return self.grouped("", quasi, person=person)
+        if self.members is None:
+            raise PeopleUnknown(f"people cannot be counted without the column {person!r}, which the release lacks")
+        return self.members.among(self.view.people(), [self.published.labels(name) for name in quasi])
+
+    def with_members(self, classes: Classes) -> Release:
+        """The release when its classes of the main table are known to have the people of such ones."""
+        labels = tuple(self.published.labels(name) for name in self.schema.quasi)
+        held = self.view.people()
+        check_same(held, classes)
+        return replace(
+            self, members=Members(labels, replace(classes, attributes=held.attributes, keys=held.keys, hierarchies=()))
+        )
 
     def cells_of(self, people: Classes) -> Cells:
         """How precise the published quasi-identifiers of classes of the main table are.
@@ -201,15 +290,31 @@ class Release:
             raise _unknown_values(name, book)
         return book
 
-    def verify(self, policy: Policy) -> Findings:
-        """Each model of a policy and the suppression budget, measured on the published values."""
+    def verify(self, policy: Policy, *, as_far_as_known: bool = False) -> Findings:
+        """Each model of a policy and the suppression budget, measured on the published values.
+
+        Where people are counted, a file may not tell whose its records are. Then this raises, or, `as_far_as_known`,
+        holds records against what a class of so many people has at least.
+        """
         budget = policy.budget(self.records)
         left_out = Finding(
             name="suppressed", value=self.suppressed, bound=budget, holds=0 <= self.suppressed <= budget,
             how="records of the table less records of the release", unit="records",
         )  # fmt: skip
-        measured = (model.measure(self.view.judged_by(model)) for model in policy.models)
+        measured = (self._measured(model, as_far_as_known) for model in policy.models)
         return Findings((*measured, *self.view.agreement(), left_out))
+
+    def _measured(self, model: Model, as_far_as_known: bool) -> Finding:
+        judged = self.view.judged_by(model)
+        try:
+            return model.measure(self.in_people(judged))
+        except PeopleUnknown as reason:
+            if not as_far_as_known:
+                raise
+            if not model.growth_monotone:
+                return Finding(name=model.level, value=None, bound=model.bound, how=f"not defined: {reason}")
+            found = model.measure(judged)
+            return replace(found, how=f"{found.how}; counted in records: {reason}")
 
     def files(self, path: Path) -> tuple[Path, ...]:
         """Every file that `write` makes at a path: the tables, and last the manifest."""
@@ -259,11 +364,42 @@ class Release:
             "records": self.records,
             "published": self.published.records,
             "suppressed": self.suppressed,
+            **self._stated_people(),
             "tables": tables,
             "columns": columns,
             "strict": self.schema.strict,
             "sensitive": {name: self._shape(name) for name in self.schema.sensitive} if self.claims else {},
         }
+
+    def _stated_people(self) -> dict[str, Any]:
+        """How many people were counted. How many have each sensitive value in the whole table is stated only where
+        pseudonyms let somebody count again and a model compares with that."""
+        if self.schema.person is None or not self.claims:
+            return {}
+        held = self.in_people(self.view.people())
+        assert held.people is not None
+        stated: dict[str, Any] = {
+            "column": self.schema.person,
+            "published": people_in(held),
+            "smallest_class": int(held.headcounts.min()) if len(held) else 0,
+        }
+        if self.schema.person in self.published.names and self.crowd is not None and self._compares():
+            stated["count"] = self.crowd.count
+            stated["populations"] = {name: counts.tolist() for name, counts in self.crowd.populations.items()}
+        return {"people": stated}
+
+    def people_agree(self, stated: int) -> bool:
+        """Whether the release has as many people as is stated, and no more than the crowd, of any value."""
+        classes = self.in_people(self.view.people())
+        found = people_in(classes)
+        agree = found == stated and (self.crowd is None or found <= self.crowd.count)
+        for histogram in classes.sensitive:
+            people = histogram.people
+            assert people is not None
+            pairs = group([histogram.values, people.codes], [len(people.population), int(people.codes.max()) + 1])
+            shown = np.bincount(pairs.keys[0], minlength=len(people.population))
+            agree &= bool(np.all(shown <= people.population)) and int(people.population.max()) <= people.count
+        return agree
 
     def counts_agree(self) -> Finding:
         """Whether the counts of sensitive values that a manifest states can be those of the table, or are those of the
@@ -309,6 +445,12 @@ class Release:
         so that they tell nothing about the records that were left out."""
         histogram: Histogram = self.view.groups().histogram(name)
         return histogram.population if self._compares() else _occurring(histogram)
+
+
+def people_in(classes: Classes) -> int:
+    """How many people are in some class."""
+    assert classes.people is not None
+    return len(np.unique(classes.people.values))
 
 
 def _occurring(histogram: Histogram) -> Counts:

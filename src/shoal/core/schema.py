@@ -8,16 +8,21 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from shoal.core.hierarchy import Hierarchy
-from shoal.errors import SchemaError, quoted, unknown_columns
+from shoal.errors import InputError, SchemaError, quoted, unknown_columns
 
 
 class Role(StrEnum):
-    """What a column means for privacy."""
+    """What a column means for privacy; an `entity` says whose the record is, where people have several."""
 
     IDENTIFIER = "identifier"
     QUASI = "quasi"
     SENSITIVE = "sensitive"
     PLAIN = "plain"
+    ENTITY = "entity"
+
+
+ENCODED = (Role.QUASI, Role.SENSITIVE, Role.ENTITY)
+"""The roles whose values are looked at; other columns are published as they are, or not at all."""
 
 
 class Kind(StrEnum):
@@ -35,6 +40,14 @@ class Missing(StrEnum):
     VALUE = "value"
     REFUSE = "refuse"
     DROP = "drop"
+
+
+def refused(name: str, role: Role, absent: int, records: int) -> InputError:
+    """The error of a column that must not lack a value and does."""
+    lacks = f"column {name!r} lacks a value in {absent:,} of {records:,} records"
+    if role is Role.ENTITY:
+        return InputError(f"{lacks}, so that nobody knows whose they are; fill them in or leave these records out")
+    return InputError(f"{lacks}; its rule refuses that")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +106,11 @@ class Schema:
     def identifiers(self) -> tuple[str, ...]:
         return self.named(Role.IDENTIFIER)
 
+    @property
+    def person(self) -> str | None:
+        """The column that says whose each record is; without one every record is a person of its own."""
+        return next(iter(self.named(Role.ENTITY)), None)
+
     def with_columns(self, columns: Iterable[Column]) -> Schema:
         """The same schema with some columns described anew."""
         changed = {column.name: column for column in columns}
@@ -100,13 +118,21 @@ class Schema:
 
 
 def roles(
-    names: Iterable[str], *, quasi: Iterable[str], sensitive: Iterable[str], identifiers: Iterable[str]
+    names: Iterable[str],
+    *,
+    quasi: Iterable[str],
+    sensitive: Iterable[str],
+    identifiers: Iterable[str],
+    person: Iterable[str] = (),
 ) -> dict[str, Role]:
     """The role of every column of a table, those that were given one first; an unknown name or a second role is an
     error."""
     assigned = dict.fromkeys(names, Role.PLAIN)
     given: dict[str, Role] = {}
-    for role, chosen in ((Role.QUASI, quasi), (Role.SENSITIVE, sensitive), (Role.IDENTIFIER, identifiers)):
+    each = (
+        (Role.QUASI, quasi), (Role.SENSITIVE, sensitive), (Role.IDENTIFIER, identifiers), (Role.ENTITY, person),
+    )  # fmt: skip
+    for role, chosen in each:
         chosen = list(chosen)
         unknown = [name for name in chosen if name not in assigned]
         if unknown:

@@ -39,10 +39,11 @@ class SensitiveModel(Model):
 
     suppression_monotone: ClassVar[bool] = True
     needs_sensitive: ClassVar[bool] = True
+    counts_people: ClassVar[bool] = True
 
     @property
     def floor(self) -> int:
-        """How many records a class must have, whatever the bound on its level is."""
+        """How many records, or people where they are known, a class must have, whatever the bound on its level is."""
         return 1
 
     def compiled(self, histogram: Histogram) -> Measure | None:
@@ -59,6 +60,9 @@ class SensitiveModel(Model):
         from shoal.kernels.levels import by_class
 
         found: Levels = by_class(histogram.starts, histogram.values, histogram.counts, self.compiled(histogram))
+        if histogram.members is not None and self.more_is_safer:
+            # Fewer than l people who have l values between them are no l people to choose among.
+            found = np.minimum(found, histogram.members)
         return found
 
     def levels(self, classes: Classes) -> Levels:
@@ -69,13 +73,15 @@ class SensitiveModel(Model):
             if histogram.contexts is None:
                 levels = worse(levels, found)
             else:
-                worse.at(levels, histogram.owners[histogram.parts.starts[:-1]], found)
+                worse.at(levels, histogram.homes, found)
         if self.floor > 1:
-            levels[classes.sizes < self.floor] = -np.inf if self.more_is_safer else np.inf
+            levels[classes.headcounts < self.floor] = -np.inf if self.more_is_safer else np.inf
         return levels
 
     def histograms(self, classes: Classes) -> tuple[Histogram, ...]:
         """The sensitive attributes that it is about."""
+        if classes.people is not None:
+            self.check_people()
         if self.column is not None:
             return (classes.histogram(self.column),)
         if not classes.sensitive:
@@ -111,8 +117,8 @@ class SensitiveModel(Model):
         }
         value = min(worst.values()) if self.more_is_safer else max(worst.values())
         return Finding(
-            name=self.level, value=value, bound=self.bound, holds=bool(self.holds(classes).all()), how=self.how,
-            unit=self.unit, claim=self.claim, detail=worst if len(worst) > 1 else {},
+            name=self.level, value=value, bound=self.bound, holds=bool(self.holds(classes).all()),
+            how=self.said(classes), unit=self.unit, claim=self.claim, detail=worst if len(worst) > 1 else {},
         )  # fmt: skip
 
 

@@ -125,7 +125,7 @@ class Search:
     def _scannable(self) -> bool:
         """Whether one record refutes sets, by a scan that takes less than a grouping, and so few attributes are left
         that the candidates from above can be held."""
-        quick = self.whole.model.by_size or self.whole.measure is not None
+        quick = self.whole.by_size or self.whole.measure is not None
         return quick and not self.budget and not self._wide()
 
     def _singles(self) -> bool:

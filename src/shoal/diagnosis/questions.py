@@ -72,7 +72,8 @@ class Answer:
     and not proven minimal, and of the sets inside the `undecided` ones nothing else is known.
 
     `model` is what was asked, with the bound where the question has one. Under a strict schema `contexts` are the other
-    sensitive attributes, on which the people of a part of a class agree.
+    sensitive attributes, on which the people of a part of a class agree. With a `person` column the level of a class
+    counts people; what is left out is counted in records.
 
     Without `monotone`, adding an attribute can make a set better. Then the borders are still the maximal sets that
     satisfy and the minimal ones that do not, but a set between them must be looked up on its own.
@@ -87,6 +88,7 @@ class Answer:
     delta: Delta = None
     sensitive: str | None = None
     contexts: tuple[str, ...] = ()
+    person: str | None = None
     answer: Any
     positive_border: Sets | None = None
     negative_border: Sets | None = None
@@ -162,6 +164,8 @@ class Answer:
             entry["undecided"] = [list(names) for names in self.undecided]
         if self.sensitive is not None:
             entry["sensitive"] = self.sensitive
+        if self.person is not None:
+            entry["person"] = self.person
         return entry
 
 
@@ -241,6 +245,8 @@ def ask(
             f"{type(model).__name__} cannot be asked about sets of attributes, because it judges all classes of a "
             "table together; ask about one set"
         )
+    if classes.people is not None:
+        model.check_people()
     watch = (run or Run()).part(seconds=time_limit)
     given: Delta = float(delta) if share == "given" and isinstance(delta, Real) else "ask" if share == "ask" else None
     with _remembered(classes, model, tuple(attributes), sensitive, given) as (rows, memory, budget):
@@ -249,8 +255,8 @@ def ask(
         facts: dict[str, Any] = {
             "question": question, "notion": notion or model.level, "model": model, "attributes": rows.names,
             "records": rows.records, "bound": model.bound if needs_bound else None, "delta": given,
-            "monotone": monotone, "sensitive": None if rows.histogram is None else rows.histogram.column,
-            "contexts": rows.others(classes),
+            "monotone": monotone, "sensitive": rows.histogram.column if rows.histogram and not rows.heads else None,
+            "contexts": rows.others(classes), "person": None if classes.people is None else classes.people.column,
         }  # fmt: skip
         if one:
             facts["answer"] = asked.one(question)

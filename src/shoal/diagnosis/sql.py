@@ -16,10 +16,26 @@ MOST_SETS = 256
 # What a model may use of a distinct sensitive value besides its count n, each within its class (`keys`).
 _WINDOWS = {
     "size": "SUM(n) OVER (PARTITION BY {keys})",
+    "mass": "SUM(n) OVER (PARTITION BY {keys})",
     "prior": "SUM(n) OVER (PARTITION BY {value})",
     "records": "SUM(n) OVER ()",
+    "whole": "SUM(n) OVER ()",
     "most": "MAX(n) OVER (PARTITION BY {keys})",
     "tail": "SUM(n) OVER (PARTITION BY {keys} ORDER BY n, {value} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)",
+}
+
+# The same where n counts people, of whom some have several values: the greatest of their ranks counts different ones.
+_OF_PEOPLE = {
+    "size": "MAX(heads) OVER (PARTITION BY {keys})",
+    "prior": "MAX(carriers) OVER (PARTITION BY {value})",
+    "records": "MAX(everybody) OVER ()",
+    "whole": "MAX(pairs) OVER ()",
+}
+_RANKS = {
+    "heads": "PARTITION BY {keys} ORDER BY {person}",
+    "carriers": "PARTITION BY {value} ORDER BY {person}",
+    "everybody": "ORDER BY {person}",
+    "pairs": "ORDER BY {value}, {person}",
 }
 
 
@@ -103,12 +119,17 @@ def _query(
     suffix = "" if single else f"_{number + 1}"
     classes = f"classes{suffix}"
     keys = ", ".join(_quoted(name) for name in chosen)
+    if answer.person is not None and answer.model.by_size:
+        level = f"COUNT(DISTINCT {_quoted(answer.person)})"
     if answer.sensitive is None:
         common = [f"{classes} AS (SELECT COUNT(*) AS size, {level} AS level FROM {_quoted(table)} GROUP BY {keys})"]
         return common, _asked(answer, classes, chosen, single)
     inner = ", ".join(_quoted(name) for name in (*chosen, *answer.contexts))
     common = _cells(answer, level, inner, table, suffix)
-    figures, source = f"MAX(size) AS size, {level} AS level", f"cells{suffix}"
+    size = "size"
+    if answer.person is not None:
+        size, level = "held", f"LEAST({level}, MAX(size))" if answer.model.more_is_safer else level
+    figures, source = f"MAX({size}) AS size, {level} AS level", f"cells{suffix}"
     if answer.contexts:
         common.append(f"parts{suffix} AS (SELECT {keys}, {figures} FROM {source} GROUP BY {inner})")
         figures, source = f"SUM(size) AS size, {_worst(answer)}(level) AS level", f"parts{suffix}"
@@ -120,10 +141,32 @@ def _cells(answer: Answer, level: str, keys: str, table: str, suffix: str) -> li
     """Every distinct sensitive value of a class, or of a part of one, with what the level is made of."""
     value = _quoted(str(answer.sensitive))
     used = [name for name in _WINDOWS if name == "size" or re.search(rf"\b{name}\b", level)]
+    if answer.person is not None:
+        return _cells_of_people(used, keys, value, _quoted(answer.person), table, suffix)
     windows = ", ".join(f"{_WINDOWS[name].format(keys=keys, value=value)} AS {name}" for name in used)
     return [
         f"counted{suffix} AS (SELECT {keys}, {value}, COUNT(*) AS n FROM {_quoted(table)} GROUP BY {keys}, {value})",
         f"cells{suffix} AS (SELECT {keys}, n, {windows} FROM counted{suffix})",
+    ]
+
+
+def _cells_of_people(used: list[str], keys: str, value: str, person: str, table: str, suffix: str) -> list[str]:
+    """The same when n counts people; `held` counts the records of the class, which is what is left out."""
+    chosen = {**_WINDOWS, **_OF_PEOPLE}
+    windows = ", ".join(f"{chosen[name].format(keys=keys, value=value)} AS {name}" for name in used)
+    needed = [name for name in _RANKS if name in windows]
+    ranks = ", ".join(
+        f"DENSE_RANK() OVER ({_RANKS[name].format(keys=keys, value=value, person=person)}) AS {name}" for name in needed
+    )
+    greatest = ", ".join(f"MAX({name}) AS {name}" for name in needed)
+    return [
+        f"entries{suffix} AS (SELECT {keys}, {value}, {person}, COUNT(*) AS held FROM {_quoted(table)} "
+        f"GROUP BY {keys}, {value}, {person})",
+        f"ranked{suffix} AS (SELECT *, {ranks} FROM entries{suffix})",
+        f"counted{suffix} AS (SELECT {keys}, {value}, COUNT(*) AS n, SUM(held) AS held, {greatest} "
+        f"FROM ranked{suffix} GROUP BY {keys}, {value})",
+        f"cells{suffix} AS (SELECT {keys}, n, SUM(held) OVER (PARTITION BY {keys}) AS held, {windows} "
+        f"FROM counted{suffix})",
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -60,6 +60,10 @@ class WeightedRows:
     A set of attributes is a mask, bit `j` for `names[j]`; `projected` rolls the rows up to fewer attributes. Rows of
     one context stand together. Nothing here changes once it is made, so that threads may share it.
 
+    Where a table says whose its records are, a level that is the size of a class is that of its people: each is a value
+    of the person column, and the level is how many different ones there are (`heads`). For any other level rows also
+    differ by the person (`people`), and the model counts them.
+
     Levels inside the diagnosis are such that **higher is better**: where the model says less is safer, negated. The
     level of a class with contexts is that of its worst part; its size is that of the whole class.
     """
@@ -72,18 +76,20 @@ class WeightedRows:
     model: Model
     histogram: Histogram | None
     records: int
+    people: Codes = field(default_factory=lambda: _NONE)
 
     @classmethod
     def of(cls, classes: Classes, model: Model, attributes: Sequence[str], sensitive: str | None = None) -> Self:
         """The rows for a model from a table's summary."""
-        histogram = classes.histogram(sensitive) if model.needs_sensitive else None
+        histogram = classes.histogram(sensitive) if model.needs_sensitive else classes.people
         keys = classes.keys[[classes.attributes.index(name) for name in attributes]]
         values, weights, contexts = np.zeros(keys.shape[1], np.int32), classes.sizes, _NONE
         if histogram is not None:
             keys, values, weights = keys[:, histogram.owners], histogram.values, histogram.counts
             contexts = _NONE if histogram.contexts is None else histogram.contexts
+        people = _NONE if histogram is None or histogram.people is None else histogram.people.codes
         records = int(classes.sizes.sum())
-        made = cls(tuple(attributes), keys, weights, values, contexts, model, histogram, records)
+        made = cls(tuple(attributes), keys, weights, values, contexts, model, histogram, records, people)
         # Over all attributes the summary's tuples are distinct already; rows with contexts have to be put in order.
         distinct = len(attributes) == len(classes.attributes) and not len(contexts)
         return made if distinct else made.projected(made.full)
@@ -99,13 +105,15 @@ class WeightedRows:
         """The rows over some of the attributes only; their bits move together, in the same order."""
         chosen = members(mask)
         contexts = [self.contexts] if len(self.contexts) else []
-        keyed = [*contexts, *(self.columns[position] for position in chosen), self.sensitive]
+        people = [self.people] if len(self.people) else []
+        keyed = [*contexts, *(self.columns[position] for position in chosen), self.sensitive, *people]
         found = group(keyed, [int(column.max(initial=0)) + 1 for column in keyed], weights=self.weights)
         return replace(
             self, names=tuple(self.names[position] for position in chosen),
-            columns=np.ascontiguousarray(found.keys[len(contexts) : -1]), weights=found.counts,
-            sensitive=np.ascontiguousarray(found.keys[-1]),
+            columns=np.ascontiguousarray(found.keys[len(contexts) : len(contexts) + len(chosen)]),
+            weights=found.counts, sensitive=np.ascontiguousarray(found.keys[len(contexts) + len(chosen)]),
             contexts=np.ascontiguousarray(found.keys[0]) if contexts else _NONE,
+            people=np.ascontiguousarray(found.keys[-1]) if people else _NONE,
         )  # fmt: skip
 
     def named(self, mask: int) -> tuple[str, ...]:
@@ -126,10 +134,24 @@ class WeightedRows:
     def sign(self) -> int:
         return 1 if self.model.more_is_safer else -1
 
+    @property
+    def by_size(self) -> bool:
+        """Whether the level of a class is its number of records."""
+        return self.model.by_size and self.histogram is None
+
+    @property
+    def heads(self) -> bool:
+        """Whether the level of a class is its number of people, who are the values of `sensitive`."""
+        return self.model.by_size and self.histogram is not None
+
     @cached_property
     def measure(self) -> Any:
         """The compiled level of the model, if it has one."""
-        if not isinstance(self.model, SensitiveModel) or self.histogram is None:
+        if self.model.by_size and self.histogram is not None:
+            from shoal.kernels import levels as kernel
+
+            return kernel.Measure(kernel.DISTINCT, self.histogram.priors)
+        if not isinstance(self.model, SensitiveModel) or self.histogram is None or len(self.people):
             return None
         return self.model.compiled(self.histogram)
 
@@ -142,7 +164,8 @@ class WeightedRows:
     def ceiling(self) -> Any:
         """A compiled level that no part of a class exceeds, if the model has one. Under contexts there is none: a part
         of a class may be without the people who are badly protected."""
-        if not isinstance(self.model, SensitiveModel) or self.histogram is None or len(self.contexts):
+        riding = len(self.contexts) or len(self.people)
+        if not isinstance(self.model, SensitiveModel) or self.histogram is None or riding:
             return None
         return self.model.ceiling(self.histogram)
 
@@ -178,9 +201,10 @@ class WeightedRows:
 
         Classes then fall apart. Without a budget the worst level never gets better if the union of classes that keep
         a bound keeps it. With one, a part of a class that breaks the bound may keep it, so that adding an attribute
-        can *save* records, unless the model never loses by growth; under contexts, all models may.
+        can *save* records, unless the model never loses by growth; under contexts, all models may. Where people have
+        several records, classes do not add up to their union, and only growth is sure.
         """
-        if budget == 0:
+        if budget == 0 and not len(self.people):
             return self.model.merge_monotone
         return self.model.growth_monotone and not len(self.contexts)
 
@@ -196,7 +220,7 @@ class WeightedRows:
         """The size and the level of every class."""
         if self.measure is None:
             sizes = self.sizes(partition)
-            if self.model.by_size:
+            if self.by_size:
                 return sizes, sizes.astype(np.float64)
             return sizes, self.sign * self.model.levels(self._classes(partition, sizes)).astype(np.float64)
         sizes, levels = self._compiled(partition, self.measure, self._alone)
@@ -209,6 +233,8 @@ class WeightedRows:
         from shoal.kernels import partitions as kernel
 
         histograms: tuple[Histogram, ...] = ()
+        if len(self.people):
+            return self._with_people(partition, sizes)
         if self.histogram is not None:
             order = np.concatenate([partition.order, partition.lone])
             starts = np.append(partition.starts, np.arange(len(partition.order) + 1, len(order) + 1, dtype=np.int32))
@@ -224,6 +250,20 @@ class WeightedRows:
                 ),
             )  # fmt: skip
         return Classes(self.names, np.zeros((0, len(sizes)), np.int32), sizes, histograms, (), self.records)
+
+    def _with_people(self, partition: Partition, sizes: Counts) -> Classes:
+        """The classes of a partition when rows are those of people."""
+        assert self.histogram is not None and self.histogram.people is not None
+        owners, count = partition.owners(), len(sizes)
+        rows = replace(
+            self.histogram, starts=np.arange(len(self) + 1), values=self.sensitive, counts=self.weights,
+            contexts=self.contexts if len(self.contexts) else None,
+            people=replace(self.histogram.people, codes=self.people),
+        )  # fmt: skip
+        everybody = np.zeros(int(self.people.max(initial=0)) + 1, np.int64)
+        heads = Histogram("", rows.starts, self.people, self.weights, everybody).rolled(owners, count)
+        keys = np.zeros((0, count), np.int32)
+        return Classes(self.names, keys, sizes, (rows.rolled(owners, count),), (), self.records, heads)
 
     def hopeless(self, partition: Partition, threshold: float) -> int:
         """How many records are in classes no part of which reaches the threshold, as far as the model knows."""
@@ -247,7 +287,7 @@ class WeightedRows:
 
     def curve(self, sizes: Counts, levels: Levels) -> Curve:
         """Every level that leaving out the worst classes can reach, with the share of records that it costs."""
-        if self.model.by_size:
+        if self.by_size:
             tally = np.bincount(sizes, weights=sizes)
             distinct = np.flatnonzero(tally).astype(np.float64)
             held = tally[tally > 0]
@@ -319,7 +359,7 @@ class Partitions:
 
         if budget == 0:
             return float(levels.min())
-        if self.rows.model.by_size:
+        if self.rows.by_size:
             if len(self._sizes) == 0:
                 self._sizes = np.zeros(self.rows.records + 1, np.int64)
             return float(kernel.tallied_level_after(sizes, budget, self._sizes))

@@ -43,11 +43,12 @@ class Generalized(Form):
             Role.SENSITIVE: "raw",
             Role.PLAIN: "raw",
             Role.IDENTIFIER: "pseudonym",
+            Role.ENTITY: "pseudonym",
         }
         columns = tuple(
             Shown(name=column.name, what=what[column.role])
             for column in schema.columns
-            if column.role is not Role.IDENTIFIER or pseudonyms
+            if what[column.role] != "pseudonym" or pseudonyms
         )
         return (Sheet(part="", columns=columns),)
 

@@ -33,10 +33,11 @@ class Perturbed(Form):
     """
 
     def sheets(self, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
+        named = (Role.IDENTIFIER, Role.ENTITY)
         columns = tuple(
-            Shown(name=column.name, what="pseudonym" if column.role is Role.IDENTIFIER else "changed")
+            Shown(name=column.name, what="pseudonym" if column.role in named else "changed")
             for column in schema.columns
-            if column.role is not Role.IDENTIFIER or pseudonyms
+            if column.role not in named or pseudonyms
         )
         return (Sheet(part="", columns=columns),)
 

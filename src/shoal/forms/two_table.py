@@ -47,11 +47,16 @@ class TwoTable(Form):
         clashes = [name for name in (GROUP, COUNT) if name in schema.names]
         if clashes:
             raise SchemaError(f"the column {clashes[0]!r} has the name of one that this form adds; rename it")
-        what: dict[Role, What] = {Role.QUASI: "raw", Role.PLAIN: "raw", Role.IDENTIFIER: "pseudonym"}
+        what: dict[Role, What] = {
+            Role.QUASI: "raw",
+            Role.PLAIN: "raw",
+            Role.IDENTIFIER: "pseudonym",
+            Role.ENTITY: "pseudonym",
+        }
         columns = tuple(
             Shown(name=column.name, what=what[column.role])
             for column in schema.columns
-            if column.role in what and (column.role is not Role.IDENTIFIER or pseudonyms)
+            if column.role in what and (what[column.role] != "pseudonym" or pseudonyms)
         )
         group = Shown(name=GROUP, what="group")
         (value,) = schema.sensitive

@@ -72,4 +72,4 @@ class AlphaKAnonymity(ChosenValuesModel):
 
     def measure(self, classes: Classes) -> Finding:
         found = super().measure(classes)
-        return replace(found, detail={**found.detail, "k": int(classes.sizes.min()) if len(classes) else 0})
+        return replace(found, detail={**found.detail, "k": int(classes.headcounts.min()) if len(classes) else 0})

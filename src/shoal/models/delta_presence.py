@@ -47,6 +47,7 @@ class DeltaPresence(ChosenValuesModel):
 
     merge_monotone: ClassVar[bool] = True
     identity: ClassVar[bool] = True
+    counts_people: ClassVar[bool] = False
     asks: ClassVar[str] = "delta_max"
     level: ClassVar[str] = "delta-presence"
     how: ClassVar[str] = "the greatest share of a class that belongs to the research subset"

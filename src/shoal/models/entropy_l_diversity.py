@@ -74,4 +74,4 @@ class EntropyLDiversity(SensitiveModel):
         return kernel.Measure(kernel.DISTINCT, histogram.priors)
 
     def sql(self) -> str:
-        return "EXP(LN(MAX(size)) - SUM(n * LN(n)) / MAX(size))"
+        return "EXP(LN(MAX(mass)) - SUM(n * LN(n)) / MAX(mass))"

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.contracts import SLACK
+from shoal.core.contracts import SLACK, Levels
 from shoal.core.sensitive import SensitiveModel
 
 if TYPE_CHECKING:
@@ -61,6 +62,12 @@ class FrequencyLDiversity(SensitiveModel):
         from shoal.kernels import levels as kernel
 
         return kernel.Measure(kernel.FREQUENCY, histogram.priors)
+
+    def levels_of(self, histogram: Histogram) -> Levels:
+        if histogram.members is None:
+            return super().levels_of(histogram)
+        levels: Levels = histogram.members / np.maximum(histogram.greatest(histogram.counts), 1)
+        return levels
 
     def ceiling(self, histogram: Histogram) -> Measure:
         from shoal.kernels import levels as kernel

@@ -55,6 +55,7 @@ class InferenceL(SensitiveModel):
     merge_monotone: ClassVar[bool] = True
     suppression_monotone: ClassVar[bool] = False
     whole_table: ClassVar[bool] = True
+    counts_people: ClassVar[bool] = False
     asks: ClassVar[str] = "l"
     level: ClassVar[str] = "inference-l"
     how: ClassVar[str] = "the fewest sensitive values that occur equally often in every class"

@@ -42,6 +42,7 @@ class KAnonymity(Model):
     suppression_monotone: ClassVar[bool] = True
     growth_monotone: ClassVar[bool] = True
     by_size: ClassVar[bool] = True
+    counts_people: ClassVar[bool] = True
     examples: ClassVar = ({"k": 4},)
 
     @property
@@ -53,7 +54,7 @@ class KAnonymity(Model):
         return self.k
 
     def levels(self, classes: Classes) -> Levels:
-        return classes.sizes
+        return classes.headcounts
 
     def sql(self) -> str:
         return "COUNT(*)"

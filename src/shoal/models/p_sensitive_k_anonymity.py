@@ -68,4 +68,4 @@ class PSensitiveKAnonymity(SensitiveModel):
 
     def measure(self, classes: Classes) -> Finding:
         found = super().measure(classes)
-        return replace(found, detail={**found.detail, "k": int(classes.sizes.min()) if len(classes) else 0})
+        return replace(found, detail={**found.detail, "k": int(classes.headcounts.min()) if len(classes) else 0})

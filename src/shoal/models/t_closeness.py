@@ -72,7 +72,7 @@ class TCloseness(SensitiveModel):
     def compiled(self, histogram: Histogram) -> Measure:
         from shoal.kernels import levels as kernel
 
-        priors = histogram.priors
+        priors = histogram.distribution
         if self.distance == "equal":
             return kernel.Measure(kernel.EQUAL, priors)
         if self.distance == "ordered":
@@ -90,8 +90,8 @@ class TCloseness(SensitiveModel):
     def ceiling(self, histogram: Histogram) -> Measure | None:
         from shoal.kernels import levels as kernel
 
-        return kernel.Measure(kernel.APART, histogram.priors) if self.distance == "equal" else None
+        return kernel.Measure(kernel.APART, histogram.distribution) if self.distance == "equal" else None
 
     def sql(self) -> str | None:
-        more = "n * 1.0 / size - prior * 1.0 / records"
+        more = "n * 1.0 / mass - prior * 1.0 / whole"
         return f"SUM(CASE WHEN {more} > 0 THEN {more} ELSE 0 END)" if self.distance == "equal" else None

@@ -30,6 +30,7 @@ class Base:
     node: Node
     tuples: Any
     sensitive: tuple[Histogram, ...]
+    people: Histogram | None
 
     def __len__(self) -> int:
         return len(self.tuples.weights)
@@ -75,7 +76,7 @@ class Groupings:
         packs = _packs(summary.hierarchies)
         self.domain = _domain(summary.hierarchies, packs)
         raw = Packed(_packed(summary, packs), np.ascontiguousarray(summary.sizes), np.arange(tuples, dtype=np.int32))
-        self.raw = Base((0,) * attributes, raw, summary.sensitive)
+        self.raw = Base((0,) * attributes, raw, summary.sensitive, summary.people)
         self.bases = [self.raw]
         self.base_nodes = np.zeros((BASES, attributes), dtype=np.int64)
         self.base_sizes = np.full(BASES, tuples, dtype=np.int64)
@@ -147,7 +148,8 @@ class Groupings:
         first = np.empty(classes, dtype=np.int64)
         first[found.owners[::-1]] = np.arange(len(found.owners))[::-1]
         tuples = Packed(np.ascontiguousarray(held.columns[first]), found.sizes.copy(), found.owners[held.owners])
-        self.bases.insert(place, Base(node, tuples, self.classes(found).sensitive))
+        classes_there = self.classes(found)
+        self.bases.insert(place, Base(node, tuples, classes_there.sensitive, classes_there.people))
         self.base_nodes[place], self.base_sizes[place], self.base_uses[place] = node, classes, self.clock
 
     def _from(self, base: Base, node: Node) -> Grouping:
@@ -178,14 +180,16 @@ class Groupings:
     def classes(self, found: Grouping) -> Classes:
         """The classes as models judge them, with sensitive histograms and without keys."""
         histograms = tuple(self._rolled(held, found) for held in found.base.sensitive)
+        people = None if found.base.people is None else self._rolled(found.base.people, found)
         keys = np.zeros((0, len(found.sizes)), dtype=np.int32)
-        return Classes(self.summary.attributes, keys, found.sizes.copy(), histograms, (), self.summary.records)
+        return Classes(self.summary.attributes, keys, found.sizes.copy(), histograms, (), self.summary.records, people)
 
     def _rolled(self, held: Histogram, found: Grouping) -> Histogram:
         from shoal.kernels import lattice as kernel
 
         size, classes = len(held.population), len(found.sizes)
-        if held.contexts is not None or classes * size > max(DENSE, 64 * len(found.owners)):
+        riding = held.contexts is not None or held.people is not None
+        if riding or classes * size > max(DENSE, 64 * len(found.owners)):
             return held.rolled(found.owners, classes)
         starts, values, counts = kernel.histogram(found.owners, held.owners, held.values, held.counts, classes, size)
         return Histogram(held.column, starts, values, counts, held.population, held.hierarchy)

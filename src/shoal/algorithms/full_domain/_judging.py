@@ -29,10 +29,14 @@ class Judge:
         records = groupings.summary.records
         # Leaving everything out is no release, whatever the policy allows.
         self.budget = min(policy.budget(records), records - 1)
-        models = tuple(model for model in policy.models if not model.by_size)
+        # Somebody may be in several classes: these do not add up when they merge, and shares may rise.
+        self.people = groupings.summary.people is not None
+        models = tuple(model for model in policy.models if self.people or not model.by_size)
         # Where people also agree on other sensitive attributes, records that join a class can break any model.
         strict = any(held.contexts is not None for held in groupings.summary.sensitive)
-        self.sure_models = tuple(model for model in models if model.growth_monotone and not strict)
+        self.sure_models = tuple(
+            model for model in models if model.growth_monotone and (not strict or not model.needs_sensitive)
+        )
         self.unsure_models = tuple(model for model in models if model not in self.sure_models)
         self.settled = all(model.suppression_monotone for model in policy.models)
 
@@ -47,7 +51,7 @@ class Judge:
 
         With records left out that takes models that a class cannot lose by growing.
         """
-        merging = all(model.merge_monotone for model in self.policy.models)
+        merging = not self.people and all(model.merge_monotone for model in self.policy.models)
         return not self.unsure_models or (merging and self.settled and self.budget == 0)
 
     def judge(self, found: Grouping) -> Judgement:
@@ -63,7 +67,7 @@ class Judge:
         for model in self.unsure_models:
             holds, gone = model.judge(classes)
             broken = broken | ~holds
-            if model.suppression_monotone:
+            if model.suppression_monotone and not self.people:
                 lost = np.maximum(lost, gone)
         return Judgement(broken if self.settled else self._settle(classes, broken), sure, int(lost[~sure].sum()))
 

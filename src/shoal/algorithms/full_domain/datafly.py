@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,6 +38,8 @@ class Datafly(Algorithm):
         >>> release.recoding.facts["levels"]
         {'age': 1, 'sex': 0, 'race': 0}
     """
+
+    counts_people: ClassVar[bool] = True
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         summary = dataset.summary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Gt
 from pydantic import BeforeValidator
@@ -55,6 +55,8 @@ class Optimal(Algorithm):
         >>> release.recoding.facts["levels"], release.recoding.facts["proven"]
         ({'age': 0, 'sex': 0, 'race': 1}, True)
     """
+
+    counts_people: ClassVar[bool] = True
 
     weights: Annotated[
         dict[str, float], BeforeValidator(by_column), Doc("how much each column counts in the loss; 1 unless given")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from shoal.algorithms.full_domain._checker import Checker
 from shoal.algorithms.full_domain._outcome import infeasible, recoded
@@ -43,6 +43,8 @@ class Samarati(Algorithm):
         >>> release.recoding.facts["levels"], release.recoding.facts["height"]
         ({'age': 1, 'sex': 0, 'race': 0}, 1)
     """
+
+    counts_people: ClassVar[bool] = True
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         lattice = Lattice.of(dataset.hierarchies)

@@ -18,7 +18,7 @@ from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Column, Kind, Missing, Role, Schema
+from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refused
 from shoal.core.values import Values
 from shoal.engines.duckdb.encoding import Distinct, distinct, joined, tally, translation
 from shoal.engines.duckdb.looking import looked_at
@@ -36,8 +36,9 @@ _SIZE = re.compile(r"\d+(\.\d+)? ?([KMGT]i?B)", re.IGNORECASE)
 @dataclass(frozen=True, kw_only=True)
 class DuckDB(Engine):
     """DuckDB does the work on rows; the table itself does not enter Python, only its distinct values, its classes and
-    what is made of them do. Two exceptions: algorithms that look at single records get the encoded columns, and
-    pseudonyms are made from the distinct identifiers, batch by batch.
+    what is made of them do. Three exceptions: algorithms that look at single records get the encoded columns,
+    pseudonyms are made from the distinct identifiers, batch by batch, and where a person column is named, people come
+    as numbers, with the classes that they are in.
 
     Reads Parquet (a file, a glob such as `parts/*.parquet`, a folder), a table of a database (`file.duckdb::table`,
     `file.sqlite::table`, `postgres://user@host/base::table`), and whatever the embedded engine reads.
@@ -100,8 +101,8 @@ class DuckDB(Engine):
         strict: bool,
     ) -> Dataset:
         """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
-        named = [name for name in source.names if roles[name] in (Role.QUASI, Role.SENSITIVE)]
-        if not named:
+        named = [name for name in source.names if roles[name] in ENCODED]
+        if all(roles[name] is Role.ENTITY for name in named):
             raise SchemaError(
                 "no column has a role; name quasi-identifiers, and sensitive attributes where there are any"
             )
@@ -111,7 +112,7 @@ class DuckDB(Engine):
             raise InputError("the table has no record")
         found = {name: distinct(session, tallied, f"v{at}", source.came(name)) for at, name in enumerate(named)}
         encoded = {name: encode(name, each.values, kinds.get(name), source.missing) for name, each in found.items()}
-        dropping = _dropping(found, encoded, missing_rules)
+        dropping = _dropping(found, encoded, roles, missing_rules)
         tallied, kept = _without(session, tallied, dropping, found, encoded)
         columns, held = [], {}
         for name in source.names:
@@ -148,16 +149,19 @@ class DuckDB(Engine):
         format_of(path)
 
 
-def _dropping(found: Mapping[str, Distinct], encoded: Mapping[str, Encoded], rules: Mapping[str, Missing]) -> list[str]:
+def _dropping(
+    found: Mapping[str, Distinct],
+    encoded: Mapping[str, Encoded],
+    roles: Mapping[str, Role],
+    rules: Mapping[str, Missing],
+) -> list[str]:
     """The columns whose missing values leave records out; a rule that refuses missing values is kept."""
     lacking = [name for name, column in encoded.items() if column.has_missing]
     for name in lacking:
-        if rules.get(name) is Missing.REFUSE:
+        if rules.get(name) is Missing.REFUSE or roles[name] is Role.ENTITY:
             counts = found[name].counts
             absent = int(counts[encoded[name].codes == MISSING].sum())
-            raise InputError(
-                f"column {name!r} lacks a value in {absent:,} of {int(counts.sum()):,} records; its rule refuses that"
-            )
+            raise refused(name, roles[name], absent, int(counts.sum()))
     return [name for name in lacking if rules.get(name) is Missing.DROP]
 
 

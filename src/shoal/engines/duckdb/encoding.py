@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -89,14 +89,17 @@ def classes(
     attributes: Sequence[tuple[str, str, int]],
     sensitive: Sequence[tuple[str, str, int, Hierarchy | None]],
     hierarchies: Sequence[Hierarchy] = (),
+    person: tuple[str, str, int] | None = None,
 ) -> Classes:
-    """The classes of a relation of codes with counts `n`: attributes and sensitive ones as name, expression, size.
+    """The classes of a relation of codes with counts `n`: attributes, sensitive ones and the person as name,
+    expression, size.
 
     The relation has `width` columns of codes, and hardly a row twice: nothing is grouped when all of them are taken.
     """
 
     def grouped(*chosen: tuple[str, str, int, Hierarchy | None]) -> Classes:
-        expressions = [*(expression for _, expression, _ in attributes), *(each[1] for each in chosen)]
+        whose = [] if person is None else [person[1]]
+        expressions = [*(expression for _, expression, _ in attributes), *(each[1] for each in chosen), *whose]
         selected = ", ".join(f"{expression} AS k{at}" for at, expression in enumerate(expressions))
         sums, by = ("n", "") if len(expressions) == width else ("CAST(sum(n) AS BIGINT) AS n", " GROUP BY ALL")
         found = session.fetch(f"SELECT {selected}, {sums} FROM {coded}{by}")
@@ -105,13 +108,13 @@ def classes(
             [name for name, *_ in attributes],
             columns[: len(attributes)],
             [size for *_, size in attributes],
-            [(name, columns[-1], size, tree) for name, _, size, tree in chosen],
+            [(name, columns[len(attributes)], size, tree) for name, _, size, tree in chosen],
             hierarchies,
             weights=counts,
+            person=None if person is None else (person[0], columns[-1], person[2]),
         )
 
     if not sensitive:
         return grouped()
     first, *others = (grouped(each) for each in sensitive)
-    histograms = (first.sensitive[0], *(other.sensitive[0] for other in others))
-    return Classes(first.attributes, first.keys, first.sizes, histograms, first.hierarchies, first.records)
+    return replace(first, sensitive=(first.sensitive[0], *(other.sensitive[0] for other in others)))

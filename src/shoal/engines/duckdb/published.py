@@ -100,11 +100,16 @@ class DuckDBPublished:
         return np.array([known.get(text, -1) for text in spelled_values(self.books[name])], np.int32)
 
     def group(
-        self, attributes: Sequence[str], sensitive: Sequence[tuple[str, Hierarchy | None]], *, count: str | None = None
+        self,
+        attributes: Sequence[str],
+        sensitive: Sequence[tuple[str, Hierarchy | None]],
+        *,
+        count: str | None = None,
+        person: str | None = None,
     ) -> Classes:
         if count is not None:
             self._check_counts(count)
-        names = [*attributes, *(name for name, _ in sensitive)]
+        names = [*attributes, *(name for name, _ in sensitive), *([] if person is None else [person])]
         tallied, trees = self.tallied(names, count), dict(sensitive)
         codes, sizes = {}, {}
         for at, name in enumerate(names):
@@ -123,6 +128,7 @@ class DuckDBPublished:
                 (name, f"l{at}.code", sizes[name], tree)
                 for at, (name, tree) in enumerate(sensitive, start=len(attributes))
             ],
+            person=None if person is None else (person, f"l{len(names) - 1}.code", sizes[person]),
         )
 
     def _leaves(self, name: str, tree: Hierarchy) -> Codes:

@@ -141,7 +141,9 @@ class Publishing:
         """The records `b` that a table is made from, and beside them their classes `p` or what was changed `h`."""
         table, plan, changed = self.table, self.recoding.plan, self.recoding.changed
         raw = [name for name, what in shown.items() if name in table.columns and what in ("raw", "changed")]
-        plain = [name for name in shown if name in self._source.names and name not in table.columns]
+        # Whose a record is is encoded, and pseudonyms are made of what stands at the source.
+        held = [name for name in table.columns if name != self.schema.person]
+        plain = [name for name in shown if name in self._source.names and name not in held]
         quasi = () if plan is None else self.schema.quasi
         ranked = bool(changed) or (plan is not None and plan.by_record)
         rows = table.rows([*quasi, *raw], plain, seed=self.seed if ranked else None)

@@ -59,7 +59,7 @@ class DuckDBTable:
         """The place of each encoded column among the columns of `coded`."""
         return {name: at for at, name in enumerate(name for name in self.source.names if name in self.columns)}
 
-    def group(self, attributes: Sequence[str], sensitive: Sequence[str]) -> Classes:
+    def group(self, attributes: Sequence[str], sensitive: Sequence[str], *, person: str | None = None) -> Classes:
         trees = {name: column.hierarchy for name, column in self.columns.items()}
         return classes(
             self._session,
@@ -68,7 +68,14 @@ class DuckDBTable:
             [(name, f"v{self.places[name]}", trees[name].size) for name in attributes],
             [(name, f"v{self.places[name]}", trees[name].size, trees[name]) for name in sensitive],
             [trees[name] for name in attributes],
+            None if person is None else (person, f"v{self.places[person]}", trees[person].size),
         )
+
+    def repeated(self, name: str) -> int:
+        at = f"c{self.source.names.index(name)}"
+        value = f"nullif(trim(CAST({at} AS VARCHAR)), '')"
+        rows = self.rows([], [name])
+        return int(self._session.value(f"SELECT count({value}) - count(DISTINCT {value}) FROM {rows}"))
 
     def codes(self, name: str) -> Codes:
         if name not in self.columns:

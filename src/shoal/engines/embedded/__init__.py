@@ -14,7 +14,7 @@ from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Column, Kind, Missing, Role, Schema
+from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refused
 from shoal.core.values import Values
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
 from shoal.engines.embedded.published import EmbeddedPublished, format_of, open_published
@@ -62,8 +62,8 @@ class Embedded(Engine):
         strict: bool,
     ) -> Dataset:
         """The dataset: columns with a role are encoded now, the others are left where they are."""
-        named = [name for name in source.names if roles[name] in (Role.QUASI, Role.SENSITIVE)]
-        if not named:
+        named = [name for name in source.names if roles[name] in ENCODED]
+        if all(roles[name] is Role.ENTITY for name in named):
             raise SchemaError(
                 "no column has a role; name quasi-identifiers, and sensitive attributes where there are any"
             )
@@ -75,7 +75,7 @@ class Embedded(Engine):
         for name in named:
             column = loaded.pop(name) if name in loaded else source.load([name])[name]
             encoded[name] = encode(name, column, kinds.get(name), source.missing)
-        kept = _kept(encoded, missing_rules, records)
+        kept = _kept(encoded, roles, missing_rules, records)
         columns, held = [], {}
         for name in source.names:
             rule = missing_rules.get(name, Missing.VALUE)
@@ -118,19 +118,18 @@ class Embedded(Engine):
         format_of(path)
 
 
-def _kept(encoded: Mapping[str, Encoded], rules: Mapping[str, Missing], records: int) -> np.ndarray | None:
+def _kept(
+    encoded: Mapping[str, Encoded], roles: Mapping[str, Role], rules: Mapping[str, Missing], records: int
+) -> np.ndarray | None:
     """Which records stay, by the missing-value rules; None when all do."""
     kept: np.ndarray | None = None
     for name, column in encoded.items():
-        rule = rules.get(name, Missing.VALUE)
+        rule = Missing.REFUSE if roles[name] is Role.ENTITY else rules.get(name, Missing.VALUE)
         if rule is Missing.VALUE or not column.has_missing:
             continue
         present = column.codes != MISSING
         if rule is Missing.REFUSE:
-            absent = int((~present).sum())
-            raise InputError(
-                f"column {name!r} lacks a value in {absent:,} of {records:,} records; its rule refuses that"
-            )
+            raise refused(name, roles[name], int((~present).sum()), records)
         kept = present if kept is None else kept & present
     if kept is not None and not kept.any():
         raise InputError("the missing-value rules leave no record")

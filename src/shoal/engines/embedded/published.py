@@ -66,7 +66,12 @@ class EmbeddedPublished:
         return np.array([known.get(text, -1) for text in spelled_values(self.books[name])], np.int32)
 
     def group(
-        self, attributes: Sequence[str], sensitive: Sequence[tuple[str, Hierarchy | None]], *, count: str | None = None
+        self,
+        attributes: Sequence[str],
+        sensitive: Sequence[tuple[str, Hierarchy | None]],
+        *,
+        count: str | None = None,
+        person: str | None = None,
     ) -> Classes:
         keys = [self._column(name) for name in attributes]
         columns = []
@@ -82,6 +87,7 @@ class EmbeddedPublished:
         return summarize(
             attributes, [codes for codes, _ in keys], [len(labels) for _, labels in keys], columns,
             weights=None if count is None else self._counts(count),
+            person=None if person is None else (person, self._column(person)[0], len(self.labels(person))),
         )  # fmt: skip
 
     def _counts(self, name: str) -> Counts:

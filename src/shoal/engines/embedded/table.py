@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
@@ -18,7 +19,7 @@ from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Codebook, Plan, Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
-from shoal.engines.embedded.encoding import dictionary
+from shoal.engines.embedded.encoding import dictionary, plain_values
 from shoal.engines.embedded.hashing import row_hashes
 from shoal.engines.embedded.published import EmbeddedPublished
 from shoal.engines.embedded.source import Source
@@ -52,7 +53,7 @@ class EmbeddedTable:
             raise unknown_columns([name], self.columns)
         return self.columns[name].codes
 
-    def group(self, attributes: Sequence[str], sensitive: Sequence[str]) -> Classes:
+    def group(self, attributes: Sequence[str], sensitive: Sequence[str], *, person: str | None = None) -> Classes:
         chosen = [self.columns[name] for name in attributes]
         return summarize(
             attributes,
@@ -63,7 +64,16 @@ class EmbeddedTable:
                 for name in sensitive
             ],
             [column.hierarchy for column in chosen],
+            person=None if person is None else (person, self.codes(person), self.columns[person].hierarchy.size),
         )
+
+    def repeated(self, name: str) -> int:
+        column = plain_values(self._loaded([name])[name]).drop_null()
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            column = pc.utf8_trim_whitespace(column)
+            column = column.filter(pc.not_equal(column, ""))
+        hashes = row_hashes([(name, column)])
+        return len(hashes) - len(np.unique(hashes))
 
     def _tuples(self, quasi: Sequence[str]) -> Codes:
         """The distinct tuple of each row, in the order of the summary."""
@@ -121,7 +131,9 @@ class EmbeddedTable:
         shown = None if owners is None else owners[rows]
         names = {column.name for sheet in sheets for column in sheet.columns if column.what in ("raw", "pseudonym")}
         names |= {name for name in schema.names if recoding.plan is None}
-        plain = self._loaded([name for name in schema.names if name in names and name not in self.columns])
+        # Whose a record is is encoded, and pseudonyms are made of what stands at the source.
+        held = [name for name in self.columns if name != schema.person]
+        plain = self._loaded([name for name in schema.names if name in names and name not in held])
         changed = self._changed(recoding, seed)
         tables: dict[str, Published] = {}
         for sheet in sheets:
