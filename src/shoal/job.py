@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from shoal import registry
 from shoal.core.contracts import Algorithm, Builder, Engine, Metric, Model
+from shoal.core.files import STANDARD, files_at
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.run import Run
@@ -120,6 +121,9 @@ class _Input(_Strict):
     path: str | None = None
     delimiter: str | None = None
     encoding: str | None = None
+    format: str | None = None
+    sheet: str | None = None
+    rename_duplicates: StrictBool = False
     missing: list[str] = []
     hierarchies: str | None = None
     neutralize_formulas: StrictBool = False
@@ -174,6 +178,9 @@ class Job:
     input: Path | None = None
     delimiter: str | None = None
     encoding: str | None = None
+    format: str | None = None
+    sheet: str | None = None
+    rename_duplicates: bool = False
     missing: tuple[str, ...] = ()
     hierarchies: Path | None = None
     neutralize_formulas: bool = False
@@ -219,7 +226,15 @@ class Job:
         if self.hierarchies is not None:
             names = [*self.named(Role.QUASI), *self.named(Role.SENSITIVE)]
             paths += [self.hierarchies / f"{name}{ending}" for name in names for ending in ENDINGS]
-        return [*paths, *(path for path in (self.file, self.input, self.key_file) if path is not None)]
+        tables = [] if self.input is None else files_at(self.input)
+        return [*paths, *tables, *(path for path in (self.file, self.key_file) if path is not None)]
+
+    def reading(self) -> dict[str, Any]:
+        """How the file of the table is read."""
+        return {
+            "delimiter": self.delimiter, "encoding": self.encoding, "missing": self.missing, "format": self.format,
+            "sheet": self.sheet, "rename_duplicates": self.rename_duplicates,
+        }  # fmt: skip
 
     def read(self) -> Dataset:
         """The table of the job."""
@@ -235,11 +250,9 @@ class Job:
             hierarchies=self.hierarchies,
             column_hierarchies={name: column.hierarchy for name, column in self.columns.items() if column.hierarchy},
             kinds={name: column.kind for name, column in self.columns.items() if column.kind},
-            missing=self.missing,
             missing_rules={name: column.missing for name, column in self.columns.items()},
             strict=self.strict,
-            delimiter=self.delimiter,
-            encoding=self.encoding,
+            **self.reading(),
             neutralize_formulas=self.neutralize_formulas,
             engine=self.engine,
         )
@@ -297,7 +310,7 @@ class Job:
 
     def _tables(self, folder: Path | None) -> dict[str, Any]:
         def _text(path: Path | None) -> str | None:
-            if path is None or folder is None:
+            if path is None or folder is None or str(path) == STANDARD:
                 return None if path is None else str(path)
             return os.path.relpath(path, folder)
 
@@ -317,6 +330,7 @@ class Job:
         return {
             "input": {
                 "path": _text(self.input), "delimiter": self.delimiter, "encoding": self.encoding,
+                "format": self.format, "sheet": self.sheet, "rename_duplicates": self.rename_duplicates or None,
                 "missing": list(self.missing) or None, "hierarchies": _text(self.hierarchies),
                 "neutralize_formulas": self.neutralize_formulas or None,
                 "engine": spelled(self.engine) if self.engine else None,
@@ -372,7 +386,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         raise InputError(f"{where}: {place}: {first['msg']}") from None
 
     def resolved(text: str | None) -> Path | None:
-        return None if text is None else folder / text
+        return None if text is None else Path(text) if text == STANDARD else folder / text
 
     columns = {}
     for name, column in file.columns.items():
@@ -390,6 +404,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     return Job(
         input=resolved(file.input.path), delimiter=file.input.delimiter, encoding=file.input.encoding,
         missing=tuple(file.input.missing), hierarchies=resolved(file.input.hierarchies), columns=columns,
+        format=file.input.format, sheet=file.input.sheet, rename_duplicates=file.input.rename_duplicates,
         neutralize_formulas=file.input.neutralize_formulas,
         engine=None if file.input.engine is None else engine(file.input.engine),
         models=tuple(plugin("models", model) for model in file.policy.models),
