@@ -147,6 +147,7 @@ class _Policy(_Strict):
 
 class _Output(_Strict):
     path: str | None = None
+    manifest: str | None = None
     plot: str | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: str | None = None
@@ -193,6 +194,7 @@ class Job:
     strict: bool = False
     algorithm: Algorithm | None = None
     output: Path | None = None
+    manifest: Path | None = None
     plot: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: Path | None = None
@@ -343,8 +345,8 @@ class Job:
             },
             "algorithm": spelled(self.algorithm) if self.algorithm else None,
             "output": {
-                "path": _text(self.output), "plot": _text(self.plot), "pseudonyms": self.pseudonyms,
-                "key_file": _text(self.key_file),
+                "path": _text(self.output), "manifest": _text(self.manifest), "plot": _text(self.plot),
+                "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file),
             },
         }  # fmt: skip
 
@@ -411,5 +413,6 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         suppression=file.policy.suppression, seed=file.policy.seed, strict=file.policy.strict,
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
-        plot=resolved(file.output.plot), pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),
+        manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
+        pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),
     )  # fmt: skip

@@ -19,6 +19,9 @@ algorithm = "mondrian:strict=false"
 path = "people.csv"
 delimiter = ";"
 encoding = "cp1252"
+format = "csv"
+sheet = "People"
+rename_duplicates = true
 missing = ["?", "NA"]
 hierarchies = "trees"
 engine = "embedded"
@@ -55,6 +58,7 @@ objective = "gcp"
 seed = 17
 strict = true
 [output]
+manifest = "out.json"
 path = "out/release.parquet"
 plot = "out/release.svg"
 pseudonyms = "keyed"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import gzip
+import io
 import json
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -358,3 +360,65 @@ def test_columns_left_out_cannot_be_named(tmp_path: Path) -> None:
     path = csv_of(pl.DataFrame({"Unnamed: 0": range(12), **PEOPLE}), tmp_path / "in.csv")
     with pytest.raises(SchemaError, match="no column named 'Unnamed: 0'"):
         library.read(path, quasi=["Unnamed: 0"])
+
+
+# standard input and output
+
+
+def piped(*arguments: object, given: bytes = b"") -> tuple[int, bytes, str]:
+    done = subprocess.run(
+        [sys.executable, "-c", "from shoal.cli import main; main()", *map(str, arguments)],
+        input=given, capture_output=True, timeout=120,
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+ROLES = ("--quasi", "age,sex", "--k", 3, "--seed", 1)
+
+
+def test_a_table_comes_in_and_a_release_goes_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # where nothing may stay
+    source = csv_of(pl.DataFrame(PEOPLE), tmp_path / "in.csv")
+    code, out, err = piped("anonymize", "-", "-o", "-", *ROLES, given=source.read_bytes())
+    assert code == 0 and "without which nobody can verify it" in err and "Release" in err
+    assert rows_of(pl.read_csv(out)) == rows_of(pl.DataFrame(PEOPLE))
+    code, again, err = piped("anonymize", source, "-o", "-", "--manifest", tmp_path / "out.csv.manifest.json", *ROLES)
+    assert code == 0 and again == out and "nobody can verify" not in err
+    (tmp_path / "out.csv").write_bytes(again)
+    assert library.verify(tmp_path / "out.csv").holds
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv", "out.csv.manifest.json"]
+
+
+def test_a_table_of_another_format_comes_in(tmp_path: Path) -> None:
+    content = "\n".join(json.dumps({"age": age}) for age in (31, 31, 45)).encode()
+    code, out, err = piped("diagnose", "-", "--format", "jsonl", "--json", given=content)
+    assert code == 0 and json.loads(out)["records"] == 3
+    held = io.BytesIO()
+    pa.parquet.write_table(pa.table(PEOPLE), held)
+    code, out, _ = piped("anonymize", "-", "-o", "-", "--json", *ROLES, given=held.getvalue())
+    assert code == 0 and rows_of(pl.read_csv(out)) == rows_of(pl.DataFrame(PEOPLE))
+    code, out, err = piped("diagnose", "-", given=b"")
+    assert code == 2 and err == "error: stdin: the file is empty\n" and out == b""
+
+
+def test_nothing_goes_out_or_stays_when_it_fails(tmp_path: Path) -> None:
+    source = csv_of(pl.DataFrame(PEOPLE), tmp_path / "in.csv")
+    manifest = ("--manifest", tmp_path / "m.json")
+    for arguments in (("--k", 50), ("--k", 3, "--algorithm", "nothing"), ("--k", 3, "--delimiter", ";;")):
+        code, out, err = piped("anonymize", source, "-o", "-", "--quasi", "age", *manifest, *arguments)
+        assert code in (2, 3) and out == b"" and "error: " in err
+    code, out, err = piped("anonymize", source, "-o", tmp_path / "out.csv", *manifest, *ROLES)
+    assert code == 2 and "name its file only with -o -" in err
+    code, out, err = piped(
+        "anonymize", source, "-o", "-", *manifest, "--quasi", "age", "--sensitive", "sex", "--algorithm", "anatomy",
+        "--model", "frequency-l-diversity:l=2",
+    )  # fmt: skip
+    assert code == 2 and "more than one table" in err and out == b""
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_a_job_file_of_standard_input_and_output(tmp_path: Path) -> None:
+    table, job = pl.DataFrame(PEOPLE).write_csv().encode(), tmp_path / "job.toml"
+    code, out, _ = piped("anonymize", "-", "-o", "-", *ROLES, "--save-job", job, given=table)
+    assert code == 0 and 'path = "-"' in job.read_text()
+    assert piped("anonymize", "--job", job, given=table)[1] == out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -58,7 +60,12 @@ class Wanted:
 class Written:
     """What is written, and what stands in the place of identifiers."""
 
-    target: options.Output = None
+    target: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where the release goes; - is the standard output, as CSV.")
+    ] = None
+    manifest: Annotated[
+        Path | None, typer.Option("--manifest", help="Of -o -: where the manifest goes (default: there is none).")
+    ] = None
     pseudonyms: Annotated[
         Literal["keyed", "random"] | None,
         typer.Option(
@@ -79,16 +86,24 @@ class Written:
 
     def applied(self, made: Job) -> Job:
         return options.overridden(
-            made, output=self.target, pseudonyms=self.pseudonyms, key_file=self.key_file, plot=self.plot
+            made,
+            output=self.target,
+            manifest=self.manifest,
+            pseudonyms=self.pseudonyms,
+            key_file=self.key_file,
+            plot=self.plot,
         )
 
 
 def run(table: options.Table, wanted: Wanted, written: Written, as_json: options.Json = False) -> None:
     """Publish a version of a table that satisfies privacy models; it is verified before it is written."""
+    from shoal.outcome import sent
+
     made = written.applied(wanted.applied(table.made()))
     with output.watching() as watched:
         outcome = made.run(watched, save=written.save_job)
     figures = dict(outcome.figures)
     if not as_json:
         figures["seed"] = f"{figures['seed']} (keep it: whoever has it can repeat this run; it is not in the manifest)"
-    output.show(outcome.findings, as_json=as_json, title="Release", **figures)
+    with redirect_stdout(sys.stderr) if sent(made) else nullcontext():
+        output.show(outcome.findings, as_json=as_json, title="Release", **figures)
