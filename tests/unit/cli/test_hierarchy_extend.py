@@ -44,7 +44,7 @@ def test_new_values_go_under_the_top(extend, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "builder", "old", "new", "rows"),
     [
-        ("numeric", "intervals:width=5", [20, 24, 30], [23, 33], "23;[20-24];[20-29];*\n33;[30-34];[30-39];*\n"),
+        ("numeric", "intervals:width=5", [20, 24, 30], [23, 33], "23;[20-24];*\n33;[30-34];*\n"),
         ("categorical", "masking:step=2", ["47677", "47905"], ["47601"], "47601;476**;4****;*\n"),
         ("date", "dates:units=month|year", ["1984-05-17"], ["1984-06-01"], "1984-06-01;1984-06;1984;*\n"),
     ],
