@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from shoal import job, manifest, registry
+from shoal import job, manifest, recodings, registry
 from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Engine, Metric, Model
 from shoal.core.dataset import Dataset
 from shoal.core.files import received, recover, sha256
@@ -514,6 +514,63 @@ def publish(
         recoding=recoding,
         populations={histogram.column: histogram.population for histogram in data.summary.sensitive},
     )
+
+
+def save_recoding(release: Release, path: str | Path) -> Path:
+    """Saves how a generalized release was recoded, so that `apply` can recode new records in the same way.
+
+    The file has raw values of the table. It is for the holder alone, and only its owner can read it.
+    """
+    return recodings.save(release, path)
+
+
+def apply(
+    recoding: str | Path,
+    source: Any,
+    *,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+    sheet: str | None = None,
+    rename_duplicates: bool = False,
+    neutralize_formulas: bool = False,
+    engine: Engine | str | None = None,
+    run: Run | None = None,
+) -> Release:
+    """New records, recoded as a saved recoding says and verified against its policy on their own.
+
+    Each value goes to the level at which it was published, or each record into the narrowest class that holds it. What
+    no class holds, and classes that break the policy, are left out as far as the policy allows it.
+
+    Args:
+        recoding: the file that `save_recoding` wrote, or `anonymize --save-recoding`.
+        source: the new records: a path or a frame, with the columns of the table that the release was made from;
+            identifiers may be lacking, and are dropped.
+        missing, delimiter, encoding, format, sheet, rename_duplicates, neutralize_formulas, engine: as for `read`.
+        run: is told how far the work is, and can stop it.
+
+    Raises:
+        SchemaError: the columns are others.
+        HierarchyError: there are values that the recoding does not know, and that none of its ranges holds.
+        VerificationError: what it makes of these records breaks the policy; it is not handed out.
+
+    Example:
+        >>> import shoal, tempfile
+        >>> table = shoal.samples.adult().select("age", "sex", "occupation")
+        >>> data = shoal.read(table[:20000], quasi=["age", "sex"], sensitive=["occupation"])
+        >>> release = shoal.anonymize(data, "k-anonymity:k=5", algorithm="optimal")
+        >>> path = shoal.save_recoding(release, Path(tempfile.mkdtemp()) / "recoding.json")
+        >>> shoal.apply(path, table[20000:]).verify(release.policy).holds
+        True
+    """
+    rule = recodings.load(recoding)
+    chosen = job.engine(engine)
+    opened = chosen.open(
+        received(source), delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas,
+        format=format, sheet=sheet, rename_duplicates=rename_duplicates,
+    )  # fmt: skip
+    return rule.applied(opened, chosen, run)
 
 
 def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | str) -> Findings:

@@ -148,6 +148,7 @@ class _Policy(_Strict):
 class _Output(_Strict):
     path: str | None = None
     manifest: str | None = None
+    recoding: str | None = None
     plot: str | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: str | None = None
@@ -195,6 +196,7 @@ class Job:
     algorithm: Algorithm | None = None
     output: Path | None = None
     manifest: Path | None = None
+    recoding: Path | None = None
     plot: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: Path | None = None
@@ -346,6 +348,7 @@ class Job:
             "algorithm": spelled(self.algorithm) if self.algorithm else None,
             "output": {
                 "path": _text(self.output), "manifest": _text(self.manifest), "plot": _text(self.plot),
+                "recoding": _text(self.recoding),
                 "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file),
             },
         }  # fmt: skip
@@ -414,5 +417,6 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
+        recoding=resolved(file.output.recoding),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),
     )  # fmt: skip

@@ -11,12 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from shoal import api, registry
+from shoal import api, recodings, registry
 from shoal.core.files import STANDARD, check_outputs, recover, replacing_all
 from shoal.core.finding import Findings
 from shoal.core.notices import tell
 from shoal.core.policy import Policy
 from shoal.core.release import Release, manifest_path
+from shoal.core.rule import Rule
 from shoal.core.run import Run
 from shoal.errors import OutputError, ParameterError
 from shoal.job import Job, check_policy, plugin
@@ -58,7 +59,7 @@ def sent(job: Job) -> bool:
 
 def _carried_out(job: Job, output: Path, run: Run, save: Path | None) -> Outcome:
     started = time.perf_counter()
-    others = [path for path in (save, job.plot) if path is not None]
+    others = [path for path in (save, job.plot, job.recoding) if path is not None]
     _check(job, output, others)
     pseudonyms = job.replacement()
     data = job.read()
@@ -92,6 +93,8 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None) -> Outcome
             beside[save].write_text(job.toml(save.parent), encoding="utf-8")
         if job.plot is not None:
             picture(data, release, beside[job.plot])
+        if job.recoding is not None:
+            recodings.put(recodings.spelled(Rule.of(release)), beside[job.recoding])
         run.check()
         if sent(job):
             _send(places[0])

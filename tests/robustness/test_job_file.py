@@ -59,6 +59,7 @@ seed = 17
 strict = true
 [output]
 manifest = "out.json"
+recoding = "recoding.json"
 path = "out/release.parquet"
 plot = "out/release.svg"
 pseudonyms = "keyed"

@@ -82,6 +82,12 @@ class Written:
             "--plot", help="Draw the lattice of a full-domain search, or the sizes of the classes: .svg, .png, .html"
         ),
     ] = None
+    save_recoding: Annotated[
+        Path | None,
+        typer.Option(
+            "--save-recoding", help="Save how values are recoded, for shoal apply. The file has raw values: keep it."
+        ),
+    ] = None
     save_job: Annotated[Path | None, typer.Option("--save-job", help="Write this run as a job file.")] = None
 
     def applied(self, made: Job) -> Job:
@@ -89,6 +95,7 @@ class Written:
             made,
             output=self.target,
             manifest=self.manifest,
+            recoding=self.save_recoding,
             pseudonyms=self.pseudonyms,
             key_file=self.key_file,
             plot=self.plot,
