@@ -559,7 +559,7 @@ def apply(
         >>> import shoal, tempfile
         >>> table = shoal.samples.adult().select("age", "sex", "occupation")
         >>> data = shoal.read(table[:20000], quasi=["age", "sex"], sensitive=["occupation"])
-        >>> release = shoal.anonymize(data, "k-anonymity:k=5", algorithm="optimal")
+        >>> release = shoal.anonymize(data, "k-anonymity:k=5", algorithm="optimal", suppression=0.01)
         >>> path = shoal.save_recoding(release, Path(tempfile.mkdtemp()) / "recoding.json")
         >>> shoal.apply(path, table[20000:]).verify(release.policy).holds
         True

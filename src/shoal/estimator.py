@@ -49,8 +49,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> import shoal
         >>> table = shoal.samples.adult().select("age", "sex").to_pandas()
         >>> step = shoal.Anonymizer(models=["k-anonymity:k=5"], algorithm="optimal", numbers="midpoint", seed=1)
-        >>> step.fit_transform(table)["age"].mean().round()
-        np.float64(39.0)
+        >>> step.fit_transform(table)["age"].head(3).tolist()
+        [34.5, 54.5, 34.5]
     """
 
     def __init__(
