@@ -68,6 +68,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None) -> Outcome
         data, *job.models, algorithm=job.algorithm or "mondrian", suppression=job.suppression, objective=job.objective,
         seed=job.seed, pseudonyms=pseudonyms, run=run,
     )  # fmt: skip
+    recoding = "" if job.recoding is None else recodings.spelled(Rule.of(release))
     assert release.policy is not None
     seed = release.policy.seed
     job = replace(job, seed=seed)
@@ -94,7 +95,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None) -> Outcome
         if job.plot is not None:
             picture(data, release, beside[job.plot])
         if job.recoding is not None:
-            recodings.put(recodings.spelled(Rule.of(release)), beside[job.recoding])
+            recodings.put(recoding, beside[job.recoding])
         run.check()
         if sent(job):
             _send(places[0])

@@ -43,3 +43,14 @@ def test_next_month_is_recoded_as_this_one_was(tmp_path: Path, capsys: pytest.Ca
     assert ran(capsys, "apply", saved, "-o", tmp_path / "x.csv")[0] == 2
     assert ran(capsys, "apply", saved, tmp_path / "june.csv")[0] == 2
     assert "overwrite" in ran(capsys, "apply", saved, tmp_path / "june.csv", "-o", saved)[2]
+
+
+def test_a_recoding_that_cannot_be_applied_is_not_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "in.csv"
+    pl.DataFrame({"age": [20, 30] * 6, "disease": ["flu", "cold", "gout"] * 4}).write_csv(table)
+    code, _, err = ran(
+        capsys, "anonymize", table, "--quasi", "age", "--sensitive", "disease", "--model", "frequency-l-diversity:l=2",
+        "--algorithm", "anatomy", "--save-recoding", tmp_path / "recoding.json", "-o", tmp_path / "out.csv",
+    )  # fmt: skip
+    assert code == 2 and "only a generalized release" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]

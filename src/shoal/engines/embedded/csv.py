@@ -29,7 +29,7 @@ _MARKS = {
     b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }  # fmt: skip
-_DECLARED = re.compile(r'\ufeff?"?sep=([^"\r\n])"?(?:\r\n|\r|\n)', re.IGNORECASE)
+_DECLARED = re.compile(r'\ufeff?"?sep=([\t !#-/:-@\[-`{-~])"?(?:\r\n|\r|\n)', re.IGNORECASE)
 """The first line with which Excel says what the delimiter is."""
 _NO_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
 
