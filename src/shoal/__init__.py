@@ -7,9 +7,10 @@ from typing import Any
 __version__ = "0.1.0"
 
 _VERBS = (
-    "read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "evaluate", "columns", "attack", "query",
-    "verify",
+    "read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "save_recoding", "apply", "evaluate",
+    "columns", "attack", "query", "verify",
 )  # fmt: skip
+_OTHERS = {"intervals": "core.intervals", "Anonymizer": "estimator"}
 _MODULES = ("samples", "errors")
 _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
@@ -25,6 +26,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("shoal.api"), name)
     if name in _MODULES:
         return import_module(f"shoal.{name}")
+    if name in _OTHERS:
+        return getattr(import_module(f"shoal.{_OTHERS[name]}"), name)
     if name in _NOUNS:
         return getattr(import_module(f"shoal.core.{_NOUNS[name]}"), name)
     if name[:1].isupper():
@@ -42,4 +45,4 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     from shoal import registry
 
-    return sorted([*_VERBS, *_MODULES, *_NOUNS, *registry.class_names(), "__version__"])
+    return sorted([*_VERBS, *_MODULES, *_OTHERS, *_NOUNS, *registry.class_names(), "__version__"])

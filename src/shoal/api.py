@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal import job, manifest, registry
+from shoal import job, manifest, recodings, registry
 from shoal.core import queries
 from shoal.core.columns import PublishedColumn, published_columns
 from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Engine, Metric, Model
 from shoal.core.dataset import Dataset
 from shoal.core.decision import decided_groups
 from shoal.core.estimation import Estimate
-from shoal.core.files import recover, sha256
+from shoal.core.files import received, recover, sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
@@ -76,13 +76,18 @@ def read(
     strict: bool = False,
     delimiter: str | None = None,
     encoding: str | None = None,
+    format: str | None = None,
+    sheet: str | None = None,
+    rename_duplicates: bool = False,
     neutralize_formulas: bool = False,
     engine: Engine | str | None = None,
 ) -> Dataset:
-    """A table with roles: a path (CSV also compressed, Parquet, Arrow IPC) or a frame (pandas, polars, pyarrow).
+    """A table with roles: a path (CSV, Parquet, Arrow IPC, JSON lines, a spreadsheet, Stata, SPSS, SAS) or a frame
+    (pandas, polars, pyarrow).
 
     Args:
-        source: the path or the frame. It is never modified.
+        source: the path or the frame. It is never modified. `"-"` is the standard input; a folder, or a pattern such as
+            `"parts/*.parquet"`, is its Parquet files together. A nameless first column of row numbers is left out.
         quasi: columns that outsiders may know.
         sensitive: columns that nobody should learn about a person.
         identifiers: columns that name a person; a release drops them.
@@ -99,6 +104,11 @@ def read(
             by models that look at sensitive attributes; otherwise each is protected on its own.
         delimiter: of a CSV file; found out by default.
         encoding: of a CSV file; found out by default.
+        format: of a file: `csv`, `parquet`, `arrow`, `xlsx`, `jsonl`, `dta`, `sav`, `sas7bdat` or `xpt`; found out by
+            default.
+        sheet: of a workbook, where several of its sheets hold something.
+        rename_duplicates: whether names that occur more than once are numbered (`x`, `x.1`); by default they are
+            refused.
         neutralize_formulas: whether texts that a spreadsheet would run as a formula get an apostrophe in front, here
             and in every release.
         engine: where the table is worked on: `embedded` (in this process, the default) or another engine's name.
@@ -111,8 +121,9 @@ def read(
     """
     chosen_engine = job.engine(engine)
     opened = chosen_engine.open(
-        source, delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas
-    )
+        received(source), delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas,
+        format=format, sheet=sheet, rename_duplicates=rename_duplicates,
+    )  # fmt: skip
     assigned = roles(
         opened.names, quasi=_listed(quasi), sensitive=_listed(sensitive), identifiers=_listed(identifiers),
         person=[] if person is None else [person],
@@ -318,6 +329,9 @@ def detect(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
     encoding: str | None = None,
+    format: str | None = None,
+    sheet: str | None = None,
+    rename_duplicates: bool = False,
     engine: Engine | str | None = None,
     run: Run | None = None,
 ) -> Detection:
@@ -331,6 +345,9 @@ def detect(
         missing: spellings of a missing value besides the empty one.
         delimiter: of a CSV file; found out by default.
         encoding: of a CSV file; found out by default.
+        format: of a file, as for `read`; found out by default.
+        sheet: of a workbook, where several of its sheets hold something.
+        rename_duplicates: whether names that occur more than once are numbered.
         engine: where the table is looked at, unless it is a dataset.
         run: is told how far the search is, and can stop it.
 
@@ -342,20 +359,23 @@ def detect(
     """
     if not 0 <= share < 1:
         raise ParameterError("share is a share of the records: from 0 to less than 1")
-    looks, records = _looked_at(source, missing, delimiter, encoding, engine)
+    looks, records = _looked_at(
+        source, engine, missing=missing, delimiter=delimiter, encoding=encoding, format=format, sheet=sheet,
+        rename_duplicates=rename_duplicates,
+    )  # fmt: skip
     watch = (run or Run()).part(seconds=time_limit)
     unique = registry.make("models", "k-anonymity", {"k": 2})
     return detected(looks, records, model=unique, share=share, seed=seed, run=watch)
 
 
 def _looked_at(
-    source: Any, missing: Sequence[str], delimiter: str | None, encoding: str | None, engine: Engine | str | None
+    source: Any, engine: Engine | str | None, **reading: Any
 ) -> tuple[dict[str, tuple[Values, Codes] | str], int]:
     """Every column of a source, or of a dataset's source, as distinct values and codes."""
     if isinstance(source, Dataset):
         return source.engine.look(source.table.source)
     chosen = job.engine(engine)
-    return chosen.look(chosen.open(source, delimiter=delimiter, encoding=encoding, missing=missing))
+    return chosen.look(chosen.open(received(source), **reading))
 
 
 def dependencies(
@@ -368,6 +388,9 @@ def dependencies(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
     encoding: str | None = None,
+    format: str | None = None,
+    sheet: str | None = None,
+    rename_duplicates: bool = False,
     engine: Engine | str | None = None,
     run: Run | None = None,
 ) -> Dependencies:
@@ -386,6 +409,9 @@ def dependencies(
         missing: spellings of a missing value besides the empty one.
         delimiter: of a CSV file; found out by default.
         encoding: of a CSV file; found out by default.
+        format: of a file, as for `read`; found out by default.
+        sheet: of a workbook, where several of its sheets hold something.
+        rename_duplicates: whether names that occur more than once are numbered.
         engine: where the table is looked at, unless it is a dataset.
         run: is told how far the search is, and can stop it.
 
@@ -402,7 +428,10 @@ def dependencies(
         raise ParameterError("largest is a number of columns from 1 up")
     if support is not None and not 0 < support <= 1:
         raise ParameterError("support is a share of the records: more than 0 and at most 1")
-    looks, records = _looked_at(source, missing, delimiter, encoding, engine)
+    looks, records = _looked_at(
+        source, engine, missing=missing, delimiter=delimiter, encoding=encoding, format=format, sheet=sheet,
+        rename_duplicates=rename_duplicates,
+    )  # fmt: skip
     roles = {column.name: column.role for column in source.schema.columns} if isinstance(source, Dataset) else {}
     least = None if support is None else max(2, math.ceil(support * records))
     return dependencies_of(
@@ -549,6 +578,63 @@ def _whole(data: Dataset) -> dict[str, Any]:
         counted = {histogram.column: histogram.people.population for histogram in held if histogram.people is not None}
         known["crowd"] = Crowd(data.people, counted)
     return known
+
+
+def save_recoding(release: Release, path: str | Path) -> Path:
+    """Saves how a generalized release was recoded, so that `apply` can recode new records in the same way.
+
+    The file has raw values of the table. It is for the holder alone, and only its owner can read it.
+    """
+    return recodings.save(release, path)
+
+
+def apply(
+    recoding: str | Path,
+    source: Any,
+    *,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+    sheet: str | None = None,
+    rename_duplicates: bool = False,
+    neutralize_formulas: bool = False,
+    engine: Engine | str | None = None,
+    run: Run | None = None,
+) -> Release:
+    """New records, recoded as a saved recoding says and verified against its policy on their own.
+
+    Each value goes to the level at which it was published, or each record into the narrowest class that holds it. What
+    no class holds, and classes that break the policy, are left out as far as the policy allows it.
+
+    Args:
+        recoding: the file that `save_recoding` wrote, or `anonymize --save-recoding`.
+        source: the new records: a path or a frame, with the columns of the table that the release was made from;
+            identifiers may be lacking, and are dropped.
+        missing, delimiter, encoding, format, sheet, rename_duplicates, neutralize_formulas, engine: as for `read`.
+        run: is told how far the work is, and can stop it.
+
+    Raises:
+        SchemaError: the columns are others.
+        HierarchyError: there are values that the recoding does not know, and that none of its ranges holds.
+        VerificationError: what it makes of these records breaks the policy; it is not handed out.
+
+    Example:
+        >>> import shoal, tempfile
+        >>> table = shoal.samples.adult().select("age", "sex", "occupation")
+        >>> data = shoal.read(table[:20000], quasi=["age", "sex"], sensitive=["occupation"])
+        >>> release = shoal.anonymize(data, "k-anonymity:k=5", algorithm="optimal", suppression=0.01)
+        >>> path = shoal.save_recoding(release, Path(tempfile.mkdtemp()) / "recoding.json")
+        >>> shoal.apply(path, table[20000:]).verify(release.policy).holds
+        True
+    """
+    rule = recodings.load(recoding)
+    chosen = job.engine(engine)
+    opened = chosen.open(
+        received(source), delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas,
+        format=format, sheet=sheet, rename_duplicates=rename_duplicates,
+    )  # fmt: skip
+    return rule.applied(opened, chosen, run)
 
 
 def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | str) -> Findings:

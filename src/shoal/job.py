@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from shoal import registry
 from shoal.core.contracts import Algorithm, Builder, Engine, Metric, Model
+from shoal.core.files import STANDARD, files_at
 from shoal.core.parameters import example
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
@@ -134,6 +135,9 @@ class _Input(_Strict):
     path: str | None = None
     delimiter: str | None = None
     encoding: str | None = None
+    format: str | None = None
+    sheet: str | None = None
+    rename_duplicates: StrictBool = False
     missing: list[str] = []
     hierarchies: str | None = None
     neutralize_formulas: StrictBool = False
@@ -159,6 +163,8 @@ class _Policy(_Strict):
 
 class _Output(_Strict):
     path: str | None = None
+    manifest: str | None = None
+    recoding: str | None = None
     plot: str | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: str | None = None
@@ -190,6 +196,9 @@ class Job:
     input: Path | None = None
     delimiter: str | None = None
     encoding: str | None = None
+    format: str | None = None
+    sheet: str | None = None
+    rename_duplicates: bool = False
     missing: tuple[str, ...] = ()
     hierarchies: Path | None = None
     neutralize_formulas: bool = False
@@ -204,6 +213,8 @@ class Job:
     rows_are_people: bool = False
     algorithm: Algorithm | None = None
     output: Path | None = None
+    manifest: Path | None = None
+    recoding: Path | None = None
     plot: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: Path | None = None
@@ -245,7 +256,15 @@ class Job:
         if self.hierarchies is not None:
             names = [*self.named(Role.QUASI), *self.named(Role.SENSITIVE)]
             paths += [self.hierarchies / f"{name}{ending}" for name in names for ending in ENDINGS]
-        return [*paths, *(path for path in (self.file, self.input, self.key_file) if path is not None)]
+        tables = [] if self.input is None else files_at(self.input)
+        return [*paths, *tables, *(path for path in (self.file, self.key_file) if path is not None)]
+
+    def reading(self) -> dict[str, Any]:
+        """How the file of the table is read."""
+        return {
+            "delimiter": self.delimiter, "encoding": self.encoding, "missing": self.missing, "format": self.format,
+            "sheet": self.sheet, "rename_duplicates": self.rename_duplicates,
+        }  # fmt: skip
 
     def read(self) -> Dataset:
         """The table of the job."""
@@ -262,11 +281,9 @@ class Job:
             hierarchies=self.hierarchies,
             column_hierarchies={name: column.hierarchy for name, column in self.columns.items() if column.hierarchy},
             kinds={name: column.kind for name, column in self.columns.items() if column.kind},
-            missing=self.missing,
             missing_rules={name: column.missing for name, column in self.columns.items()},
             strict=self.strict,
-            delimiter=self.delimiter,
-            encoding=self.encoding,
+            **self.reading(),
             neutralize_formulas=self.neutralize_formulas,
             engine=self.engine,
         )
@@ -324,7 +341,7 @@ class Job:
 
     def _tables(self, folder: Path | None) -> dict[str, Any]:
         def _text(path: Path | None) -> str | None:
-            if path is None or folder is None:
+            if path is None or folder is None or str(path) == STANDARD:
                 return None if path is None else str(path)
             return os.path.relpath(path, folder)
 
@@ -344,6 +361,7 @@ class Job:
         return {
             "input": {
                 "path": _text(self.input), "delimiter": self.delimiter, "encoding": self.encoding,
+                "format": self.format, "sheet": self.sheet, "rename_duplicates": self.rename_duplicates or None,
                 "missing": list(self.missing) or None, "hierarchies": _text(self.hierarchies),
                 "neutralize_formulas": self.neutralize_formulas or None,
                 "engine": spelled(self.engine) if self.engine else None,
@@ -358,8 +376,9 @@ class Job:
             },
             "algorithm": spelled(self.algorithm) if self.algorithm else None,
             "output": {
-                "path": _text(self.output), "plot": _text(self.plot), "pseudonyms": self.pseudonyms,
-                "key_file": _text(self.key_file),
+                "path": _text(self.output), "manifest": _text(self.manifest), "plot": _text(self.plot),
+                "recoding": _text(self.recoding),
+                "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file),
             },
         }  # fmt: skip
 
@@ -401,7 +420,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         raise InputError(f"{where}: {place}: {first['msg']}") from None
 
     def resolved(text: str | None) -> Path | None:
-        return None if text is None else folder / text
+        return None if text is None else Path(text) if text == STANDARD else folder / text
 
     columns = {}
     for name, column in file.columns.items():
@@ -419,6 +438,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     return Job(
         input=resolved(file.input.path), delimiter=file.input.delimiter, encoding=file.input.encoding,
         missing=tuple(file.input.missing), hierarchies=resolved(file.input.hierarchies), columns=columns,
+        format=file.input.format, sheet=file.input.sheet, rename_duplicates=file.input.rename_duplicates,
         neutralize_formulas=file.input.neutralize_formulas,
         engine=None if file.input.engine is None else engine(file.input.engine),
         models=tuple(plugin("models", model) for model in file.policy.models),
@@ -427,5 +447,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         rows_are_people=file.policy.rows_are_people,
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
-        plot=resolved(file.output.plot), pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),
+        manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
+        recoding=resolved(file.output.recoding),
+        pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),
     )  # fmt: skip

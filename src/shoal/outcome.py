@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from shoal import api, registry
+from shoal import api, recodings, registry
 from shoal.core.columns import PublishedColumn
-from shoal.core.files import check_outputs, recover, replacing_all
+from shoal.core.files import STANDARD, check_outputs, recover, replacing_all
 from shoal.core.finding import Findings
+from shoal.core.notices import tell
 from shoal.core.policy import Policy
 from shoal.core.release import Release, manifest_path
+from shoal.core.rule import Rule
 from shoal.core.run import Run
 from shoal.core.sentences import released
-from shoal.errors import OutputError
+from shoal.errors import OutputError, ParameterError
 from shoal.job import Job, check_policy, plugin
 from shoal.plots.drawing import check_picture
 from shoal.plots.release import picture
@@ -43,9 +48,27 @@ class Outcome:
 
 def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
     """Runs a job. Files are checked before any work is done, and change only when all of it is."""
+    if job.output is None:
+        raise OutputError("name the file for the release with -o, or - for the standard output")
+    if not sent(job):
+        if job.manifest is not None:
+            raise ParameterError("the manifest lies beside the release; name its file only with -o -")
+        return _carried_out(job, job.output, run, save)
+    if job.manifest is None:
+        tell("the release has no manifest, without which nobody can verify it; name a file for one with --manifest")
+    with TemporaryDirectory(prefix="shoal-") as folder:
+        return _carried_out(job, Path(folder) / "release.csv", run, save)
+
+
+def sent(job: Job) -> bool:
+    """Whether the release goes to the standard output."""
+    return str(job.output) == STANDARD
+
+
+def _carried_out(job: Job, output: Path, run: Run, save: Path | None) -> Outcome:
     started = time.perf_counter()
-    others = [path for path in (save, job.plot) if path is not None]
-    output = _checked(job, others)
+    others = [path for path in (save, job.plot, job.recoding) if path is not None]
+    _check(job, output, others)
     pseudonyms = job.replacement()
     data = job.read()
     run.check()
@@ -54,6 +77,7 @@ def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
         seed=job.seed, pseudonyms=pseudonyms, allow_unverified=job.allow_unverified,
         rows_are_people=job.rows_are_people, run=run,
     )  # fmt: skip
+    recoding = "" if job.recoding is None else recodings.spelled(Rule.of(release))
     assert release.policy is not None
     seed = release.policy.seed
     job = replace(job, seed=seed)
@@ -61,10 +85,15 @@ def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
     findings = api.evaluate(data, release)
     columns = api.columns(data, release)
     parts = release.files(output)
+    if sent(job):
+        if len(parts) > 2:
+            raise OutputError("this release is more than one table, which the standard output cannot hold; name a file")
+        parts = (output, job.manifest or parts[-1])
     figures = {
         **(release.recoding.facts if release.recoding is not None else {}), "records": release.records,
         **{finding.name: finding.value for finding in findings if finding.name == "classes"},
-        "suppressed": release.suppressed, "seed": seed, "manifest": str(parts[-1]),
+        "suppressed": release.suppressed, "seed": seed,
+        **({"manifest": str(parts[-1])} if job.manifest is not None or not sent(job) else {}),
     }  # fmt: skip
     run.report(1.0, "writing")
     check_outputs([*parts, *others], job.reads())
@@ -75,22 +104,34 @@ def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
             beside[save].write_text(job.toml(save.parent), encoding="utf-8")
         if job.plot is not None:
             picture(data, release, beside[job.plot])
+        if job.recoding is not None:
+            recodings.put(recoding, beside[job.recoding])
         run.check()
+        if sent(job):
+            _send(places[0])
     figures["seconds"] = round(time.perf_counter() - started, 3)
-    return Outcome(release=release, findings=findings, columns=columns, figures=figures, files=(*parts, *others))
+    files = tuple(path for path in (*parts, *others) if path.parent != output.parent or not sent(job))
+    return Outcome(release=release, findings=findings, columns=columns, figures=figures, files=files)
 
 
-def _checked(job: Job, others: list[Path]) -> Path:
-    """Where the release goes, once everything that can be wrong before any work is done was looked at."""
-    if job.output is None:
-        raise OutputError("name the file for the release with -o")
+def _send(path: Path) -> None:
+    """Writes a file to the standard output."""
+    try:
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        raise OutputError(f"the standard output could not be written ({error.strerror})") from None
+
+
+def _check(job: Job, output: Path, others: list[Path]) -> None:
+    """Looks at everything that can be wrong before any work is done."""
     policy = Policy(models=job.models, suppression=job.suppression, objective=job.objective, seed=job.seed or 0)
     check_policy(policy, plugin("algorithms", job.algorithm or "mondrian"), allow_unverified=job.allow_unverified)
-    (job.engine or registry.engine()).check_format(job.output)
+    (job.engine or registry.engine()).check_format(output)
     if job.plot is not None:
         check_picture(job.plot)
-    outputs = [job.output, manifest_path(job.output), *others]
+    outputs = [output, job.manifest or manifest_path(output), *others]
     for folder in {path.parent for path in outputs}:
         recover(folder)
     check_outputs(outputs, job.reads())
-    return job.output

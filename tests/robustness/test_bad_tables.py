@@ -13,8 +13,11 @@ BAD = {
     "only blanks": (b"\n \n\n", "is empty"),
     "header only": (HEADER.encode(), "no record"),
     "header without newline": (HEADER.strip().encode(), "no record"),
-    "a name twice": (HEADER.replace("sex", "age").encode() + BODY.encode(), "more than once"),
-    "a name twice but for blanks": (HEADER.replace("sex", " age ").encode() + BODY.encode(), "more than once"),
+    "a name twice": (HEADER.replace("sex", "age").encode() + BODY.encode(), "column 'age' occurs 2 times"),
+    "a name twice but for blanks": (
+        HEADER.replace("sex", " age ").encode() + BODY.encode(),
+        "column 'age' occurs 2 times",
+    ),
     "a nameless column": (HEADER.replace("sex", "").encode() + BODY.encode(), "no name"),
     "too many fields": ((HEADER + BODY + f"x,1,F,04000,{CANARY},{CANARY}\n").encode(), "1 rows have another number"),
     "too few fields": ((HEADER + BODY + f"x,1,F,{CANARY}\n{CANARY}\n").encode(), "2 rows have another number"),

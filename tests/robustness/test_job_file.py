@@ -19,6 +19,9 @@ algorithm = "mondrian:strict=false"
 path = "people.csv"
 delimiter = ";"
 encoding = "cp1252"
+format = "csv"
+sheet = "People"
+rename_duplicates = true
 missing = ["?", "NA"]
 hierarchies = "trees"
 engine = "embedded"
@@ -56,6 +59,8 @@ seed = 17
 strict = true
 rows_are_people = true
 [output]
+manifest = "out.json"
+recoding = "recoding.json"
 path = "out/release.parquet"
 plot = "out/release.svg"
 pseudonyms = "keyed"

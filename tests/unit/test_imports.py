@@ -29,7 +29,7 @@ LAYERS = [
     ("core", "kernels"),
     PLUGINS,
     ("plots",),
-    ("registry", "job", "manifest", "api", "outcome", "samples", "balance", "overlap"),
+    ("registry", "job", "manifest", "recodings", "api", "estimator", "outcome", "samples", "balance", "overlap"),
     ("report",),
     ("cli", "web"),
 ]

@@ -12,6 +12,7 @@ import typer
 
 from shoal.cli import (
     anonymize,
+    apply,
     attack,
     demo,
     diagnose,
@@ -48,7 +49,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (diagnose, anonymize, evaluate, attack, query, verify, hierarchy, demo, schema):
+for command in (diagnose, anonymize, apply, evaluate, attack, query, verify, hierarchy, demo, schema):
     name = command.__name__.rpartition(".")[2]
     app.command(name=name)(journal.kept(name, options.taken_apart(command.run)))
 app.add_typer(overlap.app, name="overlap")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -12,6 +14,7 @@ from shoal.cli import journal, options, output
 
 if TYPE_CHECKING:
     from shoal.job import Job
+    from shoal.outcome import Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +73,12 @@ class Wanted:
 class Written:
     """What is written, and what stands in the place of identifiers."""
 
-    target: options.Output = None
+    target: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where the release goes; - is the standard output, as CSV.")
+    ] = None
+    manifest: Annotated[
+        Path | None, typer.Option("--manifest", help="Of -o -: where the manifest goes (default: there is none).")
+    ] = None
     pseudonyms: Annotated[
         Literal["keyed", "random"] | None,
         typer.Option(
@@ -87,11 +95,23 @@ class Written:
             "--plot", help="Draw the lattice of a full-domain search, or the sizes of the classes: .svg, .png, .html"
         ),
     ] = None
+    save_recoding: Annotated[
+        Path | None,
+        typer.Option(
+            "--save-recoding", help="Save how values are recoded, for shoal apply. The file has raw values: keep it."
+        ),
+    ] = None
     save_job: Annotated[Path | None, typer.Option("--save-job", help="Write this run as a job file.")] = None
 
     def applied(self, made: Job) -> Job:
         return options.overridden(
-            made, output=self.target, pseudonyms=self.pseudonyms, key_file=self.key_file, plot=self.plot
+            made,
+            output=self.target,
+            manifest=self.manifest,
+            recoding=self.save_recoding,
+            pseudonyms=self.pseudonyms,
+            key_file=self.key_file,
+            plot=self.plot,
         )
 
 
@@ -107,10 +127,18 @@ def run(
     as_json: options.Json = False,
 ) -> None:
     """Publish a version of a table that satisfies privacy models; it is verified before it is written."""
+    from shoal.outcome import sent
+
     made = written.applied(wanted.applied(table.made()))
     with output.watching() as watched:
         outcome = made.run(watched, save=written.save_job)
     journal.note(summary=outcome.summary, files=[str(path) for path in outcome.files])
+    # A release that goes to the standard output is all that goes there.
+    with redirect_stdout(sys.stderr) if sent(made) else nullcontext():
+        _show(outcome, everything=everything, as_json=as_json)
+
+
+def _show(outcome: Outcome, *, everything: bool, as_json: bool) -> None:
     if as_json:
         described = [column.as_dict() for column in outcome.columns]
         findings = outcome.findings.as_dict()
@@ -126,7 +154,8 @@ def run(
     if everything:
         output.show_findings(outcome.findings)
         output.show_figures({name: value for name, value in figures.items() if name not in SAID})
-    output.say(f"Written in {seconds:.1f} seconds: {', '.join(str(path) for path in outcome.files)}")
+    written = f": {', '.join(str(path) for path in outcome.files)}" if outcome.files else ""
+    output.say(f"Written in {seconds:.1f} seconds{written}")
     output.say(f"Seed {seed}: keep it to repeat this run, and keep it secret; it is not in the manifest.")
     if not everything:
         output.say("Every measure of what was lost and of the risk that is left: --all", style="dim")

@@ -52,7 +52,7 @@ class Wanted:
         with output.watching() as run:
             return api.dependencies(
                 made.read() if named else made.input, tolerance=self.tolerance, largest=self.largest,
-                support=self.support, missing=made.missing, delimiter=made.delimiter, encoding=made.encoding,
+                support=self.support, **made.reading(),
                 engine=made.engine, run=run, **limited,
             )  # fmt: skip
 

@@ -92,9 +92,7 @@ def _detected(made: Job, share: float, time_limit: float | None) -> Detection:
     return api.detect(
         made.input,
         share=share,
-        missing=made.missing,
-        delimiter=made.delimiter,
-        encoding=made.encoding,
+        **made.reading(),
         engine=made.engine,
         **limited,
     )
@@ -103,12 +101,13 @@ def _detected(made: Job, share: float, time_limit: float | None) -> Detection:
 def _every_column_quasi(made: Job) -> Job:
     """The job with every column that has no role as a quasi-identifier, unless some are named."""
     from shoal import job
+    from shoal.core.files import received
     from shoal.core.schema import Role
 
     if made.named(Role.QUASI) or made.input is None:
         return made
     engine = made.engine or job.engine(None)
-    names = engine.open(made.input, delimiter=made.delimiter, encoding=made.encoding, missing=made.missing).names
+    names = engine.open(received(made.input), **made.reading()).names
     taken = {*made.named(Role.SENSITIVE), *made.named(Role.IDENTIFIER), *made.named(Role.ENTITY)}
     return made.with_role(Role.QUASI, [name for name in names if name not in taken])
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Annotated
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options, output
+
+if TYPE_CHECKING:
+    from shoal.core.contracts import Builder
+    from shoal.core.finding import Finding
+    from shoal.core.hierarchy import Hierarchy
+    from shoal.job import Job
 
 
 def run(
@@ -19,9 +27,19 @@ def run(
         typer.Option("--builder", help="FILE to check, or BUILDER:key=value,…; automatic when not given."),
     ] = None,
     target: options.Output = None,
+    extend: Annotated[
+        Path | None,
+        typer.Option(
+            "--extend",
+            help="Add new values of the column to this file: by the rule of --builder, or under the top, to be placed.",
+        ),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Make or check the generalization hierarchy of a column and write it to a file for editing."""
+    """Make or check the generalization hierarchy of a column and write it to a file for editing.
+
+    With --extend, values that a file lacks get a row there; the screen only says how many they are.
+    """
     from shoal import job
     from shoal.core.files import check_outputs, replacing
     from shoal.core.finding import Finding, Findings
@@ -35,17 +53,24 @@ def run(
     others = (Role.SENSITIVE, Role.IDENTIFIER, Role.ENTITY)
     for role, names in (*((other, []) for other in others), (Role.QUASI, [column])):
         made = made.with_role(role, names)
-    if builder is not None:
-        made = options.of_columns(made, hierarchy={column: job.builder(builder)})
-    if target is not None:
-        check_outputs([target], made.reads())
-    tree = made.read().hierarchies[0]
+    chosen = None if builder is None else job.builder(builder)
+    findings: list[Finding] = []
+    if extend is not None:
+        if target is not None:
+            raise ParameterError("--extend changes the file that it names; leave -o out")
+        tree, findings = _extended(made, column, extend, chosen)
+    else:
+        if chosen is not None:
+            made = options.of_columns(made, hierarchy={column: chosen})
+        if target is not None:
+            check_outputs([target], made.reads())
+        tree = made.read().hierarchies[0]
     if target is not None:
         text = io.StringIO()
         csv.writer(text, delimiter=";", lineterminator="\n").writerows(tree.rows())
         with replacing(target) as file:
             file.write_text(text.getvalue(), encoding="utf-8")
-    findings = [
+    findings += [
         Finding(name="height", value=tree.height, how="how often a value can be generalized", unit="levels"),
         Finding(name="leaves", value=tree.size, how="raw values, the missing one included", unit="values"),
     ]
@@ -63,3 +88,29 @@ def run(
     output.show_findings(findings)
     if target is not None:
         output.say(f"Written: {target}; a line a value, from the value itself to the top, to be edited")
+
+
+def _extended(made: Job, column: str, file: Path, builder: Builder | None) -> tuple[Hierarchy, list[Finding]]:
+    """Adds to a file what it lacks of a column; the hierarchy that it then is, and how many values were added."""
+    from shoal.core.files import check_outputs, replacing
+    from shoal.core.finding import Finding
+    from shoal.core.values import Values
+    from shoal.errors import ParameterError
+    from shoal.hierarchies.table import Table, extended
+
+    if file.suffix in (".toml", ".json"):
+        raise ParameterError(f"{file.name}: only a file of rows can be extended; write one with --builder and -o")
+    check_outputs([file], made.reads())
+    plain = replace(made, hierarchies=None, columns={column: replace(made.columns[column], hierarchy=None)})
+    described = plain.read().schema[column]
+    assert described.hierarchy is not None
+    texts = [text for text in described.hierarchy.labels[0] if text is not None]
+    values = Values.of(column, described.kind, texts)
+    content, added = extended(file, values, builder)
+    if added:
+        with replacing(file) as beside:
+            beside.write_bytes(content)
+    placed = "placed by the rule" if builder is not None else "under the top at every level, for you to place"
+    return Table(path=file).build(values), [
+        Finding(name="new-values", value=added, how=f"now in the file, {placed}", unit="values")
+    ]

@@ -77,7 +77,13 @@ Models = Annotated[
 class Source:
     """The table, and how its file is read."""
 
-    source: Annotated[Path | None, typer.Argument(help="The table: CSV (also .gz, .zst), Parquet or Arrow IPC.")] = None
+    source: Annotated[
+        Path | None,
+        typer.Argument(
+            help="The table: CSV or JSON lines (also .gz, .zst), Parquet (also a folder), Arrow IPC, a spreadsheet, a "
+            "file of Stata, SPSS or SAS; - is the standard input."
+        ),
+    ] = None
     kinds: Annotated[
         list[str] | None, typer.Option("--kind", help="COLUMN=numeric|categorical|date|text; repeatable.")
     ] = None
@@ -89,6 +95,17 @@ class Source:
     ] = None
     encoding: Annotated[
         str | None, typer.Option("--encoding", help="Encoding of the CSV file (default: detected).")
+    ] = None
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help="csv|parquet|arrow|xlsx|jsonl|dta|sav|sas7bdat|xpt (default: by content and ending)."
+        ),
+    ] = None
+    sheet: Annotated[str | None, typer.Option("--sheet", help="The sheet of a workbook that has several.")] = None
+    rename_duplicates: Annotated[
+        bool | None,
+        typer.Option("--rename-duplicates", help="Number columns whose name occurs more than once: x, x.1, …"),
     ] = None
     neutralize_formulas: Annotated[
         bool | None,
@@ -112,7 +129,8 @@ class Source:
         made = job.load(self.job) if self.job is not None else job.Job()
         made = overridden(
             made, input=self.source, delimiter=self.delimiter, encoding=self.encoding,
-            missing=tuple(listed(self.missing)) or None,
+            missing=tuple(listed(self.missing)) or None, format=self.format, sheet=self.sheet,
+            rename_duplicates=self.rename_duplicates,
             neutralize_formulas=self.neutralize_formulas,
             engine=None if self.engine is None else job.engine(self.engine),
         )  # fmt: skip

@@ -82,6 +82,15 @@ class Anonymized(Printed):
     seconds: float
 
 
+class Applied(Printed):
+    """New records, recoded as those of a release were."""
+
+    findings: Findings
+    records: int
+    suppressed: int
+    manifest: str
+
+
 class Evaluated(Printed):
     """What a release lost."""
 
@@ -248,7 +257,7 @@ class Failed(TypedDict):
 
 
 OUTPUTS: dict[str, Any] = {
-    "anonymize": Anonymized, "attack": Attacked, "demo": Demonstrated, "dependencies": Dependent, "detect": Detected,
+    "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "demo": Demonstrated, "dependencies": Dependent, "detect": Detected,
     "diagnose": Diagnosed, "error": Failed, "evaluate": Evaluated, "hierarchy": Hierarchical,
     "overlap": Overlapping, "query": Queried, "sample": Sampled, "verify": Verified,
 }  # fmt: skip

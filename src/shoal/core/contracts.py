@@ -358,10 +358,15 @@ class Engine(Parametrized, ABC):
         encoding: str | None,
         missing: Sequence[str],
         neutralize: bool = False,
+        format: str | None = None,
+        sheet: str | None = None,
+        rename_duplicates: bool = False,
     ) -> Source:
         """A path or a frame, opened and not yet read.
 
-        With `neutralize`, texts that a spreadsheet would take for a formula get an apostrophe in front.
+        With `neutralize`, texts that a spreadsheet would take for a formula get an apostrophe in front. The `format`
+        of a file is found out unless it is given; `sheet` is that of a workbook. With `rename_duplicates`, names that
+        occur more than once are numbered; else they are refused.
         """
 
     @abstractmethod

@@ -8,21 +8,55 @@ folder is locked while its process lives.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 from shoal.errors import OutputError
 
 HIDDEN, DIGITS = ".shoal-", 16
 """How the names of hidden folders begin, and how many hexadecimal digits follow."""
+
+STANDARD = "-"
+"""Stands for the standard input in the place of a file that is read, for the standard output where one is written."""
+_WILD = re.compile(r"[*?\[]")
+
+
+def files_at(path: Path) -> list[Path]:
+    """The files that a path stands for: the Parquet files in a folder, what fits a pattern, or the one file."""
+    if path.is_dir():
+        return sorted(path.rglob("*.parquet"))
+    if _WILD.search(path.name) and not path.exists():
+        return sorted(path.parent.glob(path.name))
+    return [path]
+
+
+def received(source: Any) -> Any:
+    """A source as it is; where it says so, what comes from the standard input, as a file that can be read twice."""
+    return _standard_input() if isinstance(source, (str, Path)) and str(source) == STANDARD else source
+
+
+@cache
+def _standard_input() -> Path:
+    """A private copy of the standard input, which is removed when the process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="shoal-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with (folder / "stdin").open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return folder / "stdin"
 
 
 def check_target(path: Path) -> None:

@@ -10,13 +10,15 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import count, zip_longest
 
-from shoal.errors import InputError, Unshown
+from shoal.errors import InputError, Unshown, quoted
 
 LONGEST = 255
 LOOKED_AT = 1000
 """Records below a header that are compared with it."""
+LISTED = 10
+"""Names that a message lists."""
 
 # Beside control characters those that turn the direction of writing, which hide what a name really is.
 _UNPRINTABLE = re.compile(r"[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -29,6 +31,7 @@ _ALONE = re.compile(
     """,
     re.VERBOSE,
 )
+_NOBODY_NAMED = re.compile(r"|Unnamed: 0|\.\.\.1|X__1|__index_level_0__")
 _NUMBERED = re.compile(r"(\D*[^\W\d])\d{1,4}")
 _SPELLED = """
     account activity address admission age amount answer area arrival average balance birth birthdate birthday blood
@@ -76,8 +79,14 @@ _KNOWN = frozenset(_SPELLED.split())
 _CONNECTING = re.compile(r"a|an|and|da|de|del|der|di|do|du|el|et|in|la|le|no|nr|of|og|och|or|per|the|to|und|van|y")
 
 
-def names(header: Sequence[str], where: str) -> tuple[str, ...]:
-    """The names of a table's columns without the blanks around them; names that no release could carry are refused."""
+def names(
+    header: Sequence[str], where: str, records: Sequence[Sequence[str]] | None = None, *, rename: bool = False
+) -> tuple[str, ...]:
+    """The names of a table's columns without the blanks around them; names that no release could carry are refused.
+
+    Names that occur more than once are refused too, or numbered with `rename`. `records` are texts of some records
+    below the header, which tell whether its names may be shown.
+    """
     trimmed = tuple(name.strip("\ufeff").strip() for name in header)
     for wrong, what in (
         (sum(not name for name in trimmed), "have no name"),
@@ -88,9 +97,40 @@ def names(header: Sequence[str], where: str) -> tuple[str, ...]:
             raise InputError(
                 f"{where}: {wrong} of {len(trimmed)} columns {what}; rename them, and check that the header is one"
             )
-    if len(set(trimmed)) < len(trimmed):
-        raise InputError(f"{where}: {len(trimmed) - len(set(trimmed))} column names occur more than once; rename them")
-    return trimmed
+    if len(set(trimmed)) == len(trimmed):
+        return trimmed
+    if rename:
+        return renamed(trimmed)
+    shown = {name: name for name in reversed(held_back(trimmed, records))}
+    several = [(shown[name], times) for name, times in Counter(trimmed).items() if times > 1]
+    told = ", ".join(f"column {quoted(name)} occurs {times} times" for name, times in several[:LISTED])
+    more = f" and {len(several) - LISTED} more do" if len(several) > LISTED else ""
+    raise InputError(f"{where}: {told}{more}; rename them, or ask for --rename-duplicates (rename_duplicates=True)")
+
+
+def renamed(header: Sequence[str]) -> tuple[str, ...]:
+    """The names with a number behind each one that occurred before: the first that no other column has.
+
+    Example:
+        >>> renamed(["x", "x", "x.1", "x"])
+        ('x', 'x.2', 'x.1', 'x.3')
+    """
+    taken, found, last = set(header), [], dict[str, int]()
+    for name in header:
+        if name in last:
+            numbers = (number for number in count(last[name] + 1) if f"{name}.{number}" not in taken)
+            last[name] = next(numbers)
+            name = f"{name}.{last[name]}"
+            taken.add(name)
+        else:
+            last[name] = 0
+        found.append(name)
+    return tuple(found)
+
+
+def numbers_rows(name: str) -> bool:
+    """Whether a heading is what R and pandas give to the column of row numbers: nothing, or a stand-in for it."""
+    return _NOBODY_NAMED.fullmatch(name.strip("\ufeff").strip()) is not None
 
 
 def held_back(header: tuple[str, ...], records: Sequence[Sequence[str]] | None = None) -> tuple[str, ...]:

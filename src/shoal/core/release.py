@@ -15,13 +15,15 @@ import numpy as np
 from shoal.core.classes import Classes, Histogram, joined
 from shoal.core.contracts import Cells, Engine, Form, Model, Published, View
 from shoal.core.decision import check_same
-from shoal.core.files import replacing_all, sha256
+from shoal.core.files import received, replacing_all, sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy, number
+from shoal.core.intervals import Numbers, shown_as
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Recoding, Spelling
-from shoal.core.schema import Schema
+from shoal.core.run import Run
+from shoal.core.schema import Kind, Schema
 from shoal.core.words import in_html
 from shoal.errors import InputError, NotDefined, PeopleUnknown, VerificationError
 
@@ -134,6 +136,35 @@ class Release:
     def frames(self) -> dict[str, Any]:
         """Every table by its part, as the type that came in."""
         return {part: table.frame() for part, table in self.tables.items()}
+
+    def frame_with(self, *, numbers: Numbers) -> Any:
+        """The main table with its numeric quasi-identifiers as `bounds` (`age.low`, `age.high` in the place of `age`),
+        as their `midpoint`, or as the `intervals` that they are published as.
+
+        All of it is read from the published labels, so it tells nothing that the release does not.
+        """
+        columns = [name for name in self.schema.quasi if self.schema[name].kind is Kind.NUMERIC]
+        return shown_as(self.frame, columns, numbers)
+
+    def transform(self, source: Any, *, run: Run | None = None, **reading: Any) -> Release:
+        """New records of the same columns, recoded as these were, and verified against the same policy on their own.
+
+        Each value goes to the level at which it is published here, or each record into the narrowest class that holds
+        it. What no class holds, and classes that break the policy, are withheld as far as the policy allows it.
+
+        Args:
+            source: a path or a frame, as for `shoal.read`, which also says how a file can be read.
+            run: is told how far the work is, and can stop it.
+
+        Raises:
+            SchemaError: the columns are others.
+            HierarchyError: there are values that no range here holds.
+            VerificationError: these records would break the policy.
+        """
+        from shoal.core.rule import Rule
+
+        given = {"delimiter": None, "encoding": None, "missing": (), **reading}
+        return Rule.of(self).applied(self.engine.open(received(source), **given), self.engine, run)
 
     @cached_property
     def view(self) -> View:

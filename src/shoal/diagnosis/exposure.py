@@ -113,7 +113,7 @@ def _of_people(classes: Classes, people: Histogram, k: int | None) -> Findings:
                 holds=below == 0,
                 how=f"in a class below {k} people",
                 unit="people",
-            )  # fmt: skip
+            )
         )
     return Findings(tuple(findings))
 

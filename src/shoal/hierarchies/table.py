@@ -47,12 +47,68 @@ class Table(Builder):
         return Hierarchy.from_paths(values.column, read_paths(self.path, values.column))
 
 
+def extended(path: Path, values: Values, builder: Builder | None = None) -> tuple[bytes, int]:
+    """A hierarchy file with a row more for each value that it lacks, and how many these are; its rows stay as they are.
+
+    With a builder, by whose rule the file was made, new values go where the rule puts them. Without one every level of
+    theirs is the top: nothing is grouped wrongly, and somebody has to place them.
+
+    Example:
+        >>> from pathlib import Path; import tempfile
+        >>> from shoal.core.schema import Kind
+        >>> path = Path(tempfile.mkdtemp()) / "zip.csv"
+        >>> _ = path.write_text("47677;476**;*\\n")
+        >>> extended(path, Values.of("zip", Kind.CATEGORICAL, ["47677", "47905"]))
+        (b'47677;476**;*\\n47905;*;*\\n', 1)
+    """
+    rows, separator, encoding = _read(path, values.column)
+    known = Hierarchy.from_paths(values.column, rows)
+    new = [text for text in values.texts if known.leaf(text) is None]
+    top = rows[0][-1]
+    if builder is None:
+        added = [[text] + [top] * (len(rows[0]) - 1) for text in new]
+    else:
+        added = _by_rule(rows, new, values, builder)
+        Hierarchy.from_paths(values.column, [*rows, *added])
+    lines = io.StringIO()
+    csv.writer(lines, delimiter=separator, lineterminator="\n").writerows(added)
+    old = path.read_bytes()
+    try:
+        return old + (b"" if old.endswith(b"\n") else b"\n") + lines.getvalue().encode(encoding), len(new)
+    except UnicodeEncodeError:
+        raise HierarchyError(
+            f"the hierarchy of column {values.column!r}: the file {path.name!r} is not UTF-8, and new values need it; "
+            "save it as UTF-8"
+        ) from None
+
+
+def _by_rule(rows: list[list[str]], new: list[str], values: Values, builder: Builder) -> list[list[str]]:
+    """The rows of new values by the rule that a file was made by; a rule that it does not keep is refused."""
+    every = Values.of(values.column, values.kind, [*(row[0] for row in rows), *new])
+    # More values may need more levels, which the file does not have: the top takes their place.
+    made = {row[0]: [*row[: len(rows[0]) - 1], rows[0][-1]] for row in builder.build(every).rows()}
+    others = sum(made.get(row[0]) != row for row in rows)
+    if others:
+        raise HierarchyError(
+            f"the hierarchy of column {values.column!r}: {others} of {len(rows)} rows are not what this builder makes; "
+            "extend the file without it, and place the new values yourself"
+        )
+    return [made[text] for text in new]
+
+
 def read_paths(path: Path, column: str) -> list[list[str]]:
     """The rows of a hierarchy file."""
+    return _read(path, column)[0]
+
+
+def _read(path: Path, column: str) -> tuple[list[list[str]], str, str]:
+    """The rows of a hierarchy file, what separates their cells, and the encoding."""
+    encoding = "utf-8"
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        text = path.read_text(encoding="latin-1")
+        encoding = "latin-1"
+        text = path.read_text(encoding=encoding)
     except OSError:
         raise HierarchyError(f"the hierarchy of column {column!r}: the file {path.name!r} cannot be read") from None
     if "\0" in text:
@@ -70,7 +126,8 @@ def read_paths(path: Path, column: str) -> list[list[str]]:
         raise HierarchyError(f"the hierarchy of column {column!r}: no separator found; use ; between the levels")
     first = rows[0][0].lower()
     titled = first == column.lower() or first in ("level0", "level 0", "level-0", "level_0")
-    return rows[1:] if titled and len(rows) > 1 and rows[0][-1] != rows[1][-1] else rows
+    titled = titled and len(rows) > 1 and rows[0][-1] != rows[1][-1]
+    return (rows[1:] if titled else rows), separator, encoding
 
 
 def _rows(text: str, separator: str) -> Iterator[list[str]]:

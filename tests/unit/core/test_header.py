@@ -127,7 +127,7 @@ def test_names_are_trimmed() -> None:
         (["age", "x" * 256], "1 of 2 columns have a name of more than 255"),
         (["a\nb", "c\x1b[31m", "d\u202e", "e\udc80", "f"], "4 of 5 columns have a name with control characters"),
         (["a\ufeffb"], "1 of 1 columns have a name with control characters"),
-        (["age", " age", "sex", "sex"], "2 column names occur more than once"),
+        (["age", " age", "sex", "sex"], "column 'age' occurs 2 times, column 'sex' occurs 2 times"),
     ],
 )
 def test_names_that_no_release_could_carry(header: list[str], reason: str) -> None:
@@ -146,3 +146,14 @@ def test_an_unshown_name_is_a_name_like_any_other() -> None:
 def test_names_that_were_asked_for_are_printable() -> None:
     shown = str(unknown_columns(["\x1b[31m\nred", "x" * 500], ["age"]))
     assert shown.isprintable() and len(shown) < 300 and "the table has 'age'" in shown
+
+
+def test_names_that_occur_twice_are_not_shown_where_the_header_is_a_record() -> None:
+    with pytest.raises(InputError, match="column number 1 occurs 3 times; rename them") as refused:
+        names(["Ann", "31", "Ann", "Ann"], "it", [["Bob", "44", "Eve", "Joe"]])
+    assert "Ann" not in str(refused.value)
+
+
+def test_names_are_numbered_where_no_other_column_is_called_so() -> None:
+    header = ["x", " x", "x.1", "y", "x", "x.1"]
+    assert names(header, "it", rename=True) == ("x", "x.2", "x.1", "y", "x.3", "x.1.1")

@@ -40,8 +40,8 @@ class DuckDB(Engine):
     pseudonyms are made from the distinct identifiers, batch by batch, and where a person column is named, people come
     as numbers, with the classes that they are in.
 
-    Reads Parquet (a file, a glob such as `parts/*.parquet`, a folder), a table of a database (`file.duckdb::table`,
-    `file.sqlite::table`, `postgres://user@host/base::table`), and whatever the embedded engine reads.
+    Reads a table of a database (`file.duckdb::table`, `file.sqlite::table`, `postgres://user@host/base::table`) and
+    whatever the embedded engine reads; Parquet is queried where it lies.
 
     What does not fit into the memory limit is spilled, not encrypted, into a private folder inside `temporary` and
     removed at the end.
@@ -86,8 +86,14 @@ class DuckDB(Engine):
         encoding: str | None = None,
         missing: Sequence[str] = (),
         neutralize: bool = False,
+        format: str | None = None,
+        sheet: str | None = None,
+        rename_duplicates: bool = False,
     ) -> Source:
-        opened = open_source(self.session, source, delimiter=delimiter, encoding=encoding, missing=missing)
+        opened = open_source(
+            self.session, source, delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
+            rename=rename_duplicates,
+        )  # fmt: skip
         return replace(opened, neutralize=neutralize)
 
     def read(

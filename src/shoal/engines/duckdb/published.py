@@ -205,7 +205,7 @@ def _alike(here: pa.DataType, came: pa.DataType) -> bool:
 
 def open_published(session: Session, path: Path) -> DuckDBPublished:
     """A release file, as it was published."""
-    source = open_source(session, path, delimiter=None, encoding=None, missing=())
+    source = open_source(session, path)
     selected = ", ".join(f"s.{quoted(name)} AS x{at}" for at, name in enumerate(source.names))
     columns = tuple(
         PublishedColumn(name, f"x{at}", f"r.x{at}", source.came(name)) for at, name in enumerate(source.names)

@@ -24,7 +24,6 @@ LISTED = 20
 """Tables of a database that a message names."""
 
 _SERVER = re.compile(r"postgres(?:ql)?:/+")
-_WILD = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +108,9 @@ def _batches(opened: embedded.Source) -> Iterator[pa.Table]:
         try:
             with pa.memory_map(str(opened.path)) as file:
                 reader = pa.ipc.open_file(file)
-                yield _plain(reader.schema.empty_table())
+                yield _plain(reader.schema.empty_table().select(opened.header))
                 for place in range(reader.num_record_batches):
-                    yield _plain(pa.table(reader.get_batch(place)))
+                    yield _plain(pa.table(reader.get_batch(place)).select(opened.header))
         except (pa.ArrowException, OSError):
             raise InputError(f"{opened.path.name}: some of its columns cannot be read") from None
 
@@ -122,71 +121,50 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def open_source(
-    session: Session, source: Any, *, delimiter: str | None, encoding: str | None, missing: Sequence[str]
+    session: Session,
+    source: Any,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] = (),
+    format: str | None = None,
+    sheet: str | None = None,
+    rename: bool = False,
 ) -> Source:
-    """A path, a glob, a folder, a table of a database, or a frame."""
+    """A table of a database, or whatever the embedded engine opens; Parquet files are queried where they are."""
     if not isinstance(source, (str, PathLike)):
-        opened = embedded.open_frame(source, missing=missing)
-        assert opened.frame is not None
-        return _checked(
-            Source(session, "the frame", opened.names, None, opened, opened.missing, types=opened.frame.schema)
-        )
+        return _checked(_held(session, "the frame", embedded.open_frame(source, missing=missing, rename=rename)))
     database, separator, table = str(source).rpartition("::")
     if separator:
         return _open_table(session, database, table, tuple(missing))
     path = Path(source)
-    if path.is_dir():
-        return _open_files(session, path.name, sorted(path.rglob("*.parquet")), tuple(missing))
-    if _WILD.search(path.name) and not path.exists():
-        return _open_files(session, path.name, sorted(path.parent.glob(path.name)), tuple(missing))
-    opened = embedded.open_file(path, delimiter=delimiter, encoding=encoding, missing=missing)
-    if opened.format == "parquet":
-        return _open_files(session, path.name, [path], opened.missing)
-    return _checked(
-        Source(
-            session,
-            path.name,
-            opened.names,
-            None,
-            opened,
-            opened.missing,
-            types=_arrow_schema(opened),
-            files={path: embedded._stamp(path)},
-        )
+    opened = embedded.open_path(
+        path, delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet, rename=rename
     )
+    if opened.frame is not None or opened.format != "parquet":
+        return _checked(_held(session, path.name, opened))
+    assert opened.path is not None
+    listed = ", ".join(literal(str(each)) for each in opened.files)
+    chosen = ", ".join(quoted(name) for name in opened.header)
+    place = f"(SELECT {chosen} FROM read_parquet([{listed}], hive_partitioning = false))"
+    types = _those(pa.parquet.read_schema(opened.path), opened)
+    return _checked(Source(session, path.name, opened.names, place, None, opened.missing, types, opened.files))
 
 
-def _arrow_schema(opened: embedded.Source) -> pa.Schema | None:
-    """The types in an Arrow file; a CSV file has none."""
-    if opened.format != "arrow" or opened.path is None:
-        return None
-    with pa.memory_map(str(opened.path)) as file:
-        return pa.ipc.open_file(file).schema
+def _held(session: Session, label: str, opened: embedded.Source) -> Source:
+    """What has to be copied into the session before it can be queried."""
+    types = None
+    if opened.frame is not None:
+        types = opened.frame.schema
+    elif opened.format == "arrow":
+        with pa.memory_map(str(opened.path)) as file:
+            types = _those(pa.ipc.open_file(file).schema, opened)
+    return Source(session, label, opened.names, None, opened, opened.missing, types, opened.files)
 
 
-def _open_files(session: Session, label: str, paths: Sequence[Path], missing: tuple[str, ...]) -> Source:
-    """Parquet files of one schema."""
-    if not paths:
-        raise InputError(f"{label}: there are no Parquet files here")
-    files = {path: embedded._stamp(path) for path in paths}
-    first, *others = (embedded.open_file(path, missing=missing) for path in paths)
-    odd = [path.name for path, each in zip(paths, (first, *others), strict=True) if each.format != "parquet"]
-    if odd:
-        raise InputError(f"{odd[0]}: several files are read together when all are Parquet, and this one is not")
-    schema = pa.parquet.read_schema(paths[0])
-    for path in paths[1:]:
-        other = pa.parquet.read_schema(path)
-        if other.names != schema.names or other.types != schema.types:
-            differing = sorted({name for name, _ in set(_fields(other)) ^ set(_fields(schema))})
-            what = f"differ in {differing[0]!r}" if differing else "stand in another order"
-            raise InputError(f"{path.name}: its columns are not those of {paths[0].name}: they {what}")
-    listed = ", ".join(literal(str(path)) for path in paths)
-    place = f"read_parquet([{listed}], hive_partitioning = false)"
-    return _checked(Source(session, label, first.names, place, None, first.missing, schema, files))
-
-
-def _fields(schema: pa.Schema) -> list[tuple[str, str]]:
-    return [(entry.name, str(entry.type)) for entry in schema]
+def _those(schema: pa.Schema, opened: embedded.Source) -> pa.Schema:
+    """The types of the columns that are read."""
+    return pa.schema([schema.field(name) for name in opened.header])
 
 
 def _open_table(session: Session, database: str, table: str, missing: tuple[str, ...]) -> Source:

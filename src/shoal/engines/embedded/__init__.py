@@ -18,7 +18,7 @@ from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refu
 from shoal.core.values import Values
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
 from shoal.engines.embedded.published import EmbeddedPublished, format_of, open_published
-from shoal.engines.embedded.source import Source, open_file, open_frame
+from shoal.engines.embedded.source import Source, open_frame, open_path
 from shoal.engines.embedded.table import EmbeddedTable, EncodedColumn
 from shoal.errors import InputError, SchemaError, ShoalError
 
@@ -27,8 +27,9 @@ HierarchyFor = Callable[[Values, Role], Hierarchy]
 
 @dataclass(frozen=True, kw_only=True)
 class Embedded(Engine):
-    """Everything in this process, on all cores. Reads CSV (also gz or zst), Parquet and Arrow IPC files, and frames of
-    pandas, polars and pyarrow; gives back what came in.
+    """Everything in this process, on all cores. Reads CSV and JSON lines (also gz or zst), Parquet (a file, a glob such
+    as `parts/*.parquet`, a folder), Arrow IPC, spreadsheets, files of Stata, SPSS and SAS, and frames of pandas, polars
+    and pyarrow; gives back what came in.
 
     Example:
         >>> import polars, shoal
@@ -44,11 +45,17 @@ class Embedded(Engine):
         encoding: str | None = None,
         missing: Sequence[str] = (),
         neutralize: bool = False,
+        format: str | None = None,
+        sheet: str | None = None,
+        rename_duplicates: bool = False,
     ) -> Source:
         if isinstance(source, (str, PathLike)):
-            opened = open_file(Path(source), delimiter=delimiter, encoding=encoding, missing=missing)
+            opened = open_path(
+                Path(source), delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
+                rename=rename_duplicates,
+            )  # fmt: skip
         else:
-            opened = open_frame(source, missing=missing)
+            opened = open_frame(source, missing=missing, rename=rename_duplicates)
         return replace(opened, neutralize=neutralize)
 
     def read(

@@ -8,7 +8,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,24 +29,40 @@ _MARKS = {
     b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }  # fmt: skip
+_DECLARED = re.compile(r'\ufeff?"?sep=([\t !#-/:-@\[-`{-~])"?(?:\r\n|\r|\n)', re.IGNORECASE)
+"""The first line with which Excel says what the delimiter is."""
 _NO_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a CSV file is written, and the names in its header, trimmed and as they stand there.
+    """How a CSV file is written, its columns as they are called here, and its whole header as it stands there.
 
-    The encoding is `guessed` where nothing but the bytes themselves spoke for it.
+    The column `names[i]` is field `places[i]` of each row. Before the header there are `preamble` lines. The encoding
+    is `guessed` where nothing but the bytes themselves spoke for it.
     """
 
     names: tuple[str, ...]
     header: tuple[str, ...]
+    places: tuple[int, ...]
     delimiter: str
     encoding: str
     guessed: bool = False
+    preamble: int = 0
+
+    @property
+    def width(self) -> int:
+        """The number of fields of a row."""
+        return len(self.header)
+
+    def without(self, name: str) -> Dialect:
+        """The same file, one of its columns left out."""
+        kept = [at for at, other in enumerate(self.names) if other != name]
+        return replace(self, names=tuple(self.names[at] for at in kept), places=tuple(self.places[at] for at in kept))
 
 
-def _stream(path: Path) -> Any:
+def decompressed(path: Path) -> Any:
+    """The bytes of a file, decompressed where it is gz or zst."""
     with path.open("rb") as file:
         start = file.read(4)
     compression = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
@@ -55,7 +71,7 @@ def _stream(path: Path) -> Any:
 
 def _sampled(path: Path) -> bytes:
     try:
-        with _stream(path) as stream:
+        with decompressed(path) as stream:
             return bytes(stream.read(SAMPLE))
     except OSError:
         raise InputError(f"{path.name}: cannot be read or decompressed") from None
@@ -107,7 +123,7 @@ def _mixed(path: Path, torn: int) -> InputError:
 
 def _lines_that_are_not_utf8(path: Path) -> int:
     found, rest = 0, b""
-    with _stream(path) as stream:
+    with decompressed(path) as stream:
         while block := stream.read(BLOCK):
             *lines, rest = (rest + block).split(b"\n")
             found += sum(not line.isascii() and not _is_utf8(line) for line in lines)
@@ -164,8 +180,12 @@ def _delimiter(text: str) -> str:
     return best if agreement(best)[1] > 1 else ","
 
 
-def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = None) -> Dialect:
-    """The dialect of a CSV file, from its first mebibyte."""
+def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = None, rename: bool = False) -> Dialect:
+    """The dialect of a CSV file, from its first mebibyte.
+
+    A first column without a heading is called nothing; what it is has to be looked at. With `rename`, names that occur
+    more than once are numbered.
+    """
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
         raise ParameterError("a delimiter is one character, such as ; or a tab")
     if encoding is not None:
@@ -176,7 +196,7 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
         raise InputError(f"{path.name}: the file is empty")
     encoding = encoding or next((name for mark, name in _MARKS.items() if sample.startswith(mark)), None)
     if b"\0" in sample and not (encoding or "").startswith(("utf-16", "utf-32")):
-        raise InputError(f"{path.name}: this is not a text file; CSV, Parquet and Arrow IPC can be read")
+        raise InputError(f"{path.name}: this is not a text file, nor any other kind of table that is known here")
     guessed = encoding is None
     encoding = encoding or _encoding(path, sample, whole)
     try:
@@ -185,25 +205,34 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
         raise InputError(f"{path.name}: the text is not {encoding}; name its encoding") from None
     if not whole and "\n" not in text and "\r" not in text:
         raise InputError(f"{path.name}: the first line is longer than {SAMPLE:,} bytes; this is not a table")
-    delimiter = delimiter or _delimiter(text)
+    declared = _DECLARED.match(text)
+    if declared:
+        text = text[declared.end() :]
+    delimiter = delimiter or (declared[1] if declared else _delimiter(text))
     first, *records = _records(text, delimiter, limit=LOOKED_AT) or [[]]
     if not first:
         raise InputError(f"{path.name}: the header cannot be read; is a quotation mark left open?")
     header = tuple(name.lstrip("\ufeff") for name in first)
     sampled = records if whole else records[:-1]
-    names = held_back(checked_names(header, f"{path.name} (read as {encoding})"), sampled)
-    _refuse_open_quotes(path, (field for record in sampled for field in record), delimiter, len(names))
-    return Dialect(names, header, delimiter, encoding, guessed)
+    nameless = len(header) > 1 and not header[0].strip()
+    below = [record[nameless:] for record in sampled]
+    where = f"{path.name} (read as {encoding})"
+    names = held_back(checked_names(header[nameless:], where, below, rename=rename), below)
+    _refuse_open_quotes(path, (field for record in sampled for field in record), delimiter, len(header))
+    return Dialect(
+        ("", *names) if nameless else names, header, tuple(range(len(header))), delimiter, encoding, guessed,
+        int(declared is not None),
+    )  # fmt: skip
 
 
 def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[str]) -> dict[str, pa.ChunkedArray]:
     """Columns of a CSV file as dictionary-encoded text; `missing` are the spellings of a missing value."""
-    with _refusing(path, dialect), _stream(path) as stream:
+    with _refusing(path, dialect), decompressed(path) as stream:
         options = _options(dialect, names, missing, pa.dictionary(pa.int32(), pa.string()))
         table = pa.csv.read_csv(_decoded(stream, dialect), **options)
     if table.num_rows == 0:
         raise InputError(f"{path.name}: there is a header and no record")
-    columns = {name: table[at].unify_dictionaries() for at, name in enumerate(names)}
+    columns = {name: table[at].unify_dictionaries() for name, at in zip(names, _fields(dialect, names), strict=True)}
     for name, column in columns.items():
         _check_texts(path, dialect, name, column.chunk(0).dictionary)
     return columns
@@ -212,13 +241,14 @@ def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[s
 def batches(path: Path, dialect: Dialect, missing: Sequence[str]) -> Iterator[pa.Table]:
     """A CSV file as text, piece by piece; what `load` refuses is refused, at the latest when the file is at its end."""
     rows = 0
-    with _refusing(path, dialect), _stream(path) as stream:
+    with _refusing(path, dialect), decompressed(path) as stream:
         options = _options(dialect, dialect.names, missing, pa.string())
         for batch in pa.csv.open_csv(_decoded(stream, dialect), **options):
             rows += batch.num_rows
-            for name, column in zip(dialect.names, batch.columns, strict=True):
+            columns = [batch.column(at) for at in _fields(dialect, dialect.names)]
+            for name, column in zip(dialect.names, columns, strict=True):
                 _check_texts(path, dialect, name, column.drop_null())
-            yield pa.table(batch.columns, names=list(dialect.names))
+            yield pa.table(columns, names=list(dialect.names))
     if rows == 0:
         raise InputError(f"{path.name}: there is a header and no record")
 
@@ -229,13 +259,23 @@ def _decoded(stream: Any, dialect: Dialect) -> Any:
     return pa.transcoding_input_stream(stream, dialect.encoding, "utf8")
 
 
+def _fields(dialect: Dialect, names: Sequence[str]) -> Sequence[int]:
+    """Where columns are in what is read: as they were asked for, or as in the file where its names are not unique."""
+    if len(set(dialect.header)) == dialect.width:
+        return range(len(names))
+    places = dict(zip(dialect.names, dialect.places, strict=True))
+    return [places[name] for name in names]
+
+
 def _options(dialect: Dialect, names: Sequence[str], missing: Sequence[str], text: pa.DataType) -> dict[str, Any]:
-    spelled = dict(zip(dialect.names, dialect.header, strict=True))
+    places = dict(zip(dialect.names, dialect.places, strict=True))
+    unique = len(set(dialect.header)) == dialect.width
     return {
-        "read_options": pa.csv.ReadOptions(block_size=BLOCK),
+        "read_options": pa.csv.ReadOptions(block_size=BLOCK, skip_rows=dialect.preamble),
         "parse_options": pa.csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
         "convert_options": pa.csv.ConvertOptions(
-            column_types=dict.fromkeys(dialect.header, text), include_columns=[spelled[name] for name in names],
+            column_types=dict.fromkeys(dialect.header, text),
+            include_columns=[dialect.header[places[name]] for name in names] if unique else None,
             null_values=["", *missing], strings_can_be_null=True, quoted_strings_can_be_null=True,
         ),
     }  # fmt: skip
@@ -257,7 +297,7 @@ def _refusing(path: Path, dialect: Dialect) -> Iterator[None]:
         elif "Expected" in reason:
             message = (
                 f"{_ragged(path, dialect):,} rows have another number of fields than the header's "
-                f"{len(dialect.names)}; check the delimiter and the quotation marks"
+                f"{dialect.width}; check the delimiter and the quotation marks"
             )
         elif isinstance(error, pa.ArrowKeyError):
             message = "the header cannot be read; check its quotation marks"
@@ -288,7 +328,7 @@ def _ragged(path: Path, dialect: Dialect) -> int:
     options = _options(dialect, dialect.names, (), pa.string())
     options["read_options"].use_threads = False
     options["parse_options"].invalid_row_handler = count
-    with contextlib.suppress(pa.ArrowException, UnicodeError), _stream(path) as stream:
+    with contextlib.suppress(pa.ArrowException, UnicodeError), decompressed(path) as stream:
         pa.csv.read_csv(_decoded(stream, dialect), **options)
     return ragged
 
@@ -298,7 +338,7 @@ def _check_texts(path: Path, dialect: Dialect, name: str, texts: pa.Array) -> No
     if pc.any(pc.match_substring(texts, "\0")).as_py():
         raise InputError(f"{path.name}: there are zero bytes in column {name!r}; this is not a well-formed CSV file")
     several = texts.filter(pc.or_(pc.match_substring(texts, "\n"), pc.match_substring(texts, "\r")))
-    _refuse_open_quotes(path, several.to_pylist(), dialect.delimiter, len(dialect.names))
+    _refuse_open_quotes(path, several.to_pylist(), dialect.delimiter, dialect.width)
     if dialect.guessed and not dialect.encoding.startswith("utf"):
         accented = texts.filter(pc.invert(pc.string_is_ascii(texts))).to_pylist()
         doubtful = sum(_is_utf8(text.encode(dialect.encoding, errors="replace")) for text in accented)

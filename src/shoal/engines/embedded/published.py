@@ -21,6 +21,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.engines.embedded import source
 from shoal.engines.embedded.csv import Dialect
 from shoal.engines.embedded.encoding import _texts, dictionary, in_known_zone, plain_values
+from shoal.engines.embedded.formats import ENDINGS
 from shoal.errors import InputError, OutputError, unknown_columns
 
 
@@ -213,8 +214,8 @@ def _shown(values: pa.Array, places: Any) -> Iterator[tuple[int, str | None]]:
 def format_of(path: Path) -> str:
     """The format in which a release is written to a path; an ending that names none is refused."""
     ending = Path(path.name.lower().removesuffix(".gz").removesuffix(".zst")).suffix
-    for form, endings in (("parquet", source.PARQUET), ("arrow", source.ARROW), ("csv", (".csv", ".tsv", ".txt"))):
-        if ending in endings:
+    for form in ("parquet", "arrow", "csv"):
+        if ending in ENDINGS[form]:
             return form
     raise OutputError(f"{path.name}: the format is not known by this ending; use .csv, .parquet or .arrow")
 
@@ -229,5 +230,5 @@ def _quoted(names: Sequence[str], delimiter: str) -> str:
 
 def open_published(path: Path, *, delimiter: str | None = None) -> EmbeddedPublished:
     """A release file, as it was published."""
-    opened = source.open_file(path, delimiter=delimiter)
+    opened = source.open_path(path, delimiter=delimiter)
     return EmbeddedPublished(pa.table(opened.load(opened.names)), None, opened.dialect, header=opened.names)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 import pyarrow.feather
 import pyarrow.parquet
 
-from shoal.core.header import LOOKED_AT, held_back
+from shoal.core.files import files_at
+from shoal.core.header import LOOKED_AT, held_back, numbers_rows
 from shoal.core.header import names as checked_names
+from shoal.core.notices import tell
 from shoal.core.values import FORMULA, NUMBER
-from shoal.engines.embedded import csv
+from shoal.engines.embedded import csv, formats
+from shoal.engines.embedded.formats import format_of
 from shoal.errors import InputError, ParameterError, quoted
-
-PARQUET = (".parquet", ".pq")
-ARROW = (".arrow", ".feather", ".ipc")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,7 +28,8 @@ class Source:
     """A table that can be loaded column by column.
 
     `native` says which frame type it came as, if any, and `dtypes` what pandas called the types of its columns.
-    `header` has the names as a Parquet or Arrow file spells them, with the blanks around them.
+    `header` has the names as a Parquet or Arrow file spells them, with the blanks around them. `files` are what it is
+    read from, with their sizes and times; a file that was read as a whole is a `frame`.
     """
 
     names: tuple[str, ...]
@@ -39,7 +40,7 @@ class Source:
     native: str | None = None
     dtypes: Mapping[str, Any] = field(default_factory=dict)
     format: str = "csv"
-    stamp: tuple[int, int] | None = field(default=None)
+    files: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
     header: tuple[str, ...] = ()
     neutralize: bool = False
 
@@ -51,11 +52,12 @@ class Source:
     def _load(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         if not names:
             return {}
-        if self.path is None:
-            assert self.frame is not None
+        if self.frame is not None:
             return {name: self.frame[name] for name in names}
-        if _stamp(self.path) != self.stamp:
-            raise InputError(f"{self.path.name}: the file changed while it was being read; read it again")
+        assert self.path is not None
+        for path, stamp in self.files.items():
+            if _stamp(path) != stamp:
+                raise InputError(f"{path.name}: the file changed while it was being read; read it again")
         if self.dialect is not None:
             return csv.load(self.path, self.dialect, names, self.missing)
         spelled = dict(zip(self.names, self.header, strict=True))
@@ -64,10 +66,25 @@ class Source:
             if self.format == "arrow":
                 table = pa.feather.read_table(self.path, columns=chosen, memory_map=True)
             else:
-                table = pa.parquet.read_table(self.path, columns=chosen, read_dictionary=chosen, partitioning=None)
+                table = pa.concat_tables(
+                    pa.parquet.read_table(path, columns=chosen, read_dictionary=chosen, partitioning=None)
+                    for path in self.files
+                )
         except (pa.ArrowException, OSError):
             raise InputError(f"{self.path.name}: some of its columns cannot be read") from None
         return {name: _plainer(name, table[spelled[name]]) for name in names}
+
+    def without(self, name: str) -> Source:
+        """The same table, one of its columns left out."""
+        kept = [place for place, other in enumerate(self.names) if other != name]
+        return replace(
+            self,
+            names=tuple(self.names[place] for place in kept),
+            header=tuple(self.header[place] for place in kept) if self.header else (),
+            dialect=None if self.dialect is None else self.dialect.without(name),
+            frame=None if self.frame is None else self.frame.drop_columns([name]),
+            dtypes={other: dtype for other, dtype in self.dtypes.items() if other != name},
+        )
 
 
 def neutralized(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -110,16 +127,6 @@ def _spellings(missing: Sequence[str]) -> tuple[str, ...]:
     return listed
 
 
-def _format(path: Path) -> str:
-    """What a file is, by how it begins, and by its ending where that says nothing."""
-    with path.open("rb") as file:
-        start = file.read(6)
-    ending = path.suffix.lower()
-    if start.startswith(b"PAR1") or (ending in PARQUET and start != b"ARROW1"):
-        return "parquet"
-    return "arrow" if start == b"ARROW1" or ending in ARROW else "csv"
-
-
 def _stamp(path: Path) -> tuple[int, int]:
     try:
         status = path.stat()
@@ -128,35 +135,145 @@ def _stamp(path: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def open_file(
-    path: Path, *, delimiter: str | None = None, encoding: str | None = None, missing: Sequence[str] = ()
+def open_path(
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] = (),
+    format: str | None = None,
+    sheet: str | None = None,
+    rename: bool = False,
 ) -> Source:
-    """A CSV (also gz or zst), Parquet or Arrow IPC file."""
+    """A file of any format that is known, or Parquet files that belong together; a column of row numbers is left out.
+
+    Row numbers tell people apart, and lead back to the table: whatever is published, they never are.
+    """
+    paths = files_at(path)
+    if not paths:
+        raise InputError(f"{path.name}: there are no Parquet files in this folder, or by this pattern")
+    opened = [
+        open_file(each, delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
+                  rename=rename)
+        for each in paths
+    ]  # fmt: skip
+    return _without_row_numbers(_together(opened), path.name)
+
+
+def _together(opened: Sequence[Source]) -> Source:
+    """Files that are one table: all Parquet, with the same columns."""
+    first = opened[0]
+    if len(opened) == 1:
+        return first
+    assert first.path is not None
+    odd = [each.path.name for each in opened if each.path and (each.format != "parquet" or each.frame is not None)]
+    if odd:
+        raise InputError(f"{odd[0]}: several files are read together when all are Parquet, and this one is not")
+    schema = pa.parquet.read_schema(first.path)
+    for each in opened[1:]:
+        assert each.path is not None
+        other = pa.parquet.read_schema(each.path)
+        if other.names != schema.names or other.types != schema.types:
+            differing = sorted({name for name, _ in set(_fields(other)) ^ set(_fields(schema))})
+            what = f"differ in {differing[0]!r}" if differing else "stand in another order"
+            raise InputError(f"{each.path.name}: its columns are not those of {first.path.name}: they {what}")
+    return replace(first, files={path: stamp for each in opened for path, stamp in each.files.items()})
+
+
+def _fields(schema: pa.Schema) -> list[tuple[str, str]]:
+    return [(entry.name, str(entry.type)) for entry in schema]
+
+
+def open_file(
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] = (),
+    format: str | None = None,
+    sheet: str | None = None,
+    rename: bool = False,
+) -> Source:
+    """One file with all of its columns: CSV (also gz or zst), Parquet, Arrow IPC, JSON lines, a spreadsheet, or a file
+    of a statistics program."""
     stamp = _stamp(path)
     if path.is_dir():
         raise InputError(f"{path.name}: this is a folder, not a table")
     if not path.is_file():
         raise InputError(f"{path.name}: this is not a file that can be read twice; save the table first")
     form = "csv"
+    files, spellings = {path: stamp}, _spellings(missing)
     try:
-        form = _format(path)
-        if form == "parquet":
-            header = tuple(pa.parquet.read_schema(path).names)
-        elif form == "arrow":
-            header = tuple(pa.ipc.open_file(pa.memory_map(str(path))).schema.names)
+        form = format_of(path, format)
+        if form == "csv":
+            dialect = csv.detect(path, delimiter=delimiter, encoding=encoding, rename=rename)
+            return Source(dialect.names, path, dialect, spellings, files=files)
+        if form in ("parquet", "arrow"):
+            header, table = _typed(path, form)
+            names = held_back(checked_names(header, path.name, rename=rename))
+            if len(set(header)) == len(header):
+                return Source(names, path, missing=spellings, format=form, files=files, header=header)
+            columns = [_plainer(name, column) for name, column in zip(names, table().columns, strict=True)]
         else:
-            dialect = csv.detect(path, delimiter=delimiter, encoding=encoding)
-            return Source(dialect.names, path, dialect, _spellings(missing), stamp=stamp)
+            header, columns = _whole(path, form, sheet)
+            nameless = len(header) > 1 and not header[0].strip()
+            below = _looked_at(columns[nameless:])
+            found = held_back(checked_names(header[nameless:], path.name, below, rename=rename), below)
+            names = ("", *found) if nameless else found
     except (pa.ArrowException, OSError):
         raise InputError(f"{path.name}: this is not a readable {form} file") from None
-    names = held_back(checked_names(header, path.name))
-    return Source(names, path, missing=_spellings(missing), format=form, stamp=stamp, header=header)
+    frame = pa.table(dict(zip(names, columns, strict=True)))
+    return Source(names, path, missing=spellings, format=form, frame=frame)
 
 
-def open_frame(frame: Any, *, missing: Sequence[str] = ()) -> Source:
-    """A frame of pandas, polars or pyarrow, or of whatever narwhals knows."""
+def _typed(path: Path, form: str) -> tuple[tuple[str, ...], Callable[[], pa.Table]]:
+    """The header of a Parquet or Arrow file, and a way to read all of it."""
+    if form == "parquet":
+        file = pa.parquet.ParquetFile(path)
+        return tuple(file.schema_arrow.names), file.read
+    reader = pa.ipc.open_file(pa.memory_map(str(path)))
+    return tuple(reader.schema.names), reader.read_all
+
+
+def _whole(path: Path, form: str, sheet: str | None) -> formats.Columns:
+    if form == "xlsx":
+        return formats.spreadsheet(path, sheet)
+    if form == "jsonl":
+        with csv.decompressed(path) as stream:
+            return formats.lines(path, stream)
+    return formats.statistics(path, form)
+
+
+def _without_row_numbers(source: Source, where: str) -> Source:
+    """The table without the column that R and pandas write before the others: nameless, a number for each row."""
+    if len(source.names) < 2 or not numbers_rows(source.names[0]):
+        return source
+    name = source.names[0]
+    if not _are_row_numbers(source.load([name])[name]):
+        if not name:
+            raise InputError(
+                f"{where}: 1 of {len(source.names)} columns has no name; rename it, and check that the header is one"
+            )
+        return source
+    tell(f"{where}: the first column has no name of its own and numbers the rows; it is left out")
+    return source.without(name)
+
+
+def _are_row_numbers(column: pa.ChunkedArray) -> bool:
+    """Whether all are whole numbers from 0 up and no two are the same, in any order: rows may have been sampled."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return False
+    texts = column.cast(kind).unique().cast(pa.string())
+    digits = pc.all(pc.match_substring_regex(texts, r"^[0-9]+$"), skip_nulls=False).as_py()
+    return bool(digits) and len(texts) == len(column)
+
+
+def open_frame(frame: Any, *, missing: Sequence[str] = (), rename: bool = False) -> Source:
+    """A frame of pandas, polars or pyarrow, or of whatever narwhals knows; a column of row numbers is left out."""
     import narwhals as nw
 
+    frame = _uniquely_named(frame, rename)
     try:
         wrapped = nw.from_native(frame)
     except TypeError:
@@ -170,7 +287,7 @@ def open_frame(frame: Any, *, missing: Sequence[str] = ()) -> Source:
     numbered = not all(isinstance(name, str) for name in wrapped.columns)
     if numbered:  # pandas numbers the columns that nobody named
         wrapped = nw.from_native(frame.rename(columns=str))
-    names = checked_names(wrapped.columns, "the frame")
+    names = checked_names(wrapped.columns, "the frame", rename=rename)
     columns = {}
     for name, spelled in zip(names, wrapped.columns, strict=True):
         try:
@@ -184,10 +301,23 @@ def open_frame(frame: Any, *, missing: Sequence[str] = ()) -> Source:
                 f"column {quoted(name)} mixes types that no table can hold; make it all text or all numbers"
             ) from None
     dtypes = dict(zip(columns, frame.dtypes, strict=True)) if wrapped.implementation.is_pandas() else {}
-    return Source(
+    opened = Source(
         names if numbered else held_back(names, _looked_at(columns.values())), missing=_spellings(missing),
         frame=pa.table(columns), native=wrapped.implementation.value, dtypes=dtypes,
     )  # fmt: skip
+    return _without_row_numbers(opened, "the frame")
+
+
+def _uniquely_named(frame: Any, rename: bool) -> Any:
+    """A frame of pandas or pyarrow, which let names occur twice: renamed where that is asked for, else refused."""
+    table = isinstance(frame, pa.Table)
+    if not table and not hasattr(frame, "set_axis"):
+        return frame
+    header = list(map(str, frame.column_names if table else frame.columns))
+    if len({name.strip() for name in header}) == len(header):
+        return frame
+    names = list(checked_names(header, "the frame", rename=rename))
+    return frame.rename_columns(names) if table else frame.set_axis(names, axis=1)
 
 
 def _looked_at(columns: Iterable[pa.ChunkedArray]) -> list[tuple[str, ...]]:

@@ -1,0 +1,232 @@
+"""Rule: a recoding as something that can be applied to records that it was not made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.core.contracts import Form
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes, group
+from shoal.core.hierarchy import Hierarchy, number
+from shoal.core.intervals import holds
+from shoal.core.lattice import Node
+from shoal.core.policy import Policy
+from shoal.core.recoding import Codebook, Plan, Recoding
+from shoal.core.run import Run
+from shoal.core.schema import Role, Schema
+from shoal.core.values import Values
+from shoal.errors import HierarchyError, NotDefined, SchemaError, VerificationError, quoted
+
+if TYPE_CHECKING:
+    from shoal.core.contracts import Engine, Source
+    from shoal.core.release import Release
+
+BLOCK = 1 << 22
+"""Pairs of tuples and classes that are looked at together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """Which values each class of a generalized release stands for, and how it is published.
+
+    A full-domain recoding has `levels`: every value goes to its level, whatever classes that makes. Otherwise a record
+    joins the narrowest class whose ranges hold it. The hierarchies have raw values of the table: a rule stays with
+    whoever holds the table.
+    """
+
+    form: Form
+    schema: Schema
+    policy: Policy
+    codebooks: tuple[Codebook, ...]
+    cells: Codes
+    levels: Node | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, release: Release) -> Rule:
+        """The rule of a generalized release that was made here."""
+        recoding, policy = release.recoding, release.policy
+        if recoding is None or recoding.plan is None or recoding.form != "generalized" or policy is None:
+            raise NotDefined("only a generalized release that was made here can be applied to other records")
+        plan = recoding.plan
+        means = [book.column for book in plan.codebooks if book.numeric]
+        if means:
+            raise NotDefined(
+                f"column {quoted(means[0])} is published as means, which are not those of other records; publish "
+                "intervals instead"
+            )
+        cells = np.ascontiguousarray(plan.cells[:, plan.published])
+        provenance = {**release.provenance, "identifiers": "dropped"}
+        return cls(
+            release.form, release.schema, replace(policy, seed=0), plan.codebooks, cells, recoding.levels, provenance
+        )
+
+    def applied(self, source: Source, engine: Engine, run: Run | None = None) -> Release:
+        """New records, published by the rule and verified against its policy, on these records alone.
+
+        Records that no class holds, and those of classes that break the policy, are withheld as far as the policy
+        allows it.
+
+        Raises:
+            SchemaError: the columns are not those that the rule is for.
+            HierarchyError: there are values that the rule does not know, and that no range of it holds.
+            VerificationError: what the rule makes of these records breaks the policy; it is not handed out.
+        """
+        from shoal.core.release import Release
+
+        data = self.read(source, engine)
+        recoding = self.recode(data)
+        sheets = self.form.sheets(data.schema, pseudonyms=False)
+        tables = data.table.publish(
+            data.schema, recoding, sheets, seed=self.policy.seed, pseudonyms=None, run=run or Run()
+        )
+        release = Release(
+            form=self.form, tables=tables, schema=data.schema, records=data.records, engine=engine, policy=self.policy,
+            recoding=recoding, provenance=self.provenance,
+            populations={histogram.column: histogram.population for histogram in data.summary.sensitive},
+        )  # fmt: skip
+        release.view.check(data, recoding)
+        broken = [finding.name for finding in release.verify(self.policy) if finding.holds is False]
+        if broken:
+            raise VerificationError(
+                f"these {data.records:,} records break the policy when they are recoded like the release "
+                f"({', '.join(broken)}), and are withheld; anonymize them on their own, or together with more records"
+            )
+        return release
+
+    def read(self, source: Source, engine: Engine) -> Dataset:
+        """New records, with the roles and the hierarchies of the rule."""
+        known = {column.name: column for column in self.schema.columns}
+        extra = [name for name in source.names if name not in known]
+        if extra:
+            raise SchemaError(
+                f"{len(extra)} columns are none of the release's, so nobody said what they are: "
+                f"{', '.join(map(quoted, extra))}; drop them"
+            )
+        lacking = [name for name, column in known.items() if name not in source.names]
+        needed = [name for name in lacking if known[name].role is not Role.IDENTIFIER]
+        if needed:
+            raise SchemaError(f"the columns {', '.join(map(quoted, needed))} of the release are lacking")
+        ordered = dict.fromkeys((*self.schema.order, *self.schema.names))
+        chosen = {name: known[name] for name in ordered if name not in lacking}
+        encoded = [column for column in chosen.values() if column.hierarchy is not None]
+        return engine.read(
+            source,
+            {name: column.role for name, column in chosen.items()},
+            self._hierarchy_for,
+            kinds={column.name: column.kind for column in encoded},
+            missing_rules={column.name: column.missing for column in encoded},
+            strict=self.schema.strict,
+        )
+
+    def _hierarchy_for(self, values: Values, role: Role) -> Hierarchy:
+        tree = self.schema[values.column].hierarchy
+        assert tree is not None
+        if role is Role.QUASI:
+            level = None if self.levels is None else self.levels[self.schema.quasi.index(values.column)]
+            return widened(tree, values, level)
+        unknown = any(tree.leaf(text) is None for text in values.texts)
+        if unknown and tree.height == 1:  # it groups nothing, so new values need no place in it
+            return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
+        return tree
+
+    def recode(self, data: Dataset) -> Recoding:
+        """What the rule makes of records, without what breaks the policy as far as that may be left out."""
+        summary = data.summary
+        nothing = np.zeros(len(summary), np.bool_)
+        if self.levels is not None:
+            found = Recoding.at_levels(summary, self.levels, nothing)
+            assert found.plan is not None
+            plan = found.plan
+        else:
+            trees = zip(self.codebooks, self.schema.quasi, summary.hierarchies, strict=True)
+            books = tuple(_moved(book, self.schema[name].hierarchy, tree) for book, name, tree in trees)
+            classes = _narrowest(summary.keys, books, self.cells, [tree.size for tree in summary.hierarchies])
+            plan = Plan(summary.keys, classes, classes < 0, self.cells, books)
+        withheld = plan.withheld | self._breaking(data, plan)
+        if int(summary.sizes[withheld].sum()) <= self.policy.budget(data.records):
+            plan = replace(plan, withheld=withheld)
+        return Recoding(plan, levels=self.levels)
+
+    def _breaking(self, data: Dataset, plan: Plan) -> Any:
+        """Which tuples are published in a class that breaks the policy."""
+        owners = plan.owners
+        shown = owners >= 0
+        entries = [cells[owners[shown]] for cells in plan.cells]
+        alike = group(entries, [len(book) for book in plan.codebooks], index=True)
+        assert alike.index is not None
+        index = np.full(len(owners), -1, np.int32)
+        index[shown] = alike.index
+        kept = self.policy.holds(data.partitioned(index, len(alike.counts), seed=self.policy.seed))
+        breaking = np.zeros(len(owners), np.bool_)
+        breaking[shown] = ~kept[alike.index]
+        return breaking
+
+
+def widened(tree: Hierarchy, values: Values, level: int | None = None) -> Hierarchy:
+    """A hierarchy that also has the numbers of a column that lie between its own; any other one as it is.
+
+    A new number goes under the lowest node whose label tells bounds that it lies within, or that its neighbours share;
+    below that it is a node of its own. When values are published at a `level`, one that has no place there is refused.
+    """
+    new = [text for text in values.texts if tree.leaf(text) is None]
+    if not new or not tree.ordered or values.numbers is None:
+        return tree
+    rows = tree.rows()
+    own = tree.values[int(tree.missing) :] if tree.values is not None else np.zeros(0)
+    paths = [_path(text, rows, int(np.searchsorted(own, number(text)))) for text in new]
+    unplaced = sum(level is not None and level > 0 and path[level] == path[0] for path in paths)
+    if unplaced:
+        raise HierarchyError(
+            f"column {values.column!r}: {unplaced} distinct values lie in no range of the hierarchy at the level that "
+            "is published; extend the hierarchy, and anonymize anew"
+        )
+    wider = Hierarchy.from_paths(tree.column, [*rows, *paths], automatic=tree.automatic)
+    return wider.with_missing() if tree.missing else wider
+
+
+def _path(text: str, rows: Sequence[Sequence[str]], place: int) -> list[str]:
+    """The path of a number that lies before the row at a place."""
+    neighbours = rows[max(0, place - 1) : place + 1]
+    inside = 0 < place < len(rows)
+    for level in range(1, len(neighbours[0])):
+        shared = inside and len({row[level] for row in neighbours}) == 1
+        fitting = [row for row in neighbours if shared or holds(row[level], number(text))]
+        if fitting:
+            return [text] * level + list(fitting[0][level:])
+    return [text] * (len(neighbours[0]) - 1) + [neighbours[0][-1]]
+
+
+def _moved(book: Codebook, old: Hierarchy | None, new: Hierarchy) -> Codebook:
+    """A codebook in the leaves of a wider hierarchy: nodes stay nodes, other ranges go from value to value."""
+    assert old is not None
+    place = np.array([new.leaf_of.get(text, 0) for text in old.labels[0]], np.int32)
+    low, high = place[book.low], place[book.high]
+    for entry, (first, last, level) in enumerate(zip(book.low, book.high, book.levels, strict=True)):
+        node = old.codes[level, first]
+        is_node = old.starts[level][node] == first and old.stops[level][node] == last
+        if level and is_node and old.labels[level][node] == book.labels[entry]:
+            there = new.codes[level, low[entry]]
+            low[entry], high[entry] = new.starts[level][there], new.stops[level][there]
+    return replace(book, low=low, high=high)
+
+
+def _narrowest(keys: Codes, books: Sequence[Codebook], cells: Codes, sizes: Sequence[int]) -> Codes:
+    """The class with the narrowest ranges that hold each tuple, the first of several; negative where none does."""
+    low = [book.low[row] for book, row in zip(books, cells, strict=True)]
+    high = [book.high[row] for book, row in zip(books, cells, strict=True)]
+    widths = sum((last - first) / max(1, size - 1) for first, last, size in zip(low, high, sizes, strict=True))
+    order = np.argsort(widths, kind="stable")
+    found = np.full(keys.shape[1], -1, np.int32)
+    step = max(1, BLOCK // max(1, len(order)))
+    for start in range(0, keys.shape[1], step):
+        inside = np.ones((min(step, keys.shape[1] - start), len(order)), np.bool_)
+        for codes, first, last in zip(keys[:, start : start + step], low, high, strict=True):
+            inside &= (first[order] <= codes[:, None]) & (codes[:, None] <= last[order])
+        chosen = order[np.argmax(inside, axis=1)]
+        found[start : start + step] = np.where(inside.any(axis=1), chosen, -1)
+    return found

@@ -1,0 +1,174 @@
+"""Files that are read as a whole: spreadsheets, files of statistics programs, JSON lines.
+
+Each reader gives the headings as they stand in the file, and the columns. What a library says of a file that it cannot
+read may hold cells, so none of it is passed on.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.core.header import LISTED
+from shoal.core.notices import tell
+from shoal.errors import InputError, MissingExtraError, ParameterError, quoted
+
+Columns = tuple[tuple[str, ...], list[pa.ChunkedArray]]
+
+ENDINGS = {
+    "csv": (".csv", ".tsv", ".txt"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "xlsx": (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+    "jsonl": (".jsonl", ".ndjson"),
+    "dta": (".dta",),
+    "sav": (".sav", ".zsav"),
+    "sas7bdat": (".sas7bdat",),
+    "xpt": (".xpt",),
+}
+"""The formats that are known, by the name of each, and the endings of their files."""
+
+_BEGINNINGS = {
+    b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "xlsx", b"\xd0\xcf\x11\xe0": "xlsx", b"<stata_dta>": "dta",
+    b"$FL2": "sav", b"$FL3": "sav", b"HEADER RECORD*******": "xpt",
+    b"\0" * 12 + b"\xc2\xea\x81\x60": "sas7bdat",
+}  # fmt: skip
+
+
+def format_of(path: Path, given: str | None = None) -> str:
+    """What a file is: what was said, or how it begins, or its ending; CSV where nothing tells."""
+    if given is not None:
+        if given not in ENDINGS:
+            raise ParameterError(f"there is no such format; choose one of {', '.join(ENDINGS)}")
+        return given
+    with path.open("rb") as file:
+        start = file.read(max(map(len, _BEGINNINGS)))
+    for beginning, form in _BEGINNINGS.items():
+        if start.startswith(beginning):
+            return form
+    ending = Path(path.name.lower().removesuffix(".gz").removesuffix(".zst")).suffix
+    return next((form for form, endings in ENDINGS.items() if ending in endings), "csv")
+
+
+def spreadsheet(path: Path, sheet: str | None) -> Columns:
+    """A sheet of a workbook, which need not be named where only one holds anything. Blank rows are no records.
+
+    A spreadsheet has one type for all numbers and one for all moments: where all of a column are whole numbers, or
+    dates, they are given back as such.
+    """
+    try:
+        import fastexcel
+    except ImportError:
+        raise MissingExtraError("reading spreadsheets", "excel") from None
+    with _unreadable(path, "spreadsheet", fastexcel.FastExcelError):
+        book = fastexcel.read_excel(path)
+        sheets = [name for name in book.sheet_names if book.load_sheet(name, header_row=None, n_rows=1).total_height]
+    if sheet is None and len(sheets) > 1:
+        raise InputError(f"{path.name}: there are {len(sheets)} sheets; name one of {_listed(sheets)}")
+    if not sheets:
+        raise InputError(f"{path.name}: the file is empty")
+    if sheet is not None and sheet not in book.sheet_names:
+        raise InputError(f"{path.name}: there is no sheet {quoted(sheet)}; there are {_listed(book.sheet_names)}")
+    if sheet is not None and sheet not in sheets:
+        raise InputError(f"{path.name}: the sheet {quoted(sheet)} is empty")
+    with _unreadable(path, "spreadsheet", fastexcel.FastExcelError):
+        chosen = sheet or sheets[0]
+        titles = book.load_sheet(chosen, header_row=None, n_rows=1, dtypes="string").to_arrow()
+        body = pa.table(book.load_sheet(chosen, header_row=0, schema_sample_rows=None).to_arrow())
+    header = [str(titles.column(place)[0].as_py() or "") for place in range(titles.num_columns)]
+    header += [""] * (body.num_columns - len(header))
+    used = [place for place, title in enumerate(header) if title or body.column(place).null_count < body.num_rows]
+    columns = [body.column(place) for place in used]
+    filled = _filled(columns)
+    return tuple(header[place] for place in used), [_plainest(column.filter(filled)) for column in columns]
+
+
+def _filled(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Which rows hold anything."""
+    filled = columns[0].is_valid()
+    for column in columns[1:]:
+        filled = pc.or_(filled, column.is_valid())
+    return filled
+
+
+def statistics(path: Path, form: str) -> Columns:
+    """A file of Stata, SPSS or SAS. Where every value of a column that occurs has a label, the labels are its values.
+
+    SAS keeps labels in a catalog: that of the same name beside the file is taken.
+    """
+    try:
+        import pyreadstat
+    except ImportError:
+        raise MissingExtraError("reading files of Stata, SPSS and SAS", "statistics") from None
+    more: dict[str, Any] = {}
+    if form == "sas7bdat" and path.with_suffix(".sas7bcat").is_file():
+        more["catalog_file"] = str(path.with_suffix(".sas7bcat"))
+    read = {"dta": "read_dta", "sav": "read_sav", "sas7bdat": "read_sas7bdat", "xpt": "read_xport"}[form]
+    with _unreadable(path, form, Exception):  # it raises whatever its parts do
+        table, about = getattr(pyreadstat, read)(str(path), output_format="polars", **more)
+        columns = {name: _plainest(_chunked(table[name].to_arrow())) for name in table.columns}
+    for name, labels in about.variable_value_labels.items():
+        if name in columns:
+            columns[name] = _labelled(path, name, columns[name], labels)
+    return tuple(columns), list(columns.values())
+
+
+def _labelled(path: Path, name: str, column: pa.ChunkedArray, labels: dict[Any, str]) -> pa.ChunkedArray:
+    encoded = column.combine_chunks().dictionary_encode()
+    encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+    occurring = encoded.dictionary.to_pylist()
+    lacking = sum(value not in labels for value in occurring)
+    texts = [str(labels.get(value, "")).strip() for value in occurring]
+    if lacking or len(set(texts)) < len(texts):
+        if lacking < len(occurring):
+            tell(
+                f"{path.name}: column {quoted(name)} keeps its codes, because its labels do not tell all of its "
+                f"{len(occurring):,} distinct values apart"
+            )
+        return column
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(encoded.indices, pa.array(texts, pa.string()))])
+
+
+def lines(path: Path, stream: Any) -> Columns:
+    """JSON lines: an object a line, each key a column; a key that an object lacks is missing there."""
+    import polars
+
+    with _unreadable(path, "JSON lines file", polars.exceptions.PolarsError):
+        table = polars.read_ndjson(io.BytesIO(stream.read()), infer_schema_length=None)
+    return tuple(table.columns), [_chunked(table[name].to_arrow()) for name in table.columns]
+
+
+def _chunked(column: Any) -> pa.ChunkedArray:
+    return pa.chunked_array([column])
+
+
+def _plainest(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Whole numbers and dates as such, where a format has no type for them."""
+    plainer = {pa.float64(): pa.int64(), pa.float32(): pa.int64(), pa.timestamp("ms"): pa.date32()}.get(column.type)
+    if plainer is None or column.null_count == len(column):
+        return column
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
+    try:
+        found = column.cast(plainer)
+    except pa.ArrowInvalid:
+        return column
+    return found if pc.all(pc.equal(found.cast(column.type), column)).as_py() else column  # a cast drops times of day
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(quoted, names[:LISTED])) + (" and others" if len(names) > LISTED else "")
+
+
+@contextmanager
+def _unreadable(path: Path, what: str, *errors: type[BaseException]) -> Iterator[None]:
+    try:
+        yield
+    except (*errors, OSError, UnicodeError, pa.ArrowException):
+        raise InputError(f"{path.name}: this is not a readable {what}") from None

@@ -1,0 +1,147 @@
+"""Anonymizer: recoding as a step of a scikit-learn pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from shoal import api
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import group
+from shoal.core.intervals import Numbers, shown_as
+from shoal.core.recoding import Plan
+from shoal.core.release import Release
+from shoal.core.rule import Rule
+from shoal.core.schema import Kind
+from shoal.errors import MissingExtraError
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:
+    raise MissingExtraError("a step of a scikit-learn pipeline", "learn") from None
+
+
+class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Learns a recoding from a table, and recodes it and other tables by it.
+
+    `fit` makes a release; `release_` is what may be published. `transform` gives records **in the order in which they
+    came**, because the next step of a pipeline needs that: it is for models that are trained in the same hands, not for
+    publication. Records that are withheld have no value in any column. What `transform` gives is verified against the
+    policy, on these records alone, and refused where it breaks it.
+
+    Args:
+        quasi: columns that outsiders may know; all columns by default.
+        sensitive: columns that nobody should learn about a person.
+        models: what must hold, as models or as text.
+        algorithm: the anonymizer, which must publish a generalized table. A full-domain one recodes any value that it
+            knows; of other records a local one only knows those that lie within its classes.
+        suppression: the share of the records that may be left out.
+        hierarchies: as for `shoal.read`.
+        kinds: as for `shoal.read`.
+        numbers: how numeric quasi-identifiers are given: as the `intervals` that are published, as two columns of
+            `bounds`, or as their `midpoint`.
+        seed: decides what is chosen at random; drawn by default.
+
+    Example:
+        >>> import shoal
+        >>> table = shoal.samples.adult().select("age", "sex").to_pandas()
+        >>> step = shoal.Anonymizer(models=["k-anonymity:k=5"], algorithm="optimal", numbers="midpoint", seed=1)
+        >>> step.fit_transform(table)["age"].head(3).tolist()
+        [34.5, 54.5, 34.5]
+    """
+
+    def __init__(
+        self,
+        *,
+        quasi: Sequence[str] | None = None,
+        sensitive: Sequence[str] = (),
+        models: Sequence[Any] = ("k-anonymity:k=5",),
+        algorithm: Any = "datafly",
+        suppression: float = 0.0,
+        hierarchies: Any = None,
+        kinds: Mapping[str, str] | None = None,
+        numbers: Numbers = "intervals",
+        seed: int | None = None,
+    ) -> None:
+        self.quasi = quasi
+        self.sensitive = sensitive
+        self.models = models
+        self.algorithm = algorithm
+        self.suppression = suppression
+        self.hierarchies = hierarchies
+        self.kinds = kinds
+        self.numbers = numbers
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any = None) -> Anonymizer:  # noqa: N803 - scikit-learn calls it so
+        """Makes a release of a table, and keeps how it was recoded."""
+        self._fitted(self._framed(X, reset=True))
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **_: Any) -> Any:  # noqa: N803
+        """Makes a release of a table, and gives its records in the order in which they came."""
+        frame = self._framed(X, reset=True)
+        data = self._fitted(frame)
+        assert self.release_.recoding is not None and self.release_.recoding.plan is not None
+        plan = self.release_.recoding.plan
+        return self._transformed(frame) if plan.by_record else self._aligned(frame, data, plan)
+
+    def transform(self, X: Any) -> Any:  # noqa: N803
+        """Other records, recoded in the same way, in the order in which they came."""
+        check_is_fitted(self)
+        return self._transformed(self._framed(X, reset=False))
+
+    def _framed(self, given: Any, *, reset: bool) -> Any:
+        """A frame as it is, an array with its columns called x0, x1, …"""
+        if hasattr(given, "columns") or hasattr(given, "column_names"):
+            validate_data(self, given, reset=reset, skip_check_array=True)
+            return given
+        import polars
+
+        checked = validate_data(self, given, reset=reset, dtype=None, ensure_all_finite=False)
+        return polars.DataFrame({f"x{place}": checked[:, place].tolist() for place in range(checked.shape[1])})
+
+    def _fitted(self, frame: Any) -> Dataset:
+        names = list(getattr(frame, "column_names", None) or frame.columns)
+        quasi = [name for name in names if name not in self.sensitive] if self.quasi is None else self.quasi
+        data = api.read(frame, quasi=quasi, sensitive=self.sensitive, hierarchies=self.hierarchies, kinds=self.kinds)
+        self.release_: Release = api.anonymize(
+            data, *self.models, algorithm=self.algorithm, suppression=self.suppression, seed=self.seed
+        )
+        self.rule_ = Rule.of(self.release_)
+        return data
+
+    def _transformed(self, frame: Any) -> Any:
+        engine = self.release_.engine
+        opened = engine.open(frame, delimiter=None, encoding=None, missing=())
+        self.rule_.applied(opened, engine)  # raises where the policy does not hold
+        data = self.rule_.read(opened, engine)
+        plan = self.rule_.recode(data).plan
+        assert plan is not None
+        return self._aligned(frame, data, plan)
+
+    def _aligned(self, frame: Any, data: Dataset, plan: Plan) -> Any:
+        """The records of a frame as a plan publishes them, in their order; what is withheld has no value."""
+        import narwhals as nw
+
+        quasi, trees = data.schema.quasi, data.hierarchies
+        rows = group([data.codes(name) for name in quasi], [tree.size for tree in trees], index=True).index
+        assert rows is not None
+        owners = plan.owners[rows]
+        shown = {}
+        wrapped = nw.from_native(frame, eager_only=True)
+        for name, book, cells in zip(quasi, plan.codebooks, plan.cells, strict=True):
+            if not book.raw:
+                labels = np.array([*book.labels, None], object)[np.where(owners < 0, len(book), cells[owners])]
+                shown[name] = nw.new_series(name, labels.tolist(), nw.String, backend=wrapped.implementation)
+        withheld = nw.new_series("withheld", (owners < 0).tolist(), nw.Boolean, backend=wrapped.implementation)
+        given = {name: shown.get(name, wrapped[name]) for name in data.schema.names}
+        if bool((owners < 0).any()):
+            emptied = nw.from_dict({**given, "\0withheld": withheld})
+            kept = [nw.when(~nw.col("\0withheld")).then(nw.col(name)).alias(name) for name in given]
+            given = {name: emptied.select(kept)[name] for name in given}
+        numeric = [name for name in quasi if data.schema[name].kind is Kind.NUMERIC]
+        return shown_as(nw.from_dict(given).to_native(), numeric, self.numbers)
