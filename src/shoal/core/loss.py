@@ -93,3 +93,14 @@ def penalties(dataset: Dataset, release: Release) -> Floats:
         costs = penalty(hierarchy, low, high, int(keys.min()), int(keys.max()), lengths)
         totals[at] = float((costs * sizes).sum()) + release.suppressed
     return totals
+
+
+def misclassifications(dataset: Dataset, release: Release) -> Floats:
+    """What LM charges for each quasi-identifier of a release, summed, left-out records included."""
+    cells, sizes = release.view.cells(), release.view.people().sizes
+    totals = np.empty(len(dataset.hierarchies))
+    for at, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.summary.keys, strict=True)):
+        low, high, lengths = cells.low[at], cells.high[at], cells.lengths[at]
+        costs = misclassification(hierarchy, low, high, int(keys.min()), int(keys.max()), lengths)
+        totals[at] = float(np.dot(costs, sizes)) + release.suppressed
+    return totals
