@@ -401,7 +401,7 @@ def dependencies(
 def anonymize(
     data: Dataset,
     *models: Model | str,
-    algorithm: Algorithm | str = "mondrian",
+    algorithm: Algorithm | str = job.DEFAULT_ALGORITHM,
     suppression: float = 0.0,
     objective: Metric | str | None = None,
     seed: int | None = None,
@@ -417,7 +417,7 @@ def anonymize(
     Args:
         data: the table.
         models: what must hold, as models or as text such as `"k-anonymity:k=5"`. A perturbation needs none.
-        algorithm: the anonymizer, or a perturbation.
+        algorithm: the anonymizer, or a perturbation; by default several are tried and the least loss is taken.
         suppression: the share of the records that may be left out.
         objective: the loss to minimize, where the algorithm takes one.
         seed: decides what is chosen at random. It is the holder's secret, and is in no manifest; by default it is drawn

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 Spec = tuple[str, dict[str, Any]]
 
+DEFAULT_ALGORITHM = "auto"
+"""What anonymizes where nobody names an algorithm."""
+
 ENDINGS = (".json", ".toml", ".csv")
 """Of the files in a folder with hierarchies; of several for one column the last one is taken."""
 
@@ -152,7 +155,7 @@ class _File(_Strict):
     input: _Input = Field(default_factory=_Input)
     columns: dict[str, _Column] = {}
     policy: _Policy = Field(default_factory=_Policy)
-    algorithm: dict[str, Any] | str = "mondrian"
+    algorithm: dict[str, Any] | str = DEFAULT_ALGORITHM
     output: _Output = Field(default_factory=_Output)
 
 

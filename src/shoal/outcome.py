@@ -15,7 +15,7 @@ from shoal.core.policy import Policy
 from shoal.core.release import Release, manifest_path
 from shoal.core.run import Run
 from shoal.errors import OutputError
-from shoal.job import Job, check_policy, plugin
+from shoal.job import DEFAULT_ALGORITHM, Job, check_policy, plugin
 from shoal.plots.drawing import check_picture
 from shoal.plots.release import picture
 
@@ -42,8 +42,8 @@ def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
     data = job.read()
     run.check()
     release = api.anonymize(
-        data, *job.models, algorithm=job.algorithm or "mondrian", suppression=job.suppression, objective=job.objective,
-        seed=job.seed, pseudonyms=pseudonyms, run=run,
+        data, *job.models, algorithm=job.algorithm or DEFAULT_ALGORITHM, suppression=job.suppression,
+        objective=job.objective, seed=job.seed, pseudonyms=pseudonyms, run=run,
     )  # fmt: skip
     assert release.policy is not None
     seed = release.policy.seed
@@ -75,7 +75,7 @@ def _checked(job: Job, others: list[Path]) -> Path:
     if job.output is None:
         raise OutputError("name the file for the release with -o")
     policy = Policy(models=job.models, suppression=job.suppression, objective=job.objective, seed=job.seed or 0)
-    check_policy(policy, plugin("algorithms", job.algorithm or "mondrian"))
+    check_policy(policy, plugin("algorithms", job.algorithm or DEFAULT_ALGORITHM))
     (job.engine or registry.engine()).check_format(job.output)
     if job.plot is not None:
         check_picture(job.plot)

@@ -23,7 +23,9 @@ class Wanted:
     algorithm: Annotated[
         str | None,
         typer.Option(
-            "--algorithm", help="The anonymizer, NAME:key=value,…", autocompletion=options.names_of("algorithms")
+            "--algorithm",
+            help="The anonymizer, NAME:key=value,… (default: auto).",
+            autocompletion=options.names_of("algorithms"),
         ),
     ] = None
     suppression: Annotated[
@@ -43,12 +45,12 @@ class Wanted:
     ] = None
 
     def applied(self, made: Job) -> Job:
-        from shoal.job import plugin
+        from shoal.job import DEFAULT_ALGORITHM, plugin
 
         chosen = [*([f"k-anonymity:k={self.k}"] if self.k is not None else []), *(self.models or [])]
         return options.overridden(
             made, models=made.models_with([plugin("models", model) for model in chosen]),
-            algorithm=plugin("algorithms", self.algorithm or made.algorithm or "mondrian"),
+            algorithm=plugin("algorithms", self.algorithm or made.algorithm or DEFAULT_ALGORITHM),
             suppression=self.suppression, seed=self.seed, strict=self.strict,
             objective=plugin("metrics", self.objective) if self.objective else None,
         )  # fmt: skip
