@@ -6,10 +6,13 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_VERBS = ("read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "evaluate", "attack", "verify")
+_VERBS = (
+    "read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "compare", "evaluate", "attack", "verify",
+)  # fmt: skip
 _MODULES = ("samples", "errors")
 _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
+    "Comparison": "comparison",
     "Finding": "finding", "Findings": "finding", "Schema": "schema", "Pseudonyms": "pseudonyms", "Run": "run",
 }  # fmt: skip
 

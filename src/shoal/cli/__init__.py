@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import typer
 
-from shoal.cli import anonymize, demo, diagnose, evaluate, hierarchy, options, verify
+from shoal.cli import anonymize, compare, demo, diagnose, evaluate, hierarchy, options, verify
 from shoal.cli.signals import interruptible
 from shoal.core.words import printable
 from shoal.errors import CancelledError, ShoalError
@@ -34,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (diagnose, anonymize, evaluate, verify, hierarchy, demo):
+for command in (diagnose, anonymize, compare, evaluate, verify, hierarchy, demo):
     app.command(name=command.__name__.rpartition(".")[2])(options.taken_apart(command.run))
 
 

@@ -28,21 +28,13 @@ class Wanted:
             autocompletion=options.names_of("algorithms"),
         ),
     ] = None
-    suppression: Annotated[
-        float | None, typer.Option("--suppression", help="The share of records to leave out at most.")
-    ] = None
-    objective: Annotated[
-        str | None,
-        typer.Option("--objective", help="The loss to minimize.", autocompletion=options.names_of("metrics")),
-    ] = None
+    suppression: options.Suppression = None
+    objective: options.Objective = None
     seed: Annotated[
         int | None,
         typer.Option("--seed", help="The same seed gives the same release; keep it secret (default: drawn)."),
     ] = None
-    strict: Annotated[
-        bool | None,
-        typer.Option("--strict", help="Protect each sensitive attribute also against whoever knows the others."),
-    ] = None
+    strict: options.Strict = None
 
     def applied(self, made: Job) -> Job:
         from shoal.job import DEFAULT_ALGORITHM, plugin
