@@ -106,12 +106,13 @@ def run(
             metrics=options.listed(asked.metrics) or METRICS, suppression=made.suppression,
             objective=made.objective, seed=made.seed, run=watched,
         )  # fmt: skip
-    with replacing_all(*files) as places:
-        for path, place in zip(files, places, strict=True):
-            if path is plot:
-                picture(found, place)
-            else:
-                place.write_text(found.csv() if path.suffix == ".csv" else found.json(), encoding="utf-8")
+    if files:
+        with replacing_all(*files) as places:
+            for path, place in zip(files, places, strict=True):
+                if path is plot:
+                    picture(found, place)
+                else:
+                    place.write_text(found.csv() if path.suffix == ".csv" else found.json(), encoding="utf-8")
     written = {name: str(path) for name, path in (("table", target), ("plot", plot)) if path is not None}
     if as_json:
         typer.echo(json.dumps({**found.as_dict(), "seed": found.seed, **written}, ensure_ascii=False))
