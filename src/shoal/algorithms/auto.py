@@ -17,6 +17,7 @@ from shoal.algorithms._refinement import refined
 from shoal.algorithms.dependency_safe import DependencySafe
 from shoal.algorithms.full_domain.optimal import Optimal
 from shoal.algorithms.k_member import KMember
+from shoal.algorithms.mdav import Mdav
 from shoal.algorithms.mondrian import Mondrian
 from shoal.algorithms.two_phase import TwoPhase
 from shoal.core.contracts import Algorithm
@@ -45,10 +46,11 @@ class Auto(Algorithm):
     """Tries several algorithms as far as a budget of work goes, and takes the release that loses least.
 
     First come `mondrian` and `two-phase`, then the refinement of the better one, then that of the other, then
-    `k-member` with refinement; and `optimal` where records may be left out and every column can follow its hierarchy.
-    Where a model judges all classes together nothing is refined, and `dependency-safe` is tried too. All of them
-    publish values by the same rule. What is compared is the policy's objective, and without one the loss metric LM,
-    which these algorithms minimize. Of equal losses the one that was tried first wins.
+    `k-member` and `mdav` with refinement as long as half of the budget is left. Where records may be left out and every
+    column can follow its hierarchy `optimal` is tried too. Where a model judges all classes together nothing is
+    refined, and `dependency-safe` is tried too. All of them publish values by the same rule. What is compared is the
+    policy's objective, and without one the loss metric LM, which these algorithms minimize. Of equal losses the one
+    that was tried first wins.
 
     The budget is counted in steps, which follow from the number of distinct tuples, the columns and k before anything
     is tried, never in seconds: the same seed gives the same release on a fast and on a slow machine. Mondrian is
@@ -122,8 +124,10 @@ class Auto(Algorithm):
             yield attempt("two-phase", TwoPhase(**rule), work.growing, work.refining, **rule)
             for name in ("refining the best one", "refining the second best one"):
                 yield _Step(name, partial(trial.refine, name), work.refining)
-            method = KMember(**rule, refine=True, time_limit=ENDLESS)
-            yield attempt("k-member", method, work.growing + work.refining, **rule, refine="true")
+            # Where classes are few, luck decides, and further beginnings are worth their little work.
+            for name, kind, begun in (("k-member", KMember, work.growing), ("mdav", Mdav, work.averaging)):
+                method = kind(**rule, refine=True, time_limit=ENDLESS)
+                yield attempt(name, method, begun + work.refining, self.budget / 2, **rule, refine="true")
         trees = zip(trial.published, trial.dataset.hierarchies, strict=True)
         if trial.policy.suppression > 0 and all(output == "hierarchy" or tree.automatic for output, tree in trees):
             yield attempt("optimal", Optimal(check_limit=CHECKS), work.checking)
@@ -151,6 +155,7 @@ class _Work(NamedTuple):
 
     cutting: float
     growing: float
+    averaging: float
     refining: float
     checking: float
 
@@ -162,6 +167,7 @@ class _Work(NamedTuple):
         return cls(
             cutting=0.02 * cells * log2(tuples + 2),
             growing=0.5 * cells * tuples**0.3,
+            averaging=0.018 * cells * tuples / policy.least,
             refining=13 * cells * sqrt(policy.least),
             checking=0.05 * cells * nodes,
         )
