@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from shoal.core.classes import Classes
+from shoal.core.classes import Classes, summarize
 from shoal.core.contracts import Candidates, Cells, Form, Published, Sheet, View
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
@@ -66,7 +66,7 @@ class _Planned(Form):
         raise NotDefined(UNPUBLISHED)
 
     def view(self, release: Release) -> _PlannedView:
-        return _PlannedView(self.dataset, self.plan, release.seed)
+        return _PlannedView(self.dataset, self.plan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,6 @@ class _PlannedView(View):
 
     dataset: Dataset
     plan: Plan
-    seed: int
     truthful: ClassVar[bool] = True
 
     @cached_property
@@ -97,13 +96,16 @@ class _PlannedView(View):
     def _classes(self) -> Classes:
         owners = self.plan.owners
         index = np.where(owners >= 0, self._placed[owners], np.int32(-1))
-        return self.dataset.partitioned(index, int(self._placed.max(initial=-1)) + 1, seed=self.seed)
+        if not self.plan.by_record:
+            index = np.repeat(index, self.dataset.summary.sizes)
+        found = summarize(["class"], [index[index >= 0]], [self.plan.count], [])
+        return replace(found, records=self.dataset.records)
 
     def people(self) -> Classes:
         return self._classes
 
     def groups(self) -> Classes:
-        return self._classes
+        raise NotDefined(UNPUBLISHED)
 
     @cached_property
     def _cells(self) -> Cells:
