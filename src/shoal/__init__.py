@@ -7,13 +7,14 @@ from typing import Any
 __version__ = "0.1.0"
 
 _VERBS = (
-    "read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "save_recoding", "apply", "evaluate",
-    "columns", "attack", "query", "verify",
+    "read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "compare", "save_recoding", "apply",
+    "evaluate", "columns", "attack", "query", "verify",
 )  # fmt: skip
 _OTHERS = {"intervals": "core.intervals", "Anonymizer": "estimator"}
 _MODULES = ("samples", "errors")
 _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
+    "Comparison": "comparison",
     "Finding": "finding", "Findings": "finding", "Schema": "schema", "Pseudonyms": "pseudonyms", "Run": "run",
 }  # fmt: skip
 

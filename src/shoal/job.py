@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 from shoal import registry
 from shoal.core.contracts import Algorithm, Builder, Engine, Metric, Model
 from shoal.core.files import STANDARD, files_at
-from shoal.core.parameters import example
+from shoal.core.parameters import example, parameters
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.run import Run
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from shoal.outcome import Outcome
 
 Spec = tuple[str, dict[str, Any]]
+
+DEFAULT_ALGORITHM = "auto"
+"""What anonymizes where nobody names an algorithm."""
 
 ENDINGS = (".json", ".toml", ".csv")
 """Of the files in a folder with hierarchies; of several for one column the last one is taken."""
@@ -82,6 +85,27 @@ def spelled(chosen: object) -> dict[str, Any]:
         if value is not None
     }
     return {"name": registry.name_of(chosen), **plain}
+
+
+def written(chosen: object) -> str:
+    """A plug-in as the command line takes it, without the parameters that are as they always are.
+
+    Example:
+        >>> written(plugin("algorithms", "k-member:refine=true,publish=age=mean|size=interval"))
+        'k-member:publish=age=mean|size=interval,refine=true'
+    """
+    usual = {entry.name: entry.default for entry in parameters(type(chosen))}
+    given = chosen.parameters().items()  # type: ignore[attr-defined]
+    pairs = [f"{key}={_text(value)}" for key, value in given if value != usual[key]]
+    return ":".join(filter(None, (registry.name_of(chosen), ",".join(pairs))))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        value = tuple(f"{key}:{entry}" for key, entry in value.items())
+    if isinstance(value, tuple):
+        return "|".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def member(options: type[StrEnum], text: str, what: str) -> Any:
@@ -174,7 +198,7 @@ class _File(_Strict):
     input: _Input = Field(default_factory=_Input)
     columns: dict[str, _Column] = {}
     policy: _Policy = Field(default_factory=_Policy)
-    algorithm: dict[str, Any] | str = "mondrian"
+    algorithm: dict[str, Any] | str = DEFAULT_ALGORITHM
     output: _Output = Field(default_factory=_Output)
 
 

@@ -22,7 +22,7 @@ from shoal.core.rule import Rule
 from shoal.core.run import Run
 from shoal.core.sentences import released
 from shoal.errors import OutputError, ParameterError
-from shoal.job import Job, check_policy, plugin
+from shoal.job import DEFAULT_ALGORITHM, Job, check_policy, plugin
 from shoal.plots.drawing import check_picture
 from shoal.plots.release import picture
 
@@ -73,8 +73,8 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None) -> Outcome
     data = job.read()
     run.check()
     release = api.anonymize(
-        data, *job.models, algorithm=job.algorithm or "mondrian", suppression=job.suppression, objective=job.objective,
-        seed=job.seed, pseudonyms=pseudonyms, allow_unverified=job.allow_unverified,
+        data, *job.models, algorithm=job.algorithm or DEFAULT_ALGORITHM, suppression=job.suppression,
+        objective=job.objective, seed=job.seed, pseudonyms=pseudonyms, allow_unverified=job.allow_unverified,
         rows_are_people=job.rows_are_people, run=run,
     )  # fmt: skip
     recoding = "" if job.recoding is None else recodings.spelled(Rule.of(release))
@@ -127,7 +127,8 @@ def _send(path: Path) -> None:
 def _check(job: Job, output: Path, others: list[Path]) -> None:
     """Looks at everything that can be wrong before any work is done."""
     policy = Policy(models=job.models, suppression=job.suppression, objective=job.objective, seed=job.seed or 0)
-    check_policy(policy, plugin("algorithms", job.algorithm or "mondrian"), allow_unverified=job.allow_unverified)
+    method = plugin("algorithms", job.algorithm or DEFAULT_ALGORITHM)
+    check_policy(policy, method, allow_unverified=job.allow_unverified)
     (job.engine or registry.engine()).check_format(output)
     if job.plot is not None:
         check_picture(job.plot)

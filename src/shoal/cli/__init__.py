@@ -14,6 +14,7 @@ from shoal.cli import (
     anonymize,
     apply,
     attack,
+    compare,
     demo,
     diagnose,
     evaluate,
@@ -25,7 +26,7 @@ from shoal.cli import (
     query,
     schema,
     verify,
-)  # fmt: skip
+)
 from shoal.cli.signals import interruptible
 from shoal.core.words import printable
 from shoal.errors import CancelledError, ShoalError
@@ -49,7 +50,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (diagnose, anonymize, apply, evaluate, attack, query, verify, hierarchy, demo, schema):
+for command in (diagnose, anonymize, apply, compare, evaluate, attack, query, verify, hierarchy, demo, schema):
     name = command.__name__.rpartition(".")[2]
     app.command(name=name)(journal.kept(name, options.taken_apart(command.run)))
 app.add_typer(overlap.app, name="overlap")

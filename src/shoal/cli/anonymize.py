@@ -26,24 +26,18 @@ class Wanted:
     algorithm: Annotated[
         str | None,
         typer.Option(
-            "--algorithm", help="The anonymizer, NAME:key=value,…", autocompletion=options.names_of("algorithms")
+            "--algorithm",
+            help="The anonymizer, NAME:key=value,… (default: auto).",
+            autocompletion=options.names_of("algorithms"),
         ),
     ] = None
-    suppression: Annotated[
-        float | None, typer.Option("--suppression", help="The share of records to leave out at most.")
-    ] = None
-    objective: Annotated[
-        str | None,
-        typer.Option("--objective", help="The loss to minimize.", autocompletion=options.names_of("metrics")),
-    ] = None
+    suppression: options.Suppression = None
+    objective: options.Objective = None
     seed: Annotated[
         int | None,
         typer.Option("--seed", help="The same seed gives the same release; keep it secret (default: drawn)."),
     ] = None
-    strict: Annotated[
-        bool | None,
-        typer.Option("--strict", help="Protect each sensitive attribute also against whoever knows the others."),
-    ] = None
+    strict: options.Strict = None
 
     allow_unverified: Annotated[
         bool | None,
@@ -57,12 +51,12 @@ class Wanted:
     ] = None
 
     def applied(self, made: Job) -> Job:
-        from shoal.job import plugin
+        from shoal.job import DEFAULT_ALGORITHM, plugin
 
         chosen = [*([f"k-anonymity:k={self.k}"] if self.k is not None else []), *(self.models or [])]
         return options.overridden(
             made, models=made.models_with([plugin("models", model) for model in chosen]),
-            algorithm=plugin("algorithms", self.algorithm or made.algorithm or "mondrian"),
+            algorithm=plugin("algorithms", self.algorithm or made.algorithm or DEFAULT_ALGORITHM),
             suppression=self.suppression, seed=self.seed, strict=self.strict, allow_unverified=self.allow_unverified,
             rows_are_people=self.rows_are_people,
             objective=plugin("metrics", self.objective) if self.objective else None,

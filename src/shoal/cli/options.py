@@ -71,6 +71,14 @@ Models = Annotated[
     list[str] | None,
     typer.Option("--model", help="A privacy model, NAME:key=value,… ; repeatable.", autocompletion=names_of("models")),
 ]
+Suppression = Annotated[float | None, typer.Option("--suppression", help="The share of records to leave out at most.")]
+Objective = Annotated[
+    str | None, typer.Option("--objective", help="The loss to minimize.", autocompletion=names_of("metrics"))
+]
+Strict = Annotated[
+    bool | None,
+    typer.Option("--strict", help="Protect each sensitive attribute also against whoever knows the others."),
+]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -225,6 +225,14 @@ class Sampled(Printed):
     records: int
 
 
+class Comparing(Printed):
+    """Algorithms, models and k beside one another: one entry a combination, with its figures or the reason."""
+
+    records: int
+    rows: list[dict[str, Any]]
+    seed: int
+
+
 class Queried(Printed):
     """An estimate from a release (`shoal query`); what the form does not allow is null."""
 
@@ -257,9 +265,9 @@ class Failed(TypedDict):
 
 
 OUTPUTS: dict[str, Any] = {
-    "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "demo": Demonstrated, "dependencies": Dependent, "detect": Detected,
-    "diagnose": Diagnosed, "error": Failed, "evaluate": Evaluated, "hierarchy": Hierarchical,
-    "overlap": Overlapping, "query": Queried, "sample": Sampled, "verify": Verified,
+    "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "compare": Comparing, "demo": Demonstrated,
+    "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed, "error": Failed, "evaluate": Evaluated,
+    "hierarchy": Hierarchical, "overlap": Overlapping, "query": Queried, "sample": Sampled, "verify": Verified,
 }  # fmt: skip
 """By the `command` that the output names."""
 

@@ -106,3 +106,14 @@ def detail_lost(dataset: Dataset, release: Release) -> dict[str, float]:
         {'age': 0.25, 'sex': 0.5}
     """
     return dict(zip(release.schema.quasi, (penalties(dataset, release) / dataset.records).tolist(), strict=True))
+
+
+def misclassifications(dataset: Dataset, release: Release) -> Floats:
+    """What LM charges for each quasi-identifier of a release, summed, left-out records included."""
+    cells, sizes = release.view.cells(), release.view.people().sizes
+    totals = np.empty(len(dataset.hierarchies))
+    for at, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.summary.keys, strict=True)):
+        low, high, lengths = cells.low[at], cells.high[at], cells.lengths[at]
+        costs = misclassification(hierarchy, low, high, int(keys.min()), int(keys.max()), lengths)
+        totals[at] = float(np.dot(costs, sizes)) + release.suppressed
+    return totals

@@ -258,10 +258,10 @@ class Release:
         """
         if self.recoding is None or self.recoding.plan is None:
             books = tuple(self._understood(name) for name in people.attributes)
-            return _spread(books, people.keys)
+            return spread(books, people.keys)
         plan = self.recoding.plan
         chosen = np.flatnonzero(plan.published)
-        return _merged(_spread(plan.codebooks, plan.cells[:, chosen]), self.placed(people)[chosen], len(people))
+        return merged_cells(spread(plan.codebooks, plan.cells[:, chosen]), self.placed(people)[chosen], len(people))
 
     def placed(self, people: Classes) -> Codes:
         """For each class of the plan, the one of the published classes that it is; negative: it is not published."""
@@ -498,7 +498,7 @@ def _unknown_values(name: str, count: int) -> InputError:
     )
 
 
-def _spread(books: Sequence[Codebook], entries: Codes) -> Cells:
+def spread(books: Sequence[Codebook], entries: Codes) -> Cells:
     """The cells of classes from the entries of their codebooks."""
     return Cells(
         *(
@@ -508,7 +508,7 @@ def _spread(books: Sequence[Codebook], entries: Codes) -> Cells:
     )
 
 
-def _merged(cells: Cells, index: Codes, count: int) -> Cells:
+def merged_cells(cells: Cells, index: Codes, count: int) -> Cells:
     """The cells of classes that are published alike, as those of one: classes with the same mean need not have the same
     range."""
     low, high = np.full((2, len(cells.low), count), np.iinfo(np.int32).max, dtype=np.int32)

@@ -42,9 +42,9 @@ class Height(CellObjective):
         return CellTerms(costs, np.zeros(count), spans, count * weights, left_out="nothing")
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        levels = release.view.cells().levels @ release.view.people().sizes
+        sizes = release.view.people().sizes
+        levels = release.view.cells().levels @ sizes
         return Finding(
-            name="height", value=float(levels.sum()) / max(release.published.records, 1),
-            unit="levels",
+            name="height", value=float(levels.sum()) / max(int(sizes.sum()), 1), unit="levels",
             how="levels of the quasi-identifiers, summed; the mean over the published records",
         )  # fmt: skip

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
-from shoal.core.loss import misclassification
+from shoal.core.loss import misclassifications
 from shoal.core.release import Release
 
 
@@ -35,14 +33,9 @@ class Lm(Metric):
     """
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        cells, sizes = release.view.cells(), release.view.people().sizes
-        means = {}
-        for position, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.summary.keys, strict=True)):
-            least, greatest = int(keys.min()), int(keys.max())
-            low, high, lengths = cells.low[position], cells.high[position], cells.lengths[position]
-            costs = misclassification(hierarchy, low, high, least, greatest, lengths)
-            means[hierarchy.column] = float(np.dot(costs, sizes) + release.suppressed) / dataset.records
+        means = (misclassifications(dataset, release) / dataset.records).tolist()
         return Finding(
-            name="lm", value=sum(means.values()) / len(means), detail=means, unit="share",
+            name="lm", value=sum(means) / len(means), detail=dict(zip(release.schema.quasi, means, strict=True)),
+            unit="share",
             how="mean loss of the quasi-identifier cells; a cell of a left-out record counts 1",
         )  # fmt: skip

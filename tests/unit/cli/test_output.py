@@ -157,6 +157,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "evaluate": ("evaluate", "people.csv", "out.csv"),
     "attack": ("attack", "people.csv", "out.csv", "--threshold", "1"),
     "verify": ("verify", "out.csv"),
+    "compare": ("compare", "people.csv", *ROLES, "--k", "2,3", "--algorithm", "mondrian"),
     "query": ("query", "out.csv", "--where", "age <= 40"),
     "overlap": ("overlap", "start", "people.csv", "--column", "zip", "-o", "ask.points", "--state", "ask.state"),
     "hierarchy": ("hierarchy", "people.csv", "--column", "zip"),

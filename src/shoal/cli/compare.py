@@ -1,0 +1,173 @@
+"""`shoal compare`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import options, output
+from shoal.core.words import printable
+from shoal.errors import InfeasibleError
+
+if TYPE_CHECKING:
+    from shoal.core.comparison import Compared, Comparison
+    from shoal.job import Job
+
+ENDINGS = (".csv", ".json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is compared with what."""
+
+    k: Annotated[str | None, typer.Option("--k", help="The k to compare, separated by commas: 2,5,10.")] = None
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model", help="A model to compare, beside each k; join models that hold together by +. Repeatable.",
+            autocompletion=options.names_of("models"),
+        ),
+    ] = None  # fmt: skip
+    algorithms: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--algorithm", help="An anonymizer to compare, NAME:key=value,… ; repeatable (default: auto and mondrian).",
+            autocompletion=options.names_of("algorithms"),
+        ),
+    ] = None  # fmt: skip
+    metrics: Annotated[
+        str | None, typer.Option("--metrics", help="The losses to measure, separated by commas (default: lm,gcp).")
+    ] = None
+    suppression: options.Suppression = None
+    objective: options.Objective = None
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="The same seed gives the same figures, seconds apart (default: drawn).")
+    ] = None
+    strict: options.Strict = None
+
+    def applied(self, made: Job) -> Job:
+        from shoal.job import plugin
+
+        objective = plugin("metrics", self.objective) if self.objective else None
+        return options.overridden(
+            made, suppression=self.suppression, objective=objective, seed=self.seed, strict=self.strict
+        )
+
+    @property
+    def sizes(self) -> list[int]:
+        from shoal.errors import ParameterError
+
+        try:
+            return [int(text) for text in options.listed(self.k)]
+        except ValueError:
+            raise ParameterError("--k takes whole numbers, separated by commas, such as 2,5,10") from None
+
+    def wanted(self, made: Job) -> list[list[Any]]:
+        """The models that hold together, for each policy; those of the job unless some are named here."""
+        from shoal import registry
+        from shoal.job import plugin
+
+        if self.models:
+            return [[plugin("models", text) for text in joined.split("+")] for joined in self.models]
+        kept = [model for model in made.models if not self.sizes or registry.name_of(model) != "k-anonymity"]
+        return [kept] if kept else []
+
+
+def run(
+    table: options.Table,
+    asked: Asked,
+    target: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table: .csv or .json.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the comparison: .svg, .png or .html.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Compare what algorithms lose under several models and k, in one table and one picture. Nothing is published."""
+    from shoal import api
+    from shoal.core.comparison import ALGORITHMS, METRICS
+    from shoal.core.files import check_outputs, replacing_all
+    from shoal.errors import OutputError
+    from shoal.plots.comparison import picture
+    from shoal.plots.drawing import check_picture
+
+    made = asked.applied(table.made())
+    if target is not None and target.suffix not in ENDINGS:
+        raise OutputError(f"{target.name}: a comparison ends in {' or '.join(ENDINGS)}")
+    if plot is not None:
+        check_picture(plot)
+    files = [path for path in (target, plot) if path is not None]
+    check_outputs(files, made.reads())
+    with output.watching() as watched:
+        found = api.compare(
+            made.read(), *asked.wanted(made), k=asked.sizes,
+            algorithms=asked.algorithms or ([made.algorithm] if made.algorithm else ALGORITHMS),
+            metrics=options.listed(asked.metrics) or METRICS, suppression=made.suppression,
+            objective=made.objective, seed=made.seed, run=watched,
+        )  # fmt: skip
+    if files:
+        with replacing_all(*files) as places:
+            for path, place in zip(files, places, strict=True):
+                if path is plot:
+                    picture(found, place)
+                else:
+                    place.write_text(found.csv() if path.suffix == ".csv" else found.json(), encoding="utf-8")
+    written = {name: str(path) for name, path in (("table", target), ("plot", plot)) if path is not None}
+    if as_json:
+        output.emit("compare", {"summary": found.summary, **found.as_dict(), "seed": found.seed, **written})
+    else:
+        _show(found, written)
+    if all(row.suppressed is None for row in found):
+        raise typer.Exit(InfeasibleError.exit_code)
+
+
+def _show(found: Comparison, written: dict[str, str]) -> None:
+    """A table for each of the models: the least of each loss for one k stands out, and reasons stand below."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    output.say(found.summary, style="bold")
+    reasons = list(dict.fromkeys(row.reason for row in found if row.reason))
+    for models in dict.fromkeys(row.models for row in found):
+        title = f"Comparison: {found.records:,} records" + (f", {models}" if models else "")
+        table = Table(title=Text(printable(title)), title_justify="left", box=None, padding=(0, 1))
+        table.add_column("algorithm", overflow="fold")
+        for heading in ("k", *found[0].losses, "classes", "left out", "seconds"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column("note", no_wrap=True)
+        rows = [row for row in found if row.models == models]
+        for row in rows:
+            cells = [
+                Text(_figure(value), style="green" if value == _least(rows, row.k, name) else "")
+                for name, value in row.losses.items()
+            ]
+            note = f"({reasons.index(row.reason) + 1})" if row.reason else _short(row.chosen)
+            table.add_row(
+                Text(row.algorithm), _figure(row.k), *cells, _figure(row.classes), _figure(row.suppressed),
+                f"{row.seconds:,.1f}", Text(note),
+            )  # fmt: skip
+        console.print(table)
+    for number, reason in enumerate(reasons, 1):
+        console.print(printable(f"({number}) {reason}"), highlight=False, markup=False)
+    for name, path in written.items():
+        console.print(printable(f"{name}: {path}"), highlight=False, markup=False)
+
+
+def _least(rows: list[Compared], k: int | None, name: str) -> Any:
+    values = [row.losses[name] for row in rows if row.k == k]
+    return min((value for value in values if isinstance(value, (int, float))), default=None)
+
+
+def _short(chosen: str | None) -> str:
+    """What an algorithm that tries others took, in a few letters."""
+    if chosen is None:
+        return ""
+    return chosen.partition(":")[0] + (", refined" if "refine=true" in chosen else "")
+
+
+def _figure(value: float | int | str | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}"

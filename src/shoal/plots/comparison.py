@@ -1,0 +1,63 @@
+"""What algorithms lose under several policies, side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shoal.core.comparison import Comparison
+from shoal.errors import ParameterError
+from shoal.plots.drawing import altair, save
+
+PANEL = 220
+COLOURS = ("#2a6f97", "#e07a3f", "#5b8c5a", "#8d5a97", "#e9c46a", "#444444", "#7fb7be", "#d1495b")
+
+
+def picture(found: Comparison, path: Path) -> Path:
+    """A panel for each loss and one for the seconds, a row of panels for each of the models, a line for each algorithm;
+    written to `path`.
+
+    Where the k differ they stand below; else the algorithms do.
+    """
+    library = altair()
+    sizes = list(dict.fromkeys(row.k for row in found))
+    rows = [
+        {
+            "algorithm": row.algorithm, "k": row.k, "measure": name, "value": value,
+            "models": row.models,
+        }
+        for row in found
+        for name, value in {**row.losses, "seconds": row.seconds}.items()
+        if isinstance(value, (int, float)) and (row.reason is None or name in row.losses)
+    ]  # fmt: skip
+    if not rows:
+        raise ParameterError("no combination has a release, so there is nothing to draw")
+    algorithms = list(dict.fromkeys(row.algorithm for row in found))
+    measures = list(dict.fromkeys(row["measure"] for row in rows))
+    lacking = sum(row.classes is None and row.reason is not None for row in found)
+    across = (
+        library.X("k:O", sort=sizes, title="k", axis={"labelAngle": 0})
+        if sizes != [None] and len(sizes) > 1
+        else library.X("algorithm:N", sort=algorithms, title=None, axis={"labelAngle": -30, "labelLimit": 240})
+    )
+    colour = library.Color(
+        "algorithm:N", sort=algorithms, title=None, scale={"domain": algorithms, "range": list(COLOURS)},
+        legend={"orient": "bottom", "columns": 2, "labelLimit": 400},
+    )  # fmt: skip
+    base = library.Chart().encode(
+        x=across, y=library.Y("value:Q", title=None), color=colour,
+        tooltip=["algorithm:N", "models:N", "k:Q", "measure:N", library.Tooltip("value:Q", format=".4~f")],
+    )  # fmt: skip
+    drawn = base.mark_line(point={"size": 60}) if len(sizes) > 1 else base.mark_bar()
+    title = f"{found.records:,} records: what each algorithm loses, and its seconds"
+    more = f"{lacking} of {len(found)} combinations have no release" if lacking else ""
+    chart = (
+        drawn.properties(width=PANEL, height=PANEL)
+        .facet(
+            row=library.Row("models:N", title=None, sort=list(dict.fromkeys(row["models"] for row in rows))),
+            column=library.Column("measure:N", title=None, sort=measures),
+            data=library.Data(values=rows),
+        )
+        .resolve_scale(y="independent")
+        .properties(title={"text": title, "subtitle": more})
+    )
+    return save(chart, path)
