@@ -30,6 +30,7 @@ from shoal.diagnosis.dependencies import dependencies as dependencies_of
 from shoal.diagnosis.detection import Detection
 from shoal.diagnosis.detection import detect as detected
 from shoal.diagnosis.exposure import exposure
+from shoal.diagnosis.plain_columns import plain_columns
 from shoal.diagnosis.questions import TABLE, Answer, which
 from shoal.diagnosis.questions import ask as answered
 from shoal.diagnosis.sql import sql as sql
@@ -406,6 +407,7 @@ def anonymize(
     objective: Metric | str | None = None,
     seed: int | None = None,
     pseudonyms: Pseudonyms | None = None,
+    allow_plain: Iterable[str] = (),
     run: Run | None = None,
 ) -> Release:
     """A release that satisfies every model; it is read back from its published values before it is handed out.
@@ -413,6 +415,9 @@ def anonymize(
     Identifiers are dropped, or replaced when `pseudonyms` are given. The order of the published rows follows from what
     they say, so it tells nothing. The same records (in any order), policy, algorithm and seed give the same release,
     random pseudonyms apart.
+
+    Columns without a role are published as they are. One that names people, or tells a quasi-identifier or an
+    identifier, stops the run; `release.notes` says what else there is to know of them.
 
     Args:
         data: the table.
@@ -423,9 +428,11 @@ def anonymize(
         seed: decides what is chosen at random. It is the holder's secret, and is in no manifest; by default it is drawn
             from the operating system, and `release.policy.seed` tells it.
         pseudonyms: what stands in the place of identifiers.
+        allow_plain: columns without a role that may be published whatever they hold.
         run: is told how far the work is, and can stop it.
 
     Raises:
+        PlainColumnError: a column without a role names people, or tells what another column hides.
         InfeasibleError: no release satisfies the policy.
         VerificationError: the release that was made breaks the policy; it is not handed out.
         CancelledError: the run was stopped.
@@ -449,10 +456,18 @@ def anonymize(
     )
     method = job.plugin("algorithms", algorithm)
     job.check_policy(policy, method)
+    run.report(0.0, "looking at the plain columns")
+    plain = plain_columns(data, _listed(allow_plain))
+    plain.check()
     recoding = method.search(data, policy, run)
     run.report(1.0, "publishing")
     release = publish(data, recoding, policy, pseudonyms=pseudonyms, run=run)
-    release = replace(release, provenance=manifest.provenance(policy, method, release.form, pseudonyms, data.schema))
+    stated = manifest.provenance(policy, method, release.form, pseudonyms, data.schema)
+    release = replace(
+        release,
+        provenance={**stated, "plain": plain.as_dict()},
+        notes=(plain.sentence,) if plain.sentence else (),
+    )
     run.check()
     release.view.check(data, recoding)
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]

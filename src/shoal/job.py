@@ -139,6 +139,7 @@ class _Policy(_Strict):
     objective: dict[str, Any] | str | None = None
     seed: StrictInt | None = None
     strict: StrictBool = False
+    allow_plain: list[str] = []
 
 
 class _Output(_Strict):
@@ -184,6 +185,7 @@ class Job:
     objective: Metric | None = None
     seed: int | None = None
     strict: bool = False
+    allow_plain: tuple[str, ...] = ()
     algorithm: Algorithm | None = None
     output: Path | None = None
     plot: Path | None = None
@@ -325,6 +327,7 @@ class Job:
             "policy": {
                 "suppression": self.suppression, "seed": self.seed, "strict": self.strict or None,
                 "objective": spelled(self.objective) if self.objective else None,
+                "allow_plain": list(self.allow_plain) or None,
                 "models": [spelled(model) for model in self.models],
             },
             "algorithm": spelled(self.algorithm) if self.algorithm else None,
@@ -394,6 +397,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         engine=None if file.input.engine is None else engine(file.input.engine),
         models=tuple(plugin("models", model) for model in file.policy.models),
         suppression=file.policy.suppression, seed=file.policy.seed, strict=file.policy.strict,
+        allow_plain=tuple(file.policy.allow_plain),
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         plot=resolved(file.output.plot), pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),

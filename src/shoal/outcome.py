@@ -43,7 +43,7 @@ def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
     run.check()
     release = api.anonymize(
         data, *job.models, algorithm=job.algorithm or "mondrian", suppression=job.suppression, objective=job.objective,
-        seed=job.seed, pseudonyms=pseudonyms, run=run,
+        seed=job.seed, pseudonyms=pseudonyms, allow_plain=job.allow_plain, run=run,
     )  # fmt: skip
     assert release.policy is not None
     seed = release.policy.seed
@@ -54,7 +54,7 @@ def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
     figures = {
         **(release.recoding.facts if release.recoding is not None else {}), "records": release.records,
         **{finding.name: finding.value for finding in findings if finding.name == "classes"},
-        "suppressed": release.suppressed, "seed": seed, "manifest": str(parts[-1]),
+        "suppressed": release.suppressed, "seed": seed, "manifest": str(parts[-1]), "notes": list(release.notes),
     }  # fmt: skip
     run.report(1.0, "writing")
     check_outputs([*parts, *others], job.reads())

@@ -42,6 +42,13 @@ class Wanted:
         typer.Option("--strict", help="Protect each sensitive attribute also against whoever knows the others."),
     ] = None
 
+    allow_plain: Annotated[
+        str | None,
+        typer.Option(
+            "--allow-plain", help="Columns without a role to publish whatever they hold, separated by commas."
+        ),
+    ] = None
+
     def applied(self, made: Job) -> Job:
         from shoal.job import plugin
 
@@ -50,6 +57,7 @@ class Wanted:
             made, models=made.models_with([plugin("models", model) for model in chosen]),
             algorithm=plugin("algorithms", self.algorithm or made.algorithm or "mondrian"),
             suppression=self.suppression, seed=self.seed, strict=self.strict,
+            allow_plain=None if self.allow_plain is None else tuple(options.listed(self.allow_plain)),
             objective=plugin("metrics", self.objective) if self.objective else None,
         )  # fmt: skip
 
@@ -91,4 +99,5 @@ def run(table: options.Table, wanted: Wanted, written: Written, as_json: options
     figures = dict(outcome.figures)
     if not as_json:
         figures["seed"] = f"{figures['seed']} (keep it: whoever has it can repeat this run; it is not in the manifest)"
+        figures |= {f"note {number}": note for number, note in enumerate(figures.pop("notes"), start=1)}
     output.show(outcome.findings, as_json=as_json, title="Release", **figures)

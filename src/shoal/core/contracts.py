@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.core.release import Release
     from shoal.core.run import Run
     from shoal.core.schema import Kind, Missing, Role, Schema
+    from shoal.core.survey import Survey
     from shoal.core.values import Values
 
 
@@ -284,6 +285,11 @@ class Table(Protocol):
 
     def numbers(self, names: Sequence[str], seed: int) -> dict[str, NDArray[np.float64]]:
         """Numeric columns, missing values as not-a-number, records by their keyed hash."""
+        ...
+
+    def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int) -> Survey:
+        """A look at columns as they stand at the source, of at most so many records and distinct values; the
+        `counted` ones among them are counted over all records where they can be looked at."""
         ...
 
     def publish(

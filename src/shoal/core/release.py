@@ -29,8 +29,8 @@ FORMAT = 2
 class Release:
     """What is handed out: one or more tables in a form, and where they came from.
 
-    `records` counts the table that it was made from. The `view` reads the published values; nothing that the
-    algorithm believed goes into it.
+    `records` counts the table that it was made from; `notes` are sentences for the holder. The `view` reads the
+    published values; nothing that the algorithm believed goes into it.
     """
 
     form: Form
@@ -42,6 +42,7 @@ class Release:
     recoding: Recoding | None = None
     populations: Mapping[str, Counts] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         parts = "" if len(self.tables) == 1 else f" in {len(self.tables)} tables"
