@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
@@ -22,13 +22,18 @@ from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role
-from shoal.errors import InputError, ParameterError, quoted
+from shoal.core.words import printable
+from shoal.errors import InputError, ParameterError, ShoalError, quoted
 
 if TYPE_CHECKING:
     from shoal.core.dataset import Dataset
+    from shoal.diagnosis.detection import Detection
     from shoal.outcome import Outcome
 
 Spec = tuple[str, dict[str, Any]]
+
+SUGGESTED_K = 5
+"""Of a job that is suggested: who looks at it decides."""
 
 ENDINGS = (".json", ".toml", ".csv")
 """Of the files in a folder with hierarchies; of several for one column the last one is taken."""
@@ -214,6 +219,24 @@ class Job:
             columns[name] = replace(before, role=role)
         return replace(self, columns=columns)
 
+    def suggested(self, found: Detection, file: Path) -> Job:
+        """The job with the roles that a detection suggests and k-anonymity, to be saved as a file and looked at; the
+        release goes beside that file unless the job says where."""
+        columns = dict(self.columns)
+        for suggestion in found.suggestions:
+            columns[suggestion.column] = replace(columns.get(suggestion.column, ColumnJob()), role=suggestion.role)
+        models = self.models or (plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
+        return replace(self, columns=columns, models=models, output=self.output or self._release_beside(file))
+
+    def _release_beside(self, file: Path) -> Path:
+        source = self.input or file
+        place = file.with_name(f"{source.name.split('.')[0]}-release{''.join(source.suffixes) or '.csv'}")
+        try:
+            (self.engine or registry.engine()).check_format(place)
+        except ShoalError:  # it can be read and not be written
+            return place.with_name(f"{source.name.split('.')[0]}-release.csv")
+        return place
+
     def reads(self) -> list[Path]:
         """Every file that a run reads."""
         builders = [column.hierarchy for column in self.columns.values() if column.hierarchy is not None]
@@ -288,14 +311,16 @@ class Job:
 
         return carry_out(self, run or Run(), save)
 
-    def toml(self, folder: Path | None = None) -> str:
+    def toml(self, folder: Path | None = None, remarks: Iterable[str] = ()) -> str:
         """The job as a file that lies in a folder; reading it there gives the same job.
 
         Paths are written relative to the folder, so that job and data can move together; without one, as they are.
+        Remarks stand above it, a line each.
         """
         import tomli_w
 
-        return tomli_w.dumps(_without_nothing(self._tables(folder)))
+        lines = [f"# {printable(remark)}".rstrip() + "\n" for remark in remarks]
+        return "".join(lines) + tomli_w.dumps(_without_nothing(self._tables(folder)))
 
     def _tables(self, folder: Path | None) -> dict[str, Any]:
         def _text(path: Path | None) -> str | None:

@@ -66,12 +66,13 @@ _CLEAR = _by_word(
         latitude longitude admission discharge nativecountry
     """,
         (Role.SENSITIVE, "other"): """
-        disease diseases diagnosis diagnoses icd illness hiv symptom symptoms medication medications medicine
-        treatment infection infected covid therapy disability salary income wage earnings religion sexuality genetic
-        conviction crime offence offense krankheit diagnose diagnosen gehalt einkommen lohn medikament behandlung
-        therapie behinderung konfession maladie diagnostic salaire revenu traitement medicament enfermedad diagnostico
-        salario ingresos tratamiento medicamento malattia diagnosi stipendio reddito trattamento farmaco doenca
-        rendimento tratamento ziekte inkomen salaris behandeling medicijn godsdienst
+        disease diseases diagnosis diagnoses icd illness hiv symptom symptoms symptome symptomes symptomen sintomas
+        sintomi medication medications medicine treatment infection infected covid therapy disability salary income
+        wage earnings religion sexuality genetic conviction crime offence offense krankheit diagnose diagnosen gehalt
+        einkommen lohn medikament behandlung therapie behinderung konfession maladie diagnostic salaire revenu
+        traitement medicament enfermedad diagnostico salario ingresos tratamiento medicamento malattia diagnosi
+        stipendio reddito trattamento farmaco doenca rendimento tratamento ziekte inkomen salaris behandeling medicijn
+        godsdienst
     """,
     }
 )
@@ -136,6 +137,11 @@ def words(heading: str) -> list[str]:
     return [word.casefold() for word in re.findall(r"[^\W\d_]+", plain)]
 
 
+def _tail(word: str) -> str:
+    """The last part of a word that German or Dutch put together: that of `Testdatum` is `datum`."""
+    return next((tail for tail in ("datum", "jahr", "jaar") if word.endswith(tail)), word)
+
+
 def said(heading: str) -> Heading | None:
     """What a heading speaks for; direct identifiers come first.
 
@@ -154,7 +160,7 @@ def said(heading: str) -> Heading | None:
         tried = [
             *((word, _CLEAR) for word in ("".join(own), *pairs, *own)),
             *((word, _BESIDE) for word in own if rest <= idle),
-            *((word, _TIMES) for word in own[-1:] + own[:1]),
+            *((_tail(word), _TIMES) for word in own[-1:] + own[:1]),
         ]
         for word, known in tried:
             found = known.get(word)

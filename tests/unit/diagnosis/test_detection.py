@@ -48,7 +48,7 @@ def found(people):
 def test_roles_and_reasons(found):
     expected = {
         "contact": ("identifier", "e-mail"), "surname": ("identifier", "heading"),
-        "customer_no": ("identifier", "almost unique"), "remark": ("identifier", "free text"),
+        "customer_no": ("identifier", "key of people"), "remark": ("identifier", "free text"),
         "age": ("quasi", "heading"), "zip": ("quasi", "heading"), "diagnosis": ("sensitive", "heading"),
         "country": ("plain", "same value"), "nothing": ("plain", "no value"), "weight": ("quasi", "alone"),
     }  # fmt: skip
