@@ -13,6 +13,7 @@ from shoal.core.classes import Classes, joined, summarize
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Role, Schema
+from shoal.core.survey import Survey
 from shoal.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -119,6 +120,21 @@ class Dataset:
             missing_rules={column.name: column.missing for column in encoded},
             strict=False,
         )
+
+    def survey(self, *, records: int, values: int) -> Survey:
+        """A look at the plain columns, which are counted, and at the quasi-identifiers and identifiers that they may
+        tell. It is made once: releases of one table have the same plain columns."""
+        held = self._surveys.get((records, values))
+        if held is None:
+            plain = [column.name for column in self.schema.columns if column.role is Role.PLAIN]
+            told = [column.name for column in self.schema.columns if column.role in (Role.QUASI, Role.IDENTIFIER)]
+            held = self.table.survey([*plain, *told], plain, records=records, values=values)
+            self._surveys[records, values] = held
+        return held
+
+    @cached_property
+    def _surveys(self) -> dict[tuple[int, int], Survey]:
+        return {}
 
     def codes(self, name: str) -> Codes:
         """A column as integers: the leaves of its hierarchy, row by row."""

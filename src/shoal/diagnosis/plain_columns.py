@@ -6,7 +6,7 @@ holds: a name, a number of a person, or the very values that are generalized one
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,8 @@ from shoal.errors import PlainColumnError, SchemaError, quoted, unknown_columns
 
 SURVEYED = 50_000
 """Records by which it is judged whether a column determines another one, evenly spaced."""
+LISTED = 5
+"""Columns that a sentence names."""
 
 Look = tuple[Values, Codes]
 
@@ -64,22 +66,27 @@ class PlainColumns:
     @property
     def sentence(self) -> str:
         """What a holder should know of them before publishing; empty when there is nothing to say."""
+        one = len(self.columns) == 1
         parts = []
         if self.alone:
             share = f"{max(self.singled_out, 0.001):.1%}"
-            parts.append(f"together they single out {share} of the records")
-        if self.almost_unique:
-            parts.append(f"{_listed(self.almost_unique)} {_are(self.almost_unique)} almost unique")
+            parts.append(f"{'it singles' if one else 'together they single'} out {share} of the records")
         told = [name for name in self.allowed if name in self.telling]
-        if told:
-            parts.append(f"{_listed(told)} {_are(told)} published because you allowed it")
-        if self.unseen:
-            parts.append(f"{_listed(self.unseen)} could not be looked at")
+        for names, what in (
+            (self.almost_unique, "almost unique"),
+            (told, "there because you allowed it"),
+            (self.unseen, "of a kind that cannot be looked at"),
+        ):
+            if names:
+                parts.append(f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}")
         if not parts:
             return ""
-        count = len(self.columns)
-        what = "1 plain column is" if count == 1 else f"{count} plain columns are"
-        return f"{what} published as {'it is' if count == 1 else 'they are'}: {'; '.join(parts)}"
+        what = (
+            "1 plain column is published as it is"
+            if one
+            else f"{len(self.columns)} plain columns are published as they are"
+        )
+        return f"{what}: {'; '.join(parts)}"
 
     def as_dict(self) -> dict[str, Any]:
         """What a manifest states: names and counts."""
@@ -92,12 +99,9 @@ class PlainColumns:
         }
 
 
-def _listed(names: Collection[str]) -> str:
-    return ", ".join(map(quoted, names))
-
-
-def _are(names: Collection[str]) -> str:
-    return "is" if len(names) == 1 else "are"
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(map(quoted, names[:LISTED])) + more
 
 
 def plain_columns(data: Dataset, allowed: Collection[str] = ()) -> PlainColumns:
@@ -116,15 +120,15 @@ def plain_columns(data: Dataset, allowed: Collection[str] = ()) -> PlainColumns:
     plain = [name for name in schema.names if roles[name] is Role.PLAIN]
     if not plain:
         return PlainColumns(columns=(), telling={}, almost_unique=(), unseen=(), alone=0, records=data.records)
-    told = [name for name in schema.names if roles[name] in (Role.QUASI, Role.IDENTIFIER)]
-    found = data.table.survey([*plain, *told], plain, records=SURVEYED, values=LOOKED_AT)
+    found = data.survey(records=SURVEYED, values=LOOKED_AT)
     looks = {name: look for name, look in found.looks.items() if not isinstance(look, str)}
+    told = {name: roles[name] for name in looks if roles[name] is not Role.PLAIN}
     telling, almost = {}, []
     for name in plain:
         if name not in looks:
             continue
         distinct, present = found.distinct[name], found.present[name]
-        reason = _reason(name, looks, distinct, present, {other: roles[other] for other in told if other in looks})
+        reason = _reason(name, looks, distinct, present, told)
         if reason is not None:
             telling[name] = reason
         elif distinct >= FEWEST and distinct >= ALMOST_UNIQUE * present:

@@ -20,7 +20,7 @@ from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.core.survey import Survey, alone, spaced
 from shoal.core.values import Values
-from shoal.engines.embedded.encoding import codes_of, dictionary, glanced
+from shoal.engines.embedded.encoding import dictionary, glanced, numbered
 from shoal.engines.embedded.hashing import row_hashes
 from shoal.engines.embedded.published import EmbeddedPublished
 from shoal.engines.embedded.source import Source
@@ -112,7 +112,7 @@ class EmbeddedTable:
         for name, column in self._loaded(names).items():
             looks[name] = glanced(name, column.take(places), self.source.missing, values)
             if name in counted and not isinstance(looks[name], str):
-                columns.append(codes_of(dictionary(name, column)))
+                columns.append(numbered(name, column))
                 sizes = np.bincount(columns[-1] + 1)
                 present[name], distinct[name] = int(sizes[1:].sum()), int((sizes[1:] > 0).sum())
         return Survey(self.records, looks, present, distinct, alone(columns))
