@@ -457,7 +457,7 @@ def anonymize(
     method = job.plugin("algorithms", algorithm)
     job.check_policy(policy, method)
     run.report(0.0, "looking at the plain columns")
-    plain = plain_columns(data, _listed(allow_plain))
+    plain = plain_columns(data, _listed(allow_plain), run)
     plain.check()
     recoding = method.search(data, policy, run)
     run.report(1.0, "publishing")

@@ -110,6 +110,7 @@ class _Trial:
                 objective=case.objective,
                 seed=case.seed,
                 pseudonyms=pseudonyms[case.pseudonyms],
+                allow_plain=[column.name for column in case.named("plain")],
             )
             self.told.append(repr(release))
             release.write(target)

@@ -54,6 +54,7 @@ suppression = 0.25
 objective = "gcp"
 seed = 17
 strict = true
+allow_plain = ["remark"]
 [output]
 path = "out/release.parquet"
 plot = "out/release.svg"

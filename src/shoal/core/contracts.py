@@ -287,7 +287,7 @@ class Table(Protocol):
         """Numeric columns, missing values as not-a-number, records by their keyed hash."""
         ...
 
-    def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int) -> Survey:
+    def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int, run: Run) -> Survey:
         """A look at columns as they stand at the source, of at most so many records and distinct values; the
         `counted` ones among them are counted over all records where they can be looked at."""
         ...

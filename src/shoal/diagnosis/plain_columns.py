@@ -12,6 +12,7 @@ from typing import Any
 
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
+from shoal.core.run import Run
 from shoal.core.schema import Role
 from shoal.core.values import Values
 from shoal.diagnosis.single_columns import (
@@ -104,7 +105,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(quoted, names[:LISTED])) + more
 
 
-def plain_columns(data: Dataset, allowed: Collection[str] = ()) -> PlainColumns:
+def plain_columns(data: Dataset, allowed: Collection[str] = (), run: Run | None = None) -> PlainColumns:
     """Looks at the plain columns of a table; `allowed` ones may say whatever they say."""
     schema = data.schema
     unknown = [name for name in allowed if name not in schema.names]
@@ -120,7 +121,7 @@ def plain_columns(data: Dataset, allowed: Collection[str] = ()) -> PlainColumns:
     plain = [name for name in schema.names if roles[name] is Role.PLAIN]
     if not plain:
         return PlainColumns(columns=(), telling={}, almost_unique=(), unseen=(), alone=0, records=data.records)
-    found = data.survey(records=SURVEYED, values=LOOKED_AT)
+    found = data.survey(records=SURVEYED, values=LOOKED_AT, run=run or Run())
     looks = {name: look for name, look in found.looks.items() if not isinstance(look, str)}
     told = {name: roles[name] for name in looks if roles[name] is not Role.PLAIN}
     telling, almost = {}, []
@@ -151,7 +152,7 @@ def _reason(
     if heading is not None and heading.meaning == "birth" and are_dates(values):
         return f"its heading says {heading.word!r}, and exact dates of birth single people out"
     for other, role in others.items():
-        what = "identifier" if role is Role.IDENTIFIER else "quasi-identifier"
+        what = "quasi-identifier" if role is Role.QUASI else "identifier"
         if is_copy(looks[name], looks[other]):
             return f"it is a copy of the {what} {quoted(other)}"
         if determines(codes, looks[other][1]):

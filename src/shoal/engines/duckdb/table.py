@@ -112,8 +112,12 @@ class DuckDBTable:
             selected.append(f"{row_hash(hashes)} AS hash")
         return f"(SELECT {', '.join(selected)} FROM {joined(self.source.relation, codes)})"
 
-    def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int) -> Survey:
+    def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int, run: Run) -> Survey:
         """Only the records that are looked at come to Python; the others are counted in the database."""
+        with self._session.stopped_by(run):
+            return self._surveyed(names, counted, records, values)
+
+    def _surveyed(self, names: Sequence[str], counted: Sequence[str], records: int, values: int) -> Survey:
         named = {name: f"c{self.source.names.index(name)}" for name in names}
         rows = self.rows([], names)
         places = self._session.load(pa.table({"place": spaced(self.records, records)}))

@@ -105,11 +105,12 @@ class EmbeddedTable:
             found[name] = held.hierarchy.values[held.codes[order]]
         return found
 
-    def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int) -> Survey:
+    def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int, run: Run) -> Survey:
         places = pa.array(spaced(self.records, records))
         looks: dict[str, tuple[Values, Codes] | str] = {}
         present, distinct, columns = {}, {}, []
         for name, column in self._loaded(names).items():
+            run.check()
             looks[name] = glanced(name, column.take(places), self.source.missing, values)
             if name in counted and not isinstance(looks[name], str):
                 columns.append(numbered(name, column))
