@@ -12,7 +12,7 @@ import pytest
 import shoal
 from shoal.core.survey import alone
 from shoal.diagnosis.plain_columns import plain_columns
-from shoal.errors import PlainColumnError, SchemaError
+from shoal.errors import CancelledError, PlainColumnError, SchemaError
 
 ROWS = 600
 
@@ -152,6 +152,20 @@ def test_the_generated_census_does_not_stop():
 
 def test_the_number_beside_the_education_stops():
     assert told(shoal.samples.adult(), quasi=["age", "education"]).keys() == {"education-num"}
+
+
+def test_numbers_that_are_none_count_as_missing():
+    values = [1.5, float("nan"), None, 1.5, 2.5]
+    data = shoal.read(pl.DataFrame({"age": [1, 1, 1, 1, 1], "dose": values}), quasi=["age"])
+    found = data.survey(records=5, values=5, run=shoal.Run())
+    assert found.present["dose"] == 3 and found.distinct["dose"] == 2 and found.alone == 1
+
+
+def test_a_run_can_be_cancelled_before_it_looks(people):
+    run = shoal.Run()
+    run.cancel()
+    with pytest.raises(CancelledError):
+        plain_columns(shoal.read(people, quasi=["age"]), run=run)
 
 
 def test_alone_by_its_definition():
