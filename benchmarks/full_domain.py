@@ -39,7 +39,8 @@ def adult() -> shoal.Dataset:
     """The reference copy of Adult with its hierarchies where it lies beside the repository, else the sample."""
     if REFERENCE.is_dir():
         return shoal.read(REFERENCE / "adult.csv", quasi=QUASI, hierarchies=REFERENCE / "hierarchies")
-    return shoal.read(shoal.samples.adult().drop("education-num"), quasi=QUASI, hierarchies=shoal.samples.hierarchies("adult"))
+    table = shoal.samples.adult().drop("education-num")
+    return shoal.read(table, quasi=QUASI, hierarchies=shoal.samples.hierarchies("adult"))
 
 
 def ratios(repeats: int = 9) -> None:
