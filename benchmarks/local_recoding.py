@@ -32,7 +32,8 @@ def adult(quasi: list[str], *sensitive: str) -> shoal.Dataset:
             REFERENCE / "adult.csv", quasi=quasi, sensitive=sensitive, hierarchies=REFERENCE / "hierarchies"
         )
     folder = shoal.samples.hierarchies("adult")
-    return shoal.read(shoal.samples.adult(), quasi=quasi, sensitive=sensitive, hierarchies=folder)
+    table = shoal.samples.adult().drop("education-num")
+    return shoal.read(table, quasi=quasi, sensitive=sensitive, hierarchies=folder)
 
 
 def loss(data: shoal.Dataset, release: shoal.Release) -> float:

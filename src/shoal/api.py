@@ -38,6 +38,7 @@ from shoal.diagnosis.dependencies import dependencies as dependencies_of
 from shoal.diagnosis.detection import Detection
 from shoal.diagnosis.detection import detect as detected
 from shoal.diagnosis.exposure import exposure, linked
+from shoal.diagnosis.plain_columns import plain_columns
 from shoal.diagnosis.questions import TABLE, Answer, which
 from shoal.diagnosis.questions import ask as answered
 from shoal.diagnosis.sql import sql as sql
@@ -453,6 +454,7 @@ def anonymize(
     pseudonyms: Pseudonyms | None = None,
     allow_unverified: bool = False,
     rows_are_people: bool = False,
+    allow_plain: Iterable[str] = (),
     run: Run | None = None,
 ) -> Release:
     """A release that satisfies every model; it is read back from its published values before it is handed out.
@@ -460,6 +462,9 @@ def anonymize(
     Identifiers are dropped, or replaced when `pseudonyms` are given. The order of the published rows follows from what
     they say, so it tells nothing. The same records (in any order), policy, algorithm and seed give the same release,
     random pseudonyms apart.
+
+    Columns without a role are published as they are. One that names people, or tells a quasi-identifier or an
+    identifier, stops the run; `release.notes` says what else there is to know of them.
 
     Args:
         data: the table.
@@ -473,9 +478,11 @@ def anonymize(
         allow_unverified: whether what an algorithm makes that need not keep the policy is handed out all the same; it
             then claims nothing, and its manifest states the k that it has.
         rows_are_people: says that every record is a person of its own, also where an identifier repeats.
+        allow_plain: columns without a role that may be published whatever they hold.
         run: is told how far the work is, and can stop it.
 
     Raises:
+        PlainColumnError: a column without a role names people, or tells what another column hides.
         InfeasibleError: no release satisfies the policy.
         VerificationError: the release that was made breaks the policy; it is not handed out.
         CancelledError: the run was stopped.
@@ -501,15 +508,19 @@ def anonymize(
     job.check_policy(policy, method, allow_unverified=allow_unverified)
     if policy.models:
         _check_people(data, policy, method, rows_are_people)
+    run.report(0.0, "looking at the plain columns")
+    plain = plain_columns(data, _listed(allow_plain), run)
+    plain.check()
     recoding = method.search(data, policy, run)
     if method.unverified:
         policy = replace(policy, models=())
     run.report(1.0, "publishing")
     release = publish(data, recoding, policy, pseudonyms=pseudonyms, run=run)
     stated = manifest.provenance(policy, method, release.form, pseudonyms, data.schema)
+    stated["plain"] = plain.as_dict()
     if method.unverified:
         stated["unverified"] = {"k": int(release.view.people().sizes.min(initial=release.records))}
-    release = replace(release, provenance=stated)
+    release = replace(release, provenance=stated, notes=(plain.sentence,) if plain.sentence else ())
     run.check()
     release.view.check(data, recoding)
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]

@@ -28,6 +28,23 @@ class SchemaError(ShoalError):
     """Roles, kinds or column names do not fit the table."""
 
 
+class PlainColumnError(SchemaError):
+    """A column that would be published as it is names people, or tells what another column hides. `columns` has the
+    reason for each."""
+
+    def __init__(self, columns: Mapping[str, str]) -> None:
+        self.columns = dict(columns)
+        listed = "; ".join(f"{quoted(name)}: {reason}" for name, reason in self.columns.items())
+        many = len(self.columns) > 1
+        super().__init__(
+            f"{len(self.columns)} column{'s have' if many else ' has'} no role, would be published as "
+            f"{'they are' if many else 'it is'}, and would give people away, so nothing was written. {listed}. Make "
+            f"{'each' if many else 'it'} an identifier, which is dropped (--identifiers), or a quasi-identifier, which "
+            "is generalized (--quasi); or name it with --allow-plain (allow_plain in Python and in job files) to "
+            "publish it as it is"
+        )
+
+
 class HierarchyError(ShoalError):
     """A generalization hierarchy is not a hierarchy, or does not fit its column."""
 

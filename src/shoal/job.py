@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from importlib.util import find_spec
@@ -25,16 +25,20 @@ from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role
-from shoal.errors import InputError, MissingExtraError, ParameterError, alternatives, quoted
+from shoal.core.words import printable
+from shoal.errors import InputError, MissingExtraError, ParameterError, ShoalError, alternatives, quoted
 
 if TYPE_CHECKING:
     from shoal.core.dataset import Dataset
+    from shoal.diagnosis.detection import Detection
     from shoal.outcome import Outcome
 
 Spec = tuple[str, dict[str, Any]]
 
 DEFAULT_ALGORITHM = "auto"
 """What anonymizes where nobody names an algorithm."""
+SUGGESTED_K = 5
+"""Of a job that is suggested: who looks at it decides."""
 
 ENDINGS = (".json", ".toml", ".csv")
 """Of the files in a folder with hierarchies; of several for one column the last one is taken."""
@@ -183,6 +187,7 @@ class _Policy(_Strict):
     allow_unverified: StrictBool = False
     strict: StrictBool = False
     rows_are_people: StrictBool = False
+    allow_plain: list[str] = []
 
 
 class _Output(_Strict):
@@ -235,6 +240,7 @@ class Job:
     allow_unverified: bool = False
     strict: bool = False
     rows_are_people: bool = False
+    allow_plain: tuple[str, ...] = ()
     algorithm: Algorithm | None = None
     output: Path | None = None
     manifest: Path | None = None
@@ -272,6 +278,24 @@ class Job:
                 raise ParameterError(f"column {name!r} was given twice: as {before.role} and as {role}; choose one")
             columns[name] = replace(before, role=role)
         return replace(self, columns=columns)
+
+    def suggested(self, found: Detection, file: Path) -> Job:
+        """The job with the roles that a detection suggests and k-anonymity, to be saved as a file and looked at; the
+        release goes beside that file unless the job says where."""
+        columns = dict(self.columns)
+        for suggestion in found.suggestions:
+            columns[suggestion.column] = replace(columns.get(suggestion.column, ColumnJob()), role=suggestion.role)
+        models = self.models or (plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
+        return replace(self, columns=columns, models=models, output=self.output or self._release_beside(file))
+
+    def _release_beside(self, file: Path) -> Path:
+        source = self.input or file
+        place = file.with_name(f"{source.name.split('.')[0]}-release{''.join(source.suffixes) or '.csv'}")
+        try:
+            (self.engine or registry.engine()).check_format(place)
+        except ShoalError:  # it can be read and not be written
+            return place.with_name(f"{source.name.split('.')[0]}-release.csv")
+        return place
 
     def reads(self) -> list[Path]:
         """Every file that a run reads."""
@@ -354,14 +378,16 @@ class Job:
 
         return carry_out(self, run or Run(), save)
 
-    def toml(self, folder: Path | None = None) -> str:
+    def toml(self, folder: Path | None = None, remarks: Iterable[str] = ()) -> str:
         """The job as a file that lies in a folder; reading it there gives the same job.
 
         Paths are written relative to the folder, so that job and data can move together; without one, as they are.
+        Remarks stand above it, a line each.
         """
         import tomli_w
 
-        return tomli_w.dumps(_without_nothing(self._tables(folder)))
+        lines = [f"# {printable(remark)}".rstrip() + "\n" for remark in remarks]
+        return "".join(lines) + tomli_w.dumps(_without_nothing(self._tables(folder)))
 
     def _tables(self, folder: Path | None) -> dict[str, Any]:
         def _text(path: Path | None) -> str | None:
@@ -396,6 +422,7 @@ class Job:
                 "allow_unverified": self.allow_unverified or None,
                 "rows_are_people": self.rows_are_people or None,
                 "objective": spelled(self.objective) if self.objective else None,
+                "allow_plain": list(self.allow_plain) or None,
                 "models": [spelled(model) for model in self.models],
             },
             "algorithm": spelled(self.algorithm) if self.algorithm else None,
@@ -469,6 +496,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         suppression=file.policy.suppression, seed=file.policy.seed, strict=file.policy.strict,
         allow_unverified=file.policy.allow_unverified,
         rows_are_people=file.policy.rows_are_people,
+        allow_plain=tuple(file.policy.allow_plain),
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),

@@ -75,7 +75,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None) -> Outcome
     release = api.anonymize(
         data, *job.models, algorithm=job.algorithm or DEFAULT_ALGORITHM, suppression=job.suppression,
         objective=job.objective, seed=job.seed, pseudonyms=pseudonyms, allow_unverified=job.allow_unverified,
-        rows_are_people=job.rows_are_people, run=run,
+        rows_are_people=job.rows_are_people, allow_plain=job.allow_plain, run=run,
     )  # fmt: skip
     recoding = "" if job.recoding is None else recodings.spelled(Rule.of(release))
     assert release.policy is not None
@@ -92,7 +92,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None) -> Outcome
     figures = {
         **(release.recoding.facts if release.recoding is not None else {}), "records": release.records,
         **{finding.name: finding.value for finding in findings if finding.name == "classes"},
-        "suppressed": release.suppressed, "seed": seed,
+        "suppressed": release.suppressed, "seed": seed, "notes": list(release.notes),
         **({"manifest": str(parts[-1])} if job.manifest is not None or not sent(job) else {}),
     }  # fmt: skip
     run.report(1.0, "writing")

@@ -193,7 +193,7 @@ def test_a_broken_metric_does_not_stand_in_the_way(installed: Path) -> None:
     package(installed, "broken_plugins", {"metrics": {"broken": "Broken"}, "attacks": {"broken": "Broken"}})
     script = """
 import polars, shoal
-data = shoal.read(polars.read_csv("table.csv"), quasi=["age"], sensitive=["disease"])
+data = shoal.read(polars.read_csv("table.csv"), quasi=["age"], sensitive=["disease"], identifiers=["name"])
 release = shoal.anonymize(data, "k-anonymity:k=2", seed=1)
 found = shoal.evaluate(data, release)["broken"]
 print(found.value, found.how)

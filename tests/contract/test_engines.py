@@ -12,6 +12,7 @@ import pytest
 import shoal
 from shoal import registry
 from shoal.core.finding import Findings
+from shoal.diagnosis.plain_columns import plain_columns
 from shoal.engines import DEFAULT
 from shoal.errors import InputError, MissingExtraError, SchemaError, ShoalError
 
@@ -132,6 +133,16 @@ def test_a_table_is_read_alike(engine, kind, tmp_path):
     assert facts(shoal.diagnose(data, k=3)) == facts(shoal.diagnose(reference, k=3))
     asked, expected = shoal.ask(data, k=3), shoal.ask(reference, k=3)
     assert asked.positive_border == expected.positive_border and asked.negative_border == expected.negative_border
+
+
+@pytest.mark.parametrize("kind", ["polars", "parquet", "csv"])
+def test_plain_columns_are_judged_alike(engine, kind, tmp_path):
+    table = people().with_columns(pl.col("age").alias("age.1"), (pl.col("weight") * 2).alias("double"))
+    for more in ({}, {"missing_rules": {"age": "drop"}}):
+        reference, data = both(SOURCES[kind](table, tmp_path), engine, identifiers=[], **more)
+        expected, found = plain_columns(reference), plain_columns(data)
+        assert found == expected
+        assert found.telling.keys() == {"name", "age.1"} and found.alone > 0
 
 
 ALGORITHMS = {
@@ -310,7 +321,15 @@ def test_odd_names_of_columns(engine):
     pseudonyms = shoal.Pseudonyms(key=KEY)
     for algorithm, models in {"optimal": ["k-anonymity:k=2"], "rank-swapping": []}.items():
         made = [
-            shoal.anonymize(each, *models, algorithm=algorithm, seed=1, pseudonyms=pseudonyms, rows_are_people=True)
+            shoal.anonymize(
+                each,
+                *models,
+                algorithm=algorithm,
+                seed=1,
+                pseudonyms=pseudonyms,
+                rows_are_people=True,
+                allow_plain=names[6:],
+            )
             for each in (reference, data)
         ]
         assert made[1].frame.equals(made[0].frame)

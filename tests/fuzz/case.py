@@ -234,6 +234,7 @@ def job(case: Case, source: Path, folder: Path, target: Path) -> dict[str, Any]:
     name, values = case.algorithm
     policy = {
         "suppression": case.suppression, "seed": case.seed, "strict": case.strict, "rows_are_people": True,
+        "allow_plain": [column.name for column in case.named("plain")],
         "models": [{"name": name, **_listed(values)} for name, values in case.models],
     }  # fmt: skip
     if case.objective is not None:

@@ -111,6 +111,7 @@ class _Trial:
                 seed=case.seed,
                 pseudonyms=pseudonyms[case.pseudonyms],
                 rows_are_people=True,
+                allow_plain=[column.name for column in case.named("plain")],
             )
             self.told.append(repr(release))
             release.write(target)

@@ -25,7 +25,7 @@ DISTANCES = {
 @pytest.fixture(scope="module")
 def ten() -> shoal.Dataset:
     folder = shoal.samples.hierarchies("patients-mst")
-    return shoal.read(shoal.samples.patients_mst(), quasi=["gender", "age", "zip"], hierarchies=folder)
+    return shoal.read(shoal.samples.patients_mst().drop("id"), quasi=["gender", "age", "zip"], hierarchies=folder)
 
 
 def numbers(data: shoal.Dataset) -> np.ndarray:

@@ -58,6 +58,7 @@ objective = "gcp"
 seed = 17
 strict = true
 rows_are_people = true
+allow_plain = ["remark"]
 [output]
 manifest = "out.json"
 recoding = "recoding.json"

@@ -34,7 +34,8 @@ class Mst(Clustering):
     Example:
         >>> import shoal
         >>> folder = shoal.samples.hierarchies("patients-mst")
-        >>> data = shoal.read(shoal.samples.patients_mst(), quasi=["gender", "age", "zip"], hierarchies=folder)
+        >>> table = shoal.samples.patients_mst().drop("id")
+        >>> data = shoal.read(table, quasi=["gender", "age", "zip"], hierarchies=folder)
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=3), algorithm=Mst())
         >>> sorted(set(release.frame.select("gender", "age", "zip").rows()))
         [('Female', '[20-40]', '5352**'), ('Male', '[20-25]', '535280'), ('Male', '[36-40]', '53529*')]

@@ -50,6 +50,13 @@ class Wanted:
         typer.Option("--rows-are-people", help="Every row is a person of its own, also where an identifier repeats."),
     ] = None
 
+    allow_plain: Annotated[
+        str | None,
+        typer.Option(
+            "--allow-plain", help="Columns without a role to publish whatever they hold, separated by commas."
+        ),
+    ] = None
+
     def applied(self, made: Job) -> Job:
         from shoal.job import DEFAULT_ALGORITHM, plugin
 
@@ -59,6 +66,7 @@ class Wanted:
             algorithm=plugin("algorithms", self.algorithm or made.algorithm or DEFAULT_ALGORITHM),
             suppression=self.suppression, seed=self.seed, strict=self.strict, allow_unverified=self.allow_unverified,
             rows_are_people=self.rows_are_people,
+            allow_plain=None if self.allow_plain is None else tuple(options.listed(self.allow_plain)),
             objective=plugin("metrics", self.objective) if self.objective else None,
         )  # fmt: skip
 
@@ -109,7 +117,7 @@ class Written:
         )
 
 
-SAID = ("records", "suppressed", "manifest", "seed", "seconds")
+SAID = ("records", "suppressed", "manifest", "seed", "seconds", "notes")
 """Figures that other lines tell."""
 
 
@@ -148,6 +156,8 @@ def _show(outcome: Outcome, *, everything: bool, as_json: bool) -> None:
     if everything:
         output.show_findings(outcome.findings)
         output.show_figures({name: value for name, value in figures.items() if name not in SAID})
+    for note in figures["notes"]:
+        output.say(f"Note: {note}")
     written = f": {', '.join(str(path) for path in outcome.files)}" if outcome.files else ""
     output.say(f"Written in {seconds:.1f} seconds{written}")
     output.say(f"Seed {seed}: keep it to repeat this run, and keep it secret; it is not in the manifest.")

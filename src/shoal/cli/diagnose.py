@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,6 +31,10 @@ def run(
         float, typer.Option("--share", help="Of --detect: sets that single out more than this share are listed.")
     ] = 0.05,
     everything: options.All = False,
+    save_job: Annotated[
+        Path | None,
+        typer.Option("--save-job", help="Of --detect: write a job file with the suggested roles and k=5, to look at."),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Tell how exposed the people in a table are: its k, whom it singles out, the risk of being found.
@@ -39,12 +44,22 @@ def run(
     attributes asks which sets of columns keep it. --ask names the question. Without --quasi, every column that has no
     other role is looked at.
     """
+    from shoal.core.files import check_outputs, replacing_all
     from shoal.core.sentences import exposed, risk
+    from shoal.errors import ParameterError
     from shoal.job import plugin
 
     made = table.made()
+    if save_job is not None and not detect:
+        raise ParameterError("--save-job writes the roles that --detect suggests; give both")
     if detect:
-        answers.show_detection(_detected(made, share, question.time_limit), everything=everything, as_json=as_json)
+        if save_job is not None:
+            check_outputs([save_job], made.reads())
+        found = _detected(made, share, question.time_limit)
+        if save_job is not None:
+            with replacing_all(save_job) as (place,):
+                place.write_text(made.suggested(found, save_job).toml(save_job.parent, found.words()), encoding="utf-8")
+        answers.show_detection(found, everything=everything, as_json=as_json)
         return
     if wanted_dependencies.dependencies:
         dependencies.show(wanted_dependencies.found(made, question.time_limit), as_json=as_json)
@@ -64,8 +79,8 @@ def run(
     journal.note(summary=summary)
     if as_json:
         told: dict[str, Any] = answer.as_dict() if answer is not None else {}
-        found = {"summary": summary, "findings": findings.as_dict(), "records": data.records}
-        output.emit("diagnose", {**found, **told, **extras})
+        facts = {"summary": summary, "findings": findings.as_dict(), "records": data.records}
+        output.emit("diagnose", {**facts, **told, **extras})
     elif "sql" in extras:
         typer.echo(extras["sql"])
     else:

@@ -78,7 +78,8 @@ class Anonymized(Printed):
     classes: NotRequired[int]
     suppressed: int
     seed: int
-    manifest: str
+    notes: list[str]
+    manifest: NotRequired[str]
     seconds: float
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.core.release import Release
     from shoal.core.run import Run
     from shoal.core.schema import Kind, Missing, Role, Schema
+    from shoal.core.survey import Survey
     from shoal.core.values import Values
 
 
@@ -329,6 +330,11 @@ class Table(Protocol):
         """Numeric columns, missing values as not-a-number, records by their keyed hash."""
         ...
 
+    def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int, run: Run) -> Survey:
+        """A look at columns as they stand at the source, of at most so many records and distinct values; the
+        `counted` ones among them are counted over all records where they can be looked at."""
+        ...
+
     def publish(
         self,
         schema: Schema,
@@ -468,9 +474,9 @@ class View(ABC):
         """For each class of a plan, the group that it is published as; negative: nothing of it is published."""
         raise NotDefined("this form does not say in which group a person is")
 
-    @abstractmethod
     def linked(self) -> tuple[Linked, ...]:
         """Which published columns stand together for a record."""
+        raise NotDefined("this form does not say which columns stand together for a record")
 
     @abstractmethod
     def check(self, dataset: Dataset, recoding: Recoding) -> None:

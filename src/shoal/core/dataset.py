@@ -12,7 +12,9 @@ import numpy as np
 from shoal.core.classes import Classes, joined, summarize
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.run import Run
 from shoal.core.schema import Role, Schema
+from shoal.core.survey import Survey
 from shoal.core.words import in_html
 from shoal.errors import SchemaError
 
@@ -138,6 +140,22 @@ class Dataset:
             missing_rules={column.name: column.missing for column in encoded},
             strict=False,
         )
+
+    def survey(self, *, records: int, values: int, run: Run) -> Survey:
+        """A look at the plain columns, which are counted, and at the quasi-identifiers and identifiers that they may
+        tell. It is made once: releases of one table have the same plain columns."""
+        held = self._surveys.get((records, values))
+        if held is None:
+            plain = [column.name for column in self.schema.columns if column.role is Role.PLAIN]
+            others = (Role.PLAIN, Role.SENSITIVE)
+            told = [column.name for column in self.schema.columns if column.role not in others]
+            held = self.table.survey([*plain, *told], plain, records=records, values=values, run=run)
+            self._surveys[records, values] = held
+        return held
+
+    @cached_property
+    def _surveys(self) -> dict[tuple[int, int], Survey]:
+        return {}
 
     def codes(self, name: str) -> Codes:
         """A column as integers: the leaves of its hierarchy, row by row."""

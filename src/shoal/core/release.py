@@ -78,9 +78,9 @@ def _translation(labels: Sequence[str | None], known: Sequence[str | None]) -> C
 class Release:
     """What is handed out: one or more tables in a form, and where they came from.
 
-    `records` counts the table that it was made from. The `view` reads the published values; nothing that the
-    algorithm believed goes into it. Where the table has a person column, `crowd` counts its people, and `members` says
-    in which published class they are, unless pseudonyms do.
+    `records` counts the table that it was made from; `notes` are sentences for the holder. The `view` reads the
+    published values; nothing that the algorithm believed goes into it. Where the table has a person column, `crowd`
+    counts its people, and `members` says in which published class they are, unless pseudonyms do.
     """
 
     form: Form
@@ -95,6 +95,7 @@ class Release:
     stated_spellings: Mapping[str, Spelling] = field(default_factory=dict)
     crowd: Crowd | None = None
     members: Members | None = None
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         parts = "" if len(self.tables) == 1 else f" in {len(self.tables)} tables"

@@ -5,8 +5,8 @@ Suggestions with reasons; the person decides. No value of the table is in them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,27 +17,41 @@ from shoal.core.grouping import Codes
 from shoal.core.policy import allowed
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Role
+from shoal.core.survey import alone, spaced
 from shoal.core.values import Values
 from shoal.core.words import counted, in_html, percent, printable
 from shoal.diagnosis.borders import Search
 from shoal.diagnosis.families import MOST
-from shoal.diagnosis.headings import is_key, said
-from shoal.diagnosis.identifier_patterns import PATTERNS
-from shoal.diagnosis.weighted_rows import Partitions, WeightedRows
+from shoal.diagnosis.headings import Heading
+from shoal.diagnosis.single_columns import (
+    ALMOST_UNIQUE,
+    FEWEST,
+    determines,
+    heading_of,
+    is_copy,
+    is_identifier_that_repeats,
+    naming,
+)
+from shoal.diagnosis.weighted_rows import Partition, Partitions, WeightedRows
+from shoal.errors import quoted
 
-LOOKED_AT = 2000
-"""Distinct values of a column whose form is looked at, evenly spaced."""
-OF_A_FORM = 0.8
-ALMOST_UNIQUE = 0.9
-FEW_WORDS = 4
 MOST_NAMED = 3
 """Columns of a role that a sentence names."""
-WORK = 4e8
-"""Rows times sets up to which every set is evaluated for the contributions."""
-FEWEST_ORDERS, MOST_ORDERS = 4, 64
+WORK = 2e8
+"""Rows times sets up to which every set is evaluated for the contributions; beyond, rows times columns times orders.
+Work is counted, not seconds: the same seed gives the same figures on any machine."""
+EVERY_SET = 12
+"""Columns up to which every set is evaluated."""
+FEWEST_ORDERS, MOST_ORDERS = 4, 128
+COMPARED = 50_000
+"""Records by which it is judged whether a column determines another one, evenly spaced."""
+WORTH = 0.1
+"""The part of `share` that a column has to contribute to be suggested, where the time was up before all sets were."""
 
 Look = tuple[Values, Codes] | str
 """A column's distinct values and its codes (negative: missing), or why it cannot be looked at."""
+Contributions = Mapping[str, tuple[float, float | None]]
+"""Of each column, and the standard error where it is sampled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +60,9 @@ class Suggestion:
 
     `distinct_ratio` is distinct values over records that have one; `separation` the share of pairs of records that
     the column tells apart; `unique_share` the share of records whose value no other one has; `contribution` the
-    column's part of the share of records that all looked-at columns together single out.
+    column's part of the share of records that the columns of which sets are looked at single out together, and
+    `contribution_error` its standard error where it is sampled. `repeats` counts the people that an identifier names,
+    where it has several records of some.
     """
 
     column: str
@@ -59,11 +75,16 @@ class Suggestion:
     unique_share: float = 0.0
     missing_share: float = 0.0
     contribution: float | None = None
+    contribution_error: float | None = None
+    repeats: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Detection:
-    """Suggestions for every column, and the smallest sets that single out more than `share` of the people."""
+    """Suggestions for every column, and the smallest sets that single out more than `share` of the people.
+
+    All sets are there when that is `proven`; else the time was up, and those that are there are smallest all the same.
+    """
 
     records: int
     suggestions: tuple[Suggestion, ...]
@@ -103,6 +124,16 @@ class Detection:
         keys = {"identifiers": Role.IDENTIFIER, "quasi": Role.QUASI, "sensitive": Role.SENSITIVE}
         return {key: [found.column for found in self.suggestions if found.role is role] for key, role in keys.items()}
 
+    def words(self) -> list[str]:
+        """The suggestions as lines for whoever decides."""
+        return [
+            "Suggested roles. You decide: read every line, change what is wrong, and choose k.",
+            "Plain columns are published as they are.",
+            "",
+            *(f"{found.column}: {found.role}: {'; '.join(found.reasons)}" for found in self.suggestions),
+            "",
+        ]
+
     def as_dict(self) -> dict[str, Any]:
         """The detection as JSON holds it."""
         return {
@@ -121,42 +152,110 @@ class _Figures:
     missing_share: float
 
 
+@dataclass(frozen=True)
+class _Column:
+    """A column by itself."""
+
+    values: Values
+    codes: Codes
+    figures: _Figures
+    naming: tuple[str, ...]
+    heading: Heading | None
+    repeats: int | None
+
+    @classmethod
+    def of(cls, name: str, look: tuple[Values, Codes], records: int) -> _Column:
+        values, codes = look
+        figures, present = _figures(codes, records), int((codes >= 0).sum())
+        reasons = naming(name, values, figures.distinct, present)
+        repeats = reasons and is_identifier_that_repeats(name, values, figures.distinct, present)
+        return cls(values, codes, figures, reasons, heading_of(name, values), figures.distinct if repeats else None)
+
+    @property
+    def sensitive(self) -> bool:
+        return self.heading is not None and self.heading.role is Role.SENSITIVE
+
+    def singles_out(self, share: float) -> bool:
+        """Whether it is almost unique, and so singles out more than a share by itself."""
+        figures = self.figures
+        almost = figures.distinct >= FEWEST and figures.distinct_ratio >= ALMOST_UNIQUE
+        return almost and figures.unique_share > share
+
+
+@dataclass(frozen=True)
+class _Sets:
+    """What sets of columns single out, and what each column has of it, with the error."""
+
+    smallest: tuple[tuple[str, ...], ...] = ()
+    contributions: Contributions = field(default_factory=dict)
+    how: str = "no column is left to look at"
+    unique_share: float = 0.0
+    proven: bool = True
+
+
 def detect(columns: Mapping[str, Look], records: int, *, model: Model, share: float, seed: int, run: Run) -> Detection:
-    """Looks at every column by itself, then at the sets of those that outsiders may know.
+    """Looks at every column by itself first: its form, its heading, how often its values repeat. Then at the sets of
+    those that are left, without identifiers, sensitive attributes, and columns that single people out by themselves.
 
     Who breaks the model, which is 2-anonymity, is singled out.
     """
-    figures = {name: _figures(look[1], records) for name, look in columns.items() if not isinstance(look, str)}
-    named: dict[str, tuple[str, ...]] = {}
-    for name, look in columns.items():
-        if not isinstance(look, str):
-            named[name] = _naming(name, look[0], figures[name])
-    loose = [
-        name for name, figure in figures.items() if not named[name] and not _confides(name) and figure.distinct > 1
-    ]
+    looked = {name: _Column.of(name, look, records) for name, look in columns.items() if not isinstance(look, str)}
+    open_ones = {
+        name: column
+        for name, column in looked.items()
+        if not column.naming and not column.sensitive and column.figures.distinct > 1
+    }
+    lone = tuple((name,) for name, column in open_ones.items() if column.singles_out(share))
+    loose = [name for name in open_ones if (name,) not in lone]
     # Those that tell most pairs apart, if there are too many for a question about sets.
-    loose = sorted(loose, key=lambda name: -figures[name].separation)[:MOST]
-    loose = [name for name in columns if name in loose]
-    sets: tuple[tuple[str, ...], ...] = ()
-    contributions: dict[str, float] = {}
-    how, unique, proven = "no column is left to look at", 0.0, True
-    if loose:
-        codes = [columns[name][1] + np.int32(1) for name in loose]  # type: ignore[operator]
-        classes = summarize(loose, codes, [int(column.max()) + 1 for column in codes])
-        unique = int((classes.sizes == 1).sum()) / records
-        rows = WeightedRows.of(classes, model, loose)
-        sets, proven = _singling_out(rows, share, run)
-        contributions, how = _contributions(rows, seed, run)
-    suggestions = [
-        Suggestion(column=name, role=Role.PLAIN, reasons=(look,))
-        if isinstance(look, str)
-        else _suggestion(name, look[0], figures[name], named[name], contributions.get(name), sets, share)
-        for name, look in columns.items()
-    ]
-    return Detection(
-        records=records, suggestions=tuple(suggestions), share=share, singling_out=sets, unique_share=unique,
-        contributions=how, proven=proven,
+    kept = sorted(loose, key=lambda name: -open_ones[name].figures.separation)[:MOST]
+    sets = _sets({name: open_ones[name].codes for name in loose if name in kept}, records, model, share, seed, run)
+    sets = replace(
+        sets, smallest=lone + sets.smallest,
+        unique_share=alone([column.codes for column in open_ones.values()]) / records,
+        how=f"{sets.how}; without {len(lone)} almost unique columns" if lone and sets.contributions else sets.how,
     )  # fmt: skip
+    suggestions = {
+        name: Suggestion(column=name, role=Role.PLAIN, reasons=(look,))
+        if isinstance(look, str)
+        else _suggestion(name, looked[name], sets, share)
+        for name, look in columns.items()
+    }
+    suggestions |= _twins(looked, suggestions, records)
+    return Detection(
+        records=records, suggestions=tuple(suggestions.values()), share=share, singling_out=sets.smallest,
+        unique_share=sets.unique_share, contributions=sets.how, proven=sets.proven,
+    )  # fmt: skip
+
+
+def _sets(columns: Mapping[str, Codes], records: int, model: Model, share: float, seed: int, run: Run) -> _Sets:
+    if not columns:
+        return _Sets()
+    codes = [column + np.int32(1) for column in columns.values()]
+    classes = summarize(list(columns), codes, [int(column.max()) + 1 for column in codes])
+    rows = WeightedRows.of(classes, model, list(columns))
+    contributions, how = _contributions(rows, seed, run)
+    smallest, proven = _singling_out(rows, share, run)
+    return _Sets(smallest, contributions, how, proven=proven)
+
+
+def _twins(looked: Mapping[str, _Column], suggestions: Mapping[str, Suggestion], records: int) -> dict[str, Suggestion]:
+    """Columns that would be plain and tell a quasi-identifier or an identifier: they are to be treated as it is."""
+    places = spaced(records, COMPARED)
+    looks = {name: (column.values, column.codes[places]) for name, column in looked.items()}
+    roles = {name: suggestion.role for name, suggestion in suggestions.items()}
+    found: dict[str, Suggestion] = {}
+    grown = True
+    while grown:
+        grown = False
+        for name in [name for name in looks if roles[name] is Role.PLAIN]:
+            for other in [other for other in looks if roles[other] in (Role.QUASI, Role.IDENTIFIER)]:
+                if is_copy(looks[name], looks[other]) or determines(looks[name][1], looks[other][1]):
+                    reason = f"it tells {quoted(other)}: whoever knows the one knows the other"
+                    found[name] = replace(suggestions[name], role=roles[other], reasons=(reason,))
+                    roles[name], grown = roles[other], True
+                    break
+    return found
 
 
 def _figures(codes: Codes, records: int) -> _Figures:
@@ -173,107 +272,78 @@ def _figures(codes: Codes, records: int) -> _Figures:
     )
 
 
-def _naming(name: str, values: Values, figures: _Figures) -> tuple[str, ...]:
-    """Why a column names people; empty when it does not."""
-    texts = values.texts
-    looked = texts[np.linspace(0, len(texts) - 1, min(len(texts), LOOKED_AT)).astype(int)] if len(texts) else texts
-    reasons = []
-    for pattern, test in PATTERNS.items():
-        hits = sum(test(text) for text in looked)
-        if hits and hits >= OF_A_FORM * len(looked):
-            reasons.append(f"{hits / len(looked):.0%} of its distinct values have the form of {pattern}")
-            break
-    almost = figures.distinct > 2 and figures.distinct_ratio >= ALMOST_UNIQUE
-    heading = said(name)
-    spoken = heading is not None and heading[0] is Role.IDENTIFIER
-    measured = values.kind is Kind.NUMERIC and not is_key(name)
-    if spoken and heading is not None and values.kind is not Kind.DATE:
-        reasons.append(f"its heading says {heading[1]!r}")
-    if values.kind is Kind.CATEGORICAL and figures.distinct_ratio > 0.5 and len(looked):
-        count = float(np.mean([len(text.split()) for text in looked]))
-        if count >= FEW_WORDS and figures.distinct > 2:
-            reasons.append(f"free text of {count:.0f} words on average, in which anything may stand")
-    if almost and not measured and values.kind is not Kind.DATE:
-        reasons.append(f"almost unique: {figures.distinct_ratio:.0%} of the records that have a value have their own")
-    return tuple(reasons)
-
-
-def _confides(name: str) -> bool:
-    heading = said(name)
-    return heading is not None and heading[0] is Role.SENSITIVE
-
-
 def _singling_out(rows: WeightedRows, share: float, run: Run) -> tuple[tuple[tuple[str, ...], ...], bool]:
     """The smallest sets by which more than a share of the records are unique: a negative border after δ."""
     found = Search(rows, rows.model.threshold, allowed(share, rows.records), watch=run).run()
     return tuple(rows.named(mask) for mask in found.negative), found.proven
 
 
-def _contributions(rows: WeightedRows, seed: int, run: Run) -> tuple[dict[str, float], str]:
-    """Shapley values of the share of unique records: a column's mean increase, over the orders of learning them."""
+def _contributions(rows: WeightedRows, seed: int, run: Run) -> tuple[Contributions, str]:
+    """Shapley values of the share of unique records: a column's mean increase, over the orders of learning them, and
+    the standard error of that mean where not all orders are taken."""
     partitions = Partitions(rows, run)
     count = len(rows.names)
-    worth: dict[int, float] = {0: 0.0}
 
-    def value(mask: int) -> float:
-        if mask not in worth:
-            worth[mask] = int((rows.sizes(partitions.of(mask)) == 1).sum()) / rows.records
-        return worth[mask]
+    def worth(partition: Partition) -> float:
+        return int((rows.sizes(partition) == 1).sum()) / rows.records
 
-    totals = np.zeros(count)
-    if len(rows) * 2.0**count <= WORK:
+    if count <= EVERY_SET and len(rows) * 2.0**count <= WORK:
+        known = [worth(partitions.of(mask) if mask else partitions.whole()) for mask in range(1 << count)]
         ways = [1.0]
         for size in range(1, count):
             ways.append(ways[-1] * size / (count - size))
+        totals = np.zeros(count)
         for mask in range(1 << count):
             for position in range(count):
                 if not mask >> position & 1:
-                    gain = value(mask | 1 << position) - value(mask)
+                    gain = known[mask | 1 << position] - known[mask]
                     totals[position] += gain * ways[mask.bit_count()] / count
-            if run.expired:
-                return {}, "time was up before the contributions were known"
-        return dict(zip(rows.names, totals.tolist(), strict=True)), f"exact, over all {2**count - 1:,} sets"
+        exact = {name: (total, None) for name, total in zip(rows.names, totals.tolist(), strict=True)}
+        return exact, f"exact, over all {2**count - 1:,} sets"
+    orders = max(FEWEST_ORDERS, min(MOST_ORDERS, int(WORK / (len(rows) * count))))
     generator = np.random.default_rng(seed)
-    orders = 0
-    most = max(FEWEST_ORDERS, min(MOST_ORDERS, int(WORK / (len(rows) * count))))
-    while orders < most and not (orders and run.expired):
-        mask = 0
+    gains = np.zeros((orders, count))
+    for order in range(orders):
+        partition, before = partitions.whole(), worth(partitions.whole())
         for position in generator.permutation(count).tolist():
-            grown = mask | 1 << position
-            # Nothing can be gained once every record is unique.
-            totals[position] += 0.0 if worth.get(mask) == 1.0 else value(grown) - value(mask)
-            worth.setdefault(grown, 1.0)
-            mask = grown
-        orders += 1
-    return dict(zip(rows.names, (totals / orders).tolist(), strict=True)), f"sampled, {orders} orders, seed {seed}"
+            if before == 1.0:  # nothing can be gained once every record is unique
+                break
+            partition = partitions.refined(partition, position)
+            after = worth(partition)
+            gains[order, position], before = after - before, after
+    means, errors = gains.mean(axis=0), gains.std(axis=0, ddof=1) / np.sqrt(orders)
+    sampled = dict(zip(rows.names, zip(means.tolist(), errors.tolist(), strict=True), strict=True))
+    return sampled, f"sampled, {orders} orders, seed {seed}, standard error at most {errors.max():.1%}"
 
 
-def _suggestion(
-    name: str, values: Values, figures: _Figures, naming: Sequence[str], contribution: float | None,
-    sets: Sequence[Sequence[str]], share: float,
-) -> Suggestion:  # fmt: skip
-    heading = said(name)
-    reasons = list(naming)
-    inside = [chosen for chosen in sets if name in chosen]
+def _suggestion(name: str, column: _Column, sets: _Sets, share: float) -> Suggestion:
+    heading, figures = column.heading, column.figures
+    contribution, error = sets.contributions.get(name, (None, None))
+    reasons = list(column.naming)
+    inside = [chosen for chosen in sets.smallest if name in chosen]
     role = Role.PLAIN
-    if figures.distinct <= 1 and not naming:
+    if figures.distinct <= 1 and not column.naming:
         reasons.append("it has no value" if figures.distinct == 0 else "it has the same value everywhere")
-    elif naming:
+    elif column.naming:
         role = Role.IDENTIFIER
-    elif heading is not None and _confides(name):
+        if column.repeats is not None:
+            reasons.append(f"repeats: {column.repeats:,} people; give it as --person")
+    elif heading is not None and column.sensitive:
         role = Role.SENSITIVE
-        reasons.append(f"its heading says {heading[1]!r}")
+        reasons.append(f"its heading says {heading.word!r}")
     else:
-        if heading is not None and heading[0] is Role.QUASI:
-            reasons.append(f"its heading says {heading[1]!r}, which outsiders may know")
+        if heading is not None and heading.role is Role.QUASI:
+            reasons.append(f"its heading says {heading.word!r}, which outsiders may know")
         if inside:
             least = min(len(chosen) for chosen in inside)
             with_whom = "alone" if least == 1 else f"with {least - 1} other column{'s' if least > 2 else ''}"
             reasons.append(f"{with_whom} it singles out more than {share:.0%} of the people")
+        elif not sets.proven and contribution is not None and contribution > WORTH * share:
+            reasons.append(f"it adds {contribution:.1%} to the share that is singled out")
         role = Role.QUASI if reasons else Role.PLAIN
         if not reasons:
             reasons.append(f"it is in no smallest set that singles out more than {share:.0%} of the people")
     return Suggestion(
-        column=name, role=role, reasons=tuple(reasons), kind=values.kind, contribution=contribution,
-        **vars(figures),
+        column=name, role=role, reasons=tuple(reasons), kind=column.values.kind, contribution=contribution,
+        contribution_error=error, repeats=column.repeats, **vars(figures),
     )  # fmt: skip

@@ -1,61 +1,185 @@
-"""Headings: what the name of a column says about its role."""
+"""Headings: what the name of a column says about its role, in the common languages of Europe.
+
+A word that can only mean one thing speaks wherever it stands (`patient_ssn`, `Geburtsdatum`). A word that means
+something else beside another one (`degree` in `c_charge_degree`, `last` in `last_visit`) speaks only when every other
+word of the heading is one that leaves its meaning as it is. `year` and `date` are the last word of what they name, or
+the first (`two_year_recid` is no year), and the values have the last say on both.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from typing import Literal, NamedTuple
 
 from shoal.core.schema import Role
 
-_SPELLED = {
-    Role.IDENTIFIER: """
-        name names surname firstname lastname forename fullname givenname familyname maidenname nom vorname nachname
-        nombre apellido cognome email mail phone telephone telefon tel mobile fax ssn nino bsn aadhaar passport iban
-        account card licence license plate address street strasse rue username login userid nickname url website uuid
-        guid mrn imei vin fingerprint signature photo
+Meaning = Literal["name", "number", "birth", "date", "year", "other"]
+"""What a heading says that its values are: the name of a person, or an address; a number or account of a person; a date
+of birth; another date; a year; anything else."""
+
+
+class Heading(NamedTuple):
+    """The role that a heading speaks for, the word that does, and what it says that the values are."""
+
+    role: Role
+    word: str
+    meaning: Meaning
+
+
+def _by_word(spelled: dict[tuple[Role, Meaning], str]) -> dict[str, tuple[Role, Meaning]]:
+    return {word: key for key, text in spelled.items() for word in text.split()}
+
+
+_CLEAR = _by_word(
+    {
+        (Role.IDENTIFIER, "name"): """
+        surname firstname lastname forename fullname givenname familyname maidenname middlename nickname username
+        login maiden vorname nachname familienname geburtsname rufname vollname prenom nomfamille apellido apellidos
+        cognome sobrenome voornaam achternaam geboortenaam tussenvoegsel nazwisko fornamn efternamn fornavn efternavn
+        etternavn etunimi sukunimi
+        homeaddress streetaddress anschrift hausnummer strasse wohnadresse indirizzo endereco direccion huisnummer
+        straatnaam
     """,
-    Role.QUASI: """
-        age alter sex gender race ethnicity ethnic zip zipcode postcode postal plz city town village county district
-        state region province country nationality citizenship birth birthdate birthday dob birthplace born marital
-        education school degree occupation job profession workclass employer company department language relationship
-        household children siblings height weight latitude longitude location date year admission discharge
+        (Role.IDENTIFIER, "number"): """
+        email emailaddress courriel phone telephone telefon telefono telefone telefoon telefonnummer telefoonnummer
+        handynummer mobile cellphone cellulare celular fax ssn nino nhs bsn burgerservicenummer aadhaar passport
+        passnummer passeport pasaporte passaporto passaporte iban mrn imei uuid guid userid
+        socialsecurity socialsecuritynumber steuernummer versichertennummer versicherungsnummer personalausweis
+        personnummer kontonummer matrikelnummer personalnummer patientennummer kundennummer nir dni nie curp cedula cpf
+        nif codicefiscale codfiscale fingerprint numberplate licenseplate licenceplate nummernschild
     """,
-    Role.SENSITIVE: """
-        disease diagnosis icd condition illness hiv symptom drug medication medicine treatment therapy disability
-        salary income wage earnings pay religion faith politics political party union sexuality orientation genetic
-        crime conviction offence credit debt loan balance grade score result
+        (Role.QUASI, "birth"): """
+        birthdate birthday dob dateofbirth birth geburtsdatum geburtstag naissance datenaissance nacimiento nascita
+        nascimento geboorte geboortedatum geburt
     """,
-}
-WORDS = {role: frozenset(text.split()) for role, text in _SPELLED.items()}
-KEYS = frozenset(("id", "ids", "identifier", "number", "no", "nr", "code", "key"))
-"""Words of a key: they name a person only where the values are almost unique."""
+        (Role.QUASI, "other"): """
+        age edad idade leeftijd lebensalter sex gender geschlecht sexe sexo sesso geslacht genero genere race ethnicity
+        ethnic ethnie etnia raza zip zipcode postcode postal plz postleitzahl codepostal codigopostal codicepostale
+        city wohnort ville ciudad citta cidade woonplaats county district municipality gemeinde gemeente municipio
+        province provincia provincie bundesland nationality nationalite nacionalidad nazionalita nacionalidade
+        nationaliteit nationalitaet staatsangehorigkeit citizenship birthplace geburtsort geburtsjahr birthyear
+        yearofbirth geboorteplaats geboortejaar born marital familienstand matrimonial estadocivil
+        statocivile burgerlijkestaat
+        education ausbildung bildungsabschluss schulabschluss educacion istruzione opleiding occupation beruf profession
+        profesion professione profissao beroep workclass employer arbeitgeber language sprache langue idioma lingua
+        latitude longitude admission discharge nativecountry
+    """,
+        (Role.SENSITIVE, "other"): """
+        disease diseases diagnosis diagnoses icd illness hiv symptom symptoms symptome symptomes symptomen sintomas
+        sintomi medication medications medicine treatment infection infected covid therapy disability salary income
+        wage earnings religion sexuality genetic conviction crime offence offense krankheit diagnose diagnosen gehalt
+        einkommen lohn medikament behandlung therapie behinderung konfession maladie diagnostic salaire revenu
+        traitement medicament enfermedad diagnostico salario ingresos tratamiento medicamento malattia diagnosi
+        stipendio reddito trattamento farmaco doenca rendimento tratamento ziekte inkomen salaris behandeling medicijn
+        godsdienst
+    """,
+    }
+)
+_BESIDE = _by_word(
+    {
+        (Role.IDENTIFIER, "name"): """
+        name names first last middle given initials nom nombre nome naam address street adresse adres rue calle straat
+        morada
+    """,
+        (Role.IDENTIFIER, "number"): """
+        mail account card drivers licence license plate vin tel handy matricule correo konto
+    """,
+        (Role.QUASI, "other"): """
+        alter eta state region town village stadt stad ort kreis bezirk departement comune concelho country land pays
+        pais paese school degree job company department relationship household children siblings height weight groesse
+        gewicht taille poids peso location civil bildung formation cap cp cep
+    """,
+        (Role.SENSITIVE, "other"): """
+        condition drug pay faith politics political party union orientation credit debt loan balance grade score result
+        outcome recidivism
+    """,
+    }
+)
+_TIMES = _by_word(
+    {
+        (Role.QUASI, "year"): "year jahr annee ano anno jaar",
+        (Role.QUASI, "date"): "date datum fecha data day tag",
+    }
+)
+_SPELLED_PEOPLE = """
+    person people patient patients customer client user member employee student pupil teacher citizen respondent
+    participant subject victim suspect defendant offender applicant owner holder contact guardian parent mother father
+    child spouse partner husband wife doctor physician nurse worker staff voter resident tenant driver insured
+    patientin kunde kundin mitglied schueler student mitarbeiter versicherter burger einwohner personne malade cliente
+    paciente persona paziente utente pessoa aluno persoon klant medewerker leerling
+"""
+PEOPLE = frozenset(_SPELLED_PEOPLE.split())
+"""Words for people, beside which a key names one."""
+_SPELLED_FILLERS = """
+    a an the of and der die das des du de del della do da la le el l d y e und et van her his my your home current
+    native full legal family famille familia famiglia familie complete completo completa complet status level type
+    group class category cat code text desc description value number no nr num id highest main primary line mailing
+    postal permanent work person at test
+"""
+_FILLERS = PEOPLE | frozenset(_SPELLED_FILLERS.split())
+_NAMES = frozenset(("name", "names", "nom", "nombre", "nome", "naam"))
+"""What is called so beside the word for a thing, a town or a drug, is the thing."""
+_IDS = frozenset(("id", "ids", "pid", "uid", "identifier", "identifiant", "identificador", "kennung"))
+KEYS = _IDS | frozenset(("key", "number", "no", "nr", "num", "nummer", "numero", "code", "ref", "reference"))
+"""Words of a key: they name a person beside a word for people, some also alone, all where values are almost unique."""
 
 
 def words(heading: str) -> list[str]:
-    """The words of a heading, in small letters.
+    """The words of a heading, in small letters and without accents.
 
     Example:
-        >>> words("patientFirst_name-2")
-        ['patient', 'first', 'name']
+        >>> words("patientFirst_name-2"), words("ZIPCode"), words("Straße"), words("Prénom")
+        (['patient', 'first', 'name'], ['zip', 'code'], ['strasse'], ['prenom'])
     """
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", heading)
-    return [word.lower() for word in re.findall(r"[^\W\d_]+", parted)]
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", heading)
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", parted) if not unicodedata.combining(sign))
+    return [word.casefold() for word in re.findall(r"[^\W\d_]+", plain)]
 
 
-def said(heading: str) -> tuple[Role, str] | None:
-    """The role that a heading speaks for, and the word that does; direct identifiers come first.
+def _tail(word: str) -> str:
+    """The last part of a word that German or Dutch put together: that of `Testdatum` is `datum`."""
+    return next((tail for tail in ("datum", "jahr", "jaar") if word.endswith(tail)), word)
+
+
+def said(heading: str) -> Heading | None:
+    """What a heading speaks for; direct identifiers come first.
 
     Example:
         >>> said("e_mail"), said("marital-status"), said("hours")
-        ((<Role.IDENTIFIER: 'identifier'>, 'mail'), (<Role.QUASI: 'quasi'>, 'marital'), None)
+        (Heading(role=<Role.IDENTIFIER: 'identifier'>, word='email', meaning='number'),
+         Heading(role=<Role.QUASI: 'quasi'>, word='marital', meaning='other'), None)
+        >>> said("LAST").word, said("last_visit"), said("c_charge_degree"), said("two_year_recid")
+        ('last', None, None, None)
     """
     own = words(heading)
-    for role, known in WORDS.items():
-        for word in [*own, "".join(own)]:
-            if word in known:
-                return role, word
+    pairs = ["".join(own[place : place + 2]) for place in range(len(own) - 1)]
+    for role in (Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE):
+        idle = _FILLERS if role is Role.IDENTIFIER else _FILLERS | _NAMES
+        rest = {word for word in own if _BESIDE.get(word, (None,))[0] is not role}
+        tried = [
+            *((word, _CLEAR) for word in ("".join(own), *pairs, *own)),
+            *((word, _BESIDE) for word in own if rest <= idle),
+            *((_tail(word), _TIMES) for word in own[-1:] + own[:1]),
+        ]
+        for word, known in tried:
+            found = known.get(word)
+            if found is not None and found[0] is role:
+                return Heading(role, word, found[1])
     return None
 
 
 def is_key(heading: str) -> bool:
     """Whether a heading is that of a key."""
     return any(word in KEYS for word in words(heading))
+
+
+def is_key_of_people(heading: str) -> bool:
+    """Whether a heading is that of a key of people, or of nothing but a key.
+
+    Example:
+        >>> [is_key_of_people(heading) for heading in ("patient_id", "ID", "product_id", "code")]
+        [True, True, False, False]
+    """
+    own = set(words(heading))
+    return bool(own & KEYS) and own <= KEYS | PEOPLE and bool(own & (PEOPLE | _IDS))

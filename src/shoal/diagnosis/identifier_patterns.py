@@ -17,6 +17,8 @@ Pattern = Callable[[str], bool]
 
 _EMAIL = re.compile(r"[^@\s,;]+@[^@\s,;]+\.[A-Za-z]{2,}")
 _PHONE = re.compile(r"\+?[\d\s()./-]{7,20}")
+_NO_PHONE = re.compile(r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}|[-+]?\d*[.]\d+")
+"""Dates and decimal numbers, which are written with the same signs."""
 _URL = re.compile(r"(?:https?|ftp)://\S+|www\.\S+\.\S+", re.IGNORECASE)
 _MAC = re.compile(r"[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}")
 _UUID = re.compile(r"\{?[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\}?")
@@ -35,7 +37,7 @@ def email(text: str) -> bool:
 def phone(text: str) -> bool:
     """Seven to fifteen digits, written as people write phone numbers: with a plus, a leading zero or separators."""
     digits = re.sub(r"\D", "", text)
-    if not 7 <= len(digits) <= 15 or not _PHONE.fullmatch(text) or re.fullmatch(r"\d{4}[-./]\d{1,2}[-./]\d{1,2}", text):
+    if not 7 <= len(digits) <= 15 or not _PHONE.fullmatch(text) or _NO_PHONE.fullmatch(text):
         return False
     return text.startswith(("+", "(", "0")) or len(re.findall(r"\d[\s()./-]+\d", text)) >= 2
 

@@ -48,7 +48,7 @@ def found(people):
 def test_roles_and_reasons(found):
     expected = {
         "contact": ("identifier", "e-mail"), "surname": ("identifier", "heading"),
-        "customer_no": ("identifier", "almost unique"), "remark": ("identifier", "free text"),
+        "customer_no": ("identifier", "key of people"), "remark": ("identifier", "free text"),
         "age": ("quasi", "heading"), "zip": ("quasi", "heading"), "diagnosis": ("sensitive", "heading"),
         "country": ("plain", "same value"), "nothing": ("plain", "no value"), "weight": ("quasi", "alone"),
     }  # fmt: skip
@@ -109,10 +109,49 @@ def test_sampled_contributions_are_close_seeded_and_said_to_be(people, monkeypat
     monkeypatch.setattr(detection, "WORK", 1)
     monkeypatch.setattr(detection, "FEWEST_ORDERS", 40)
     first, second = shoal.detect(frame, seed=1), shoal.detect(frame, seed=1)
-    assert first.contributions == "sampled, 40 orders, seed 1"
+    assert first.contributions.startswith("sampled, 40 orders, seed 1, standard error at most ")
     assert first == second
     for column in frame.columns:
-        assert first[column].contribution == pytest.approx(exact[column].contribution, abs=0.1)
+        error = first[column].contribution_error
+        assert 0 < error < 0.1
+        assert abs(first[column].contribution - exact[column].contribution) < 4 * error
+    assert exact["age"].contribution_error is None
+
+
+def test_figures_do_not_depend_on_the_time_there_is(people):
+    hurried, patient = shoal.detect(people, time_limit=0), shoal.detect(people, time_limit=None)
+    assert not hurried.proven and patient.proven
+    assert hurried.contributions == patient.contributions
+    for column in people.columns:
+        assert hurried[column].contribution == patient[column].contribution
+    assert set(hurried.singling_out) <= set(patient.singling_out)
+
+
+def test_one_column_that_is_almost_unique_hides_no_other(people):
+    with_it = shoal.detect(people.select("age", "zip", "flag", "weight"))
+    without = shoal.detect(people.select("age", "zip", "flag"))
+    assert with_it.singling_out == (("weight",), *without.singling_out)
+    for column in ("age", "zip", "flag"):
+        assert with_it[column].contribution == without[column].contribution
+    assert with_it["weight"].contribution is None and "without 1 almost unique" in with_it.contributions
+
+
+def test_twins_get_the_role_of_what_they_tell():
+    rng = np.random.default_rng(3)
+    frame = table(age=rng.integers(20, 60, 300), flag=rng.integers(0, 2, 300)).with_columns(
+        (pl.col("age") * 3 + 1).alias("code")
+    )
+    found = shoal.detect(frame, share=0.5)
+    assert found["code"].role is Role.QUASI and "tells 'age'" in found["code"].reasons[0]
+    assert found["flag"].role is Role.PLAIN
+
+
+def test_an_identifier_that_repeats_counts_people():
+    frame = table(patient_id=[f"P{number % 40:04}" for number in range(200)], flag=[0, 1] * 100)
+    found = shoal.detect(frame)
+    assert found["patient_id"].repeats == 40
+    assert "repeats: 40 people; give it as --person" in found["patient_id"].reasons
+    assert found.as_dict()["columns"][0]["repeats"] == 40 and found["flag"].repeats is None
 
 
 def test_smallest_sets_that_single_out(people):

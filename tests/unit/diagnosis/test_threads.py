@@ -10,7 +10,7 @@ import faulthandler, sys, threading
 import shoal
 
 faulthandler.enable()
-frame = shoal.samples.adult().head(4000)
+frame = shoal.samples.adult().drop("education-num").head(4000)
 quasi = ["age", "workclass", "education", "marital-status", "race", "sex"]
 data = shoal.read(frame, quasi=quasi, sensitive=["occupation"])
 

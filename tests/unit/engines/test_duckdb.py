@@ -123,7 +123,7 @@ def test_a_table_of_a_duckdb_database(database, name):
     before = database.read_bytes()
     data = shoal.read(f"{database}::{name}", **ROLES, engine="duckdb")
     assert figures(data) == figures(shoal.read(table(), **ROLES))
-    release = shoal.anonymize(data, "k-anonymity:k=3", seed=1)
+    release = shoal.anonymize(data, "k-anonymity:k=3", seed=1, allow_plain=["id"] if name == "kinds" else [])
     assert release.frame["sex"].n_unique() <= 3
     assert database.read_bytes() == before
 

@@ -96,7 +96,7 @@ def test_entropy_of_a_local_recoding(data: shoal.Dataset, tmp_path: Path) -> Non
 
 def test_measures_of_a_mondrian_release_are_in_range() -> None:
     data = shoal.read(
-        shoal.samples.adult().head(500), quasi=["age", "sex", "race", "education"],
+        shoal.samples.adult().head(500), quasi=["age", "sex", "race", "education"], identifiers=["education-num"],
         hierarchies=shoal.samples.hierarchies("adult"),
     )  # fmt: skip
     local = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="mondrian")

@@ -16,10 +16,12 @@ from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
-from shoal.engines.duckdb.encoding import classes, joined
+from shoal.core.survey import Survey, spaced
+from shoal.engines.duckdb.encoding import as_came, classes, joined
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
 from shoal.engines.duckdb.session import Session, Stored, quoted
 from shoal.engines.duckdb.source import Source
+from shoal.engines.embedded.encoding import glanced
 from shoal.errors import unknown_columns
 
 
@@ -116,6 +118,38 @@ class DuckDBTable:
             hashes = [cell_hash(name, f"s.{quoted(name)}", kinds[name], seed) for name in self.source.names]
             selected.append(f"{row_hash(hashes)} AS hash")
         return f"(SELECT {', '.join(selected)} FROM {joined(self.source.relation, codes)})"
+
+    def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int, run: Run) -> Survey:
+        """Only the records that are looked at come to Python; the others are counted in the database."""
+        with self._session.stopped_by(run):
+            return self._surveyed(names, counted, records, values)
+
+    def _surveyed(self, names: Sequence[str], counted: Sequence[str], records: int, values: int) -> Survey:
+        named = {name: f"c{self.source.names.index(name)}" for name in names}
+        rows = self.rows([], names)
+        places = self._session.load(pa.table({"place": spaced(self.records, records)}))
+        found = self._session.fetch(
+            f"SELECT {', '.join(named.values())} FROM (SELECT *, row_number() OVER () - 1 AS place FROM {rows}) "
+            f"JOIN {places} USING (place) ORDER BY place",
+            what=self.source.label,
+        )
+        looks = {
+            name: glanced(name, as_came(found[column], self.source.came(name)), self.source.missing, values)
+            for name, column in named.items()
+        }
+        present, distinct = {}, {}
+        chosen = [name for name in counted if not isinstance(looks[name], str)]
+        for name in chosen:
+            tallied = f"(SELECT {named[name]} AS value, count(*) AS n FROM {rows} GROUP BY 1) WHERE value IS NOT NULL"
+            present[name] = int(self._session.value(f"SELECT coalesce(sum(n), 0) FROM {tallied}"))
+            distinct[name] = int(self._session.value(f"SELECT count(*) FROM {tallied}"))
+        alone = 0
+        if chosen:
+            by = ", ".join(named[name] for name in chosen)
+            alone = self._session.value(
+                f"SELECT count(*) FROM (SELECT 1 FROM {rows} GROUP BY {by} HAVING count(*) = 1)"
+            )
+        return Survey(self.records, looks, present, distinct, int(alone))
 
     def publish(
         self,

@@ -11,10 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.core.grouping import Codes
 from shoal.core.hierarchy import LARGEST, Hierarchy, are_numbers, ascending, number, spelled
 from shoal.core.schema import Kind
+from shoal.core.survey import spaced
 from shoal.core.values import Values
-from shoal.errors import HierarchyError, InputError, SchemaError
+from shoal.errors import HierarchyError, InputError, SchemaError, ShoalError
 
 _DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?")
 _IDLE_FRACTION = re.compile(r"(?<=:\d\d)\.0+(?!\d)")
@@ -112,7 +114,7 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
     Blanks around a value do not count; one of nothing else, or one that is among `missing`, is missing.
     """
     combined = dictionary(name, column)
-    indices = combined.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
+    indices = codes_of(combined)
     raw = combined.dictionary
     if pa.types.is_floating(raw.type):
         raw = pc.if_else(pc.is_nan(raw), None, raw)
@@ -164,6 +166,42 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
     translation[kept[order]] = np.cumsum(fresh, dtype=np.int32) - np.int32(1)
     described = Values(name, found, listed[first], None if quantities is None else quantities[first])
     return Encoded(translation[indices], described, values.take(pa.array(first)))
+
+
+def glanced(name: str, column: pa.ChunkedArray, missing: Collection[str], most: int) -> tuple[Values, Codes] | str:
+    """A column as at most so many of its distinct values, and codes; or why it cannot be looked at.
+
+    Encoding every distinct value would take longer than anything else when there are very many.
+    """
+    resolved = plain_values(column)
+    try:
+        combined = dictionary(name, resolved)
+        if len(combined.dictionary) <= most:
+            encoded = encode(name, resolved, None, missing)
+            return encoded.values, encoded.codes
+        chosen = combined.dictionary.take(pa.array(spaced(len(combined.dictionary), most)))
+        values = encode(name, pa.chunked_array([chosen]), None, missing).values
+    except ShoalError as error:
+        return str(error)
+    return values, codes_of(combined)
+
+
+def numbered(name: str, column: pa.ChunkedArray) -> Codes:
+    """The values of a column as codes in any order; negative: missing."""
+    if not pa.types.is_floating(column.type):
+        return codes_of(dictionary(name, column))
+    # Measurements hardly repeat, and then sorting is many times faster than a dictionary.
+    values, codes = np.unique(column.to_numpy(), return_inverse=True)
+    numbers = codes.astype(np.int32)
+    if len(values) and np.isnan(values[-1]):
+        numbers[numbers == len(values) - 1] = MISSING
+    return numbers
+
+
+def codes_of(combined: pa.DictionaryArray) -> Codes:
+    """The indices of a dictionary; negative: missing."""
+    codes: Codes = combined.indices.cast(pa.int32()).fill_null(MISSING).to_numpy(zero_copy_only=False)
+    return codes
 
 
 def bind(

@@ -19,7 +19,9 @@ from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Codebook, Plan, Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
-from shoal.engines.embedded.encoding import dictionary, plain_values
+from shoal.core.survey import Survey, alone, spaced
+from shoal.core.values import Values
+from shoal.engines.embedded.encoding import dictionary, glanced, numbered, plain_values
 from shoal.engines.embedded.hashing import row_hashes
 from shoal.engines.embedded.published import EmbeddedPublished
 from shoal.engines.embedded.source import Source
@@ -114,6 +116,19 @@ class EmbeddedTable:
             assert held.hierarchy.values is not None
             found[name] = held.hierarchy.values[held.codes[order]]
         return found
+
+    def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int, run: Run) -> Survey:
+        places = pa.array(spaced(self.records, records))
+        looks: dict[str, tuple[Values, Codes] | str] = {}
+        present, distinct, columns = {}, {}, []
+        for name, column in self._loaded(names).items():
+            run.check()
+            looks[name] = glanced(name, column.take(places), self.source.missing, values)
+            if name in counted and not isinstance(looks[name], str):
+                columns.append(numbered(name, column))
+                sizes = np.bincount(columns[-1] + 1)
+                present[name], distinct[name] = int(sizes[1:].sum()), int((sizes[1:] > 0).sum())
+        return Survey(self.records, looks, present, distinct, alone(columns))
 
     def publish(
         self,

@@ -1,0 +1,160 @@
+"""Plain columns: what is published as it is, looked at before anything is.
+
+Models speak of quasi-identifiers and sensitive attributes alone. A column without a role goes out raw, whatever it
+holds: a name, a number of a person, or the very values that are generalized one column further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes
+from shoal.core.run import Run
+from shoal.core.schema import Role
+from shoal.core.values import Values
+from shoal.diagnosis.single_columns import (
+    ALMOST_UNIQUE,
+    FEWEST,
+    LOOKED_AT,
+    are_dates,
+    determines,
+    heading_of,
+    is_copy,
+    naming,
+)
+from shoal.errors import PlainColumnError, SchemaError, quoted, unknown_columns
+
+SURVEYED = 50_000
+"""Records by which it is judged whether a column determines another one, evenly spaced."""
+LISTED = 5
+"""Columns that a sentence names."""
+
+Look = tuple[Values, Codes]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainColumns:
+    """What was found in the columns that are published as they are. No value is in it.
+
+    `telling` has those that name people or tell a quasi-identifier or an identifier, with the reason. Of the others,
+    those in `almost_unique` have a value of its own for almost every record. `alone` of the `records` are told apart
+    from all others by the plain columns together. `unseen` columns cannot be looked at; `allowed` are those that were
+    named as fit to be published.
+    """
+
+    columns: tuple[str, ...]
+    telling: Mapping[str, str]
+    almost_unique: tuple[str, ...]
+    unseen: tuple[str, ...]
+    alone: int
+    records: int
+    allowed: tuple[str, ...] = ()
+
+    @property
+    def singled_out(self) -> float:
+        """The share of the records that the plain columns together single out."""
+        return self.alone / self.records if self.records else 0.0
+
+    def check(self) -> None:
+        """Raises unless every column that names people or tells another one is allowed by name."""
+        refused = {name: reason for name, reason in self.telling.items() if name not in self.allowed}
+        if refused:
+            raise PlainColumnError(refused)
+
+    @property
+    def sentence(self) -> str:
+        """What a holder should know of them before publishing; empty when there is nothing to say."""
+        one = len(self.columns) == 1
+        parts = []
+        if self.alone:
+            share = f"{max(self.singled_out, 0.001):.1%}"
+            parts.append(f"{'it singles' if one else 'together they single'} out {share} of the records")
+        told = [name for name in self.allowed if name in self.telling]
+        for names, what in (
+            (self.almost_unique, "almost unique"),
+            (told, "there because you allowed it"),
+            (self.unseen, "of a kind that cannot be looked at"),
+        ):
+            if names:
+                parts.append(f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}")
+        if not parts:
+            return ""
+        what = (
+            "1 plain column is published as it is"
+            if one
+            else f"{len(self.columns)} plain columns are published as they are"
+        )
+        return f"{what}: {'; '.join(parts)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """What a manifest states: names and counts."""
+        return {
+            "columns": list(self.columns),
+            "allowed": list(self.allowed),
+            "almost_unique": list(self.almost_unique),
+            "not_looked_at": list(self.unseen),
+            "singled_out": self.alone,
+        }
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(map(quoted, names[:LISTED])) + more
+
+
+def plain_columns(data: Dataset, allowed: Collection[str] = (), run: Run | None = None) -> PlainColumns:
+    """Looks at the plain columns of a table; `allowed` ones may say whatever they say."""
+    schema = data.schema
+    unknown = [name for name in allowed if name not in schema.names]
+    if unknown:
+        raise unknown_columns(unknown, schema.names)
+    roles = {column.name: column.role for column in schema.columns}
+    wrong = [name for name in allowed if roles[name] is not Role.PLAIN]
+    if wrong:
+        raise SchemaError(
+            f"column {quoted(wrong[0])} is {roles[wrong[0]]}, and allow_plain names columns that have no role and are "
+            "published as they are; leave it out there, or give the column no role"
+        )
+    plain = [name for name in schema.names if roles[name] is Role.PLAIN]
+    if not plain:
+        return PlainColumns(columns=(), telling={}, almost_unique=(), unseen=(), alone=0, records=data.records)
+    found = data.survey(records=SURVEYED, values=LOOKED_AT, run=run or Run())
+    looks = {name: look for name, look in found.looks.items() if not isinstance(look, str)}
+    told = {name: roles[name] for name in looks if roles[name] is not Role.PLAIN}
+    telling, almost = {}, []
+    for name in plain:
+        if name not in looks:
+            continue
+        distinct, present = found.distinct[name], found.present[name]
+        reason = _reason(name, looks, distinct, present, told)
+        if reason is not None:
+            telling[name] = reason
+        elif distinct >= FEWEST and distinct >= ALMOST_UNIQUE * present:
+            almost.append(name)
+    return PlainColumns(
+        columns=tuple(plain), telling=telling, almost_unique=tuple(almost), alone=found.alone, records=found.records,
+        unseen=tuple(name for name in plain if name not in looks), allowed=tuple(dict.fromkeys(allowed)),
+    )  # fmt: skip
+
+
+def _reason(
+    name: str, looks: Mapping[str, Look], distinct: int, present: int, others: Mapping[str, Role]
+) -> str | None:
+    """Why a column names people, or tells another one; None when it does not."""
+    values, codes = looks[name]
+    named = naming(name, values, distinct, present)
+    if named:
+        return named[0]
+    heading = heading_of(name, values)
+    if heading is not None and heading.meaning == "birth" and are_dates(values):
+        return f"its heading says {heading.word!r}, and exact dates of birth single people out"
+    for other, role in others.items():
+        what = "quasi-identifier" if role is Role.QUASI else "identifier"
+        if is_copy(looks[name], looks[other]):
+            return f"it is a copy of the {what} {quoted(other)}"
+        if determines(codes, looks[other][1]):
+            return f"it tells the {what} {quoted(other)}: whoever knows the one knows the other"
+    return None
