@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
 from shoal.core.grouping import Codes, Counts, group
-from shoal.core.hierarchy import Floats, Hierarchy, spelled
+from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.lattice import Node
 
 
@@ -55,7 +55,7 @@ class Codebook:
         """Means of ranges; a single value, and a range with missing values in it, is published as that."""
         plain = (low == high) | hierarchy.spans_missing(low, high)
         labels = [
-            hierarchy.label(int(first), int(last)) if simple else spelled(float(f"{mean:.10g}"))
+            hierarchy.label(int(first), int(last)) if simple else hierarchy.spelled(mean)
             for first, last, simple, mean in zip(low, high, plain, means, strict=True)
         ]
         numeric = all(label is None or _is_number(label) for label in labels)

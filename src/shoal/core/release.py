@@ -218,7 +218,9 @@ class Release:
     def manifest(self, hashes: Sequence[str]) -> dict[str, Any]:
         """What another machine needs to check the release, and no cell's value: counts, policy, schema, hashes."""
         columns = [
-            {"name": column.name, "role": str(column.role), "kind": str(column.kind)} for column in self.schema.columns
+            {"name": column.name, "role": str(column.role), "kind": str(column.kind)}
+            | ({} if column.form is None else {"format": column.form})
+            for column in self.schema.columns
         ]
         tables = [
             {"part": part, "rows": table.records, "sha256": digest}

@@ -12,7 +12,6 @@ from typing_extensions import Doc
 from shoal.core.contracts import Builder
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import Examples
-from shoal.core.schema import Kind
 from shoal.core.values import Values
 from shoal.hierarchies.dates import Dates
 from shoal.hierarchies.intervals import Intervals
@@ -43,10 +42,10 @@ class Automatic(Builder):
         return replace(self._built(values), automatic=True)
 
     def _built(self, values: Values) -> Hierarchy:
+        if values.calendar is not None and len(values.texts) > 2:
+            return Dates().build(values)
         if values.numbers is not None and len(values.numbers) > 2:
             return self._numeric(values)
-        if values.kind is Kind.DATE and len(values.texts) > 2:
-            return Dates().build(values)
         lengths = {len(text) for text in values.texts}
         if (
             len(values.texts) > 2
