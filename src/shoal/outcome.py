@@ -22,7 +22,8 @@ from shoal.plots.release import picture
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """A release, what it cost and what risk is left, figures of the run, and the files that it wrote.
+    """A release, what it cost and what risk is left, figures of the run, the files that it wrote, and notes on how the
+    table was read.
 
     The figures have the seed: it is the holder's secret, and whoever has it can repeat the run.
     """
@@ -31,6 +32,7 @@ class Outcome:
     findings: Findings
     figures: Mapping[str, Any]
     files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
 
 
 def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
@@ -67,7 +69,7 @@ def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
             picture(data, release, beside[job.plot])
         run.check()
     figures["seconds"] = round(time.perf_counter() - started, 3)
-    return Outcome(release=release, findings=findings, figures=figures, files=(*parts, *others))
+    return Outcome(release=release, findings=findings, figures=figures, files=(*parts, *others), notes=data.notes)
 
 
 def _checked(job: Job, others: list[Path]) -> Path:

@@ -88,6 +88,7 @@ def run(table: options.Table, wanted: Wanted, written: Written, as_json: options
     made = written.applied(wanted.applied(table.made()))
     with output.watching() as watched:
         outcome = made.run(watched, save=written.save_job)
+    output.tell(outcome.notes)
     figures = dict(outcome.figures)
     if not as_json:
         figures["seed"] = f"{figures['seed']} (keep it: whoever has it can repeat this run; it is not in the manifest)"

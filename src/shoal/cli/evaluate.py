@@ -31,5 +31,6 @@ def run(
     if not made.columns:
         made = replace(made, columns=manifest.columns_of(path))
     data = made.read()
+    output.tell(data.notes)
     findings = api.evaluate(data, path, *options.listed(metrics))
     output.show(findings, as_json=as_json, title="Evaluation", records=data.records)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,12 @@ def _number(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}"
+
+
+def tell(notes: Iterable[str]) -> None:
+    """What should be known about how a table was read, on stderr."""
+    for note in notes:
+        typer.echo(printable(f"note: {note}"), err=True)
 
 
 def answer(holds: bool) -> None:

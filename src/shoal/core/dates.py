@@ -273,7 +273,12 @@ class Calendar:
     times: bool = False
 
     def moments(self, texts: Sequence[str]) -> Moments:
-        """Texts in the column's format, or else in ISO form, which is how releases spell dates."""
+        """Texts in the column's format, or else in ISO form, which is how releases spell dates.
+
+        Example:
+            >>> Calendar("day-first").moments(["17.05.1984", "1984-05-18", "x"]).spelled(times=False)
+            ['1984-05-17', '1984-05-18', None]
+        """
         own = read(texts, self.form)
         if self.form == "iso" or own.sound.all():
             return own
@@ -286,15 +291,6 @@ class Calendar:
             np.where(ours, own.timed, other.timed),
             [mine if kept else theirs for mine, kept, theirs in zip(own.offsets, ours, other.offsets, strict=True)],
         )
-
-    def canonical(self, text: str) -> str | None:
-        """A date in ISO form, whether it is spelled so or in the column's format; None when it is no date.
-
-        Example:
-            >>> Calendar("day-first").canonical("17.05.1984"), Calendar("day-first").canonical("1984-05-17")
-            ('1984-05-17', '1984-05-17')
-        """
-        return self.moments([text]).spelled(times=self.times)[0]
 
     def spelled(self, quantity: float) -> str:
         """The date, or the moment where times count, that a quantity is closest to.

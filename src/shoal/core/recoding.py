@@ -67,6 +67,7 @@ class Codebook:
     @classmethod
     def parsed(cls, hierarchy: Hierarchy, labels: Sequence[str | None]) -> Codebook | int:
         """What published labels stand for, or how many of them stand for nothing here."""
+        hierarchy.leaves(labels)
         ranges = [hierarchy.parse(label) for label in labels]
         unknown = sum(found is None for found in ranges)
         if unknown:

@@ -196,7 +196,7 @@ def bind(
         hierarchy = replace(hierarchy, values=None, bounds=None)
     if encoded.has_missing:
         hierarchy = hierarchy.with_missing()
-    leaves = [hierarchy.leaf(text) for text in values.texts]
+    leaves = hierarchy.leaves(values.texts.tolist())
     found = np.array([MISSING if leaf is None else leaf for leaf in leaves], dtype=np.int32)
     lacking = int(np.sum(found == MISSING))
     if lacking:
