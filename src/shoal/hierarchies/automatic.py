@@ -29,6 +29,7 @@ class Automatic(Builder):
     A hierarchy that knows what the values mean is better; `shoal hierarchy` writes this one for editing.
 
     Example:
+        >>> from shoal.core.schema import Kind
         >>> ages = Values.of("age", Kind.NUMERIC, [str(age) for age in range(17, 91)])
         >>> [level.tolist() for level in Automatic().build(ages).labels[4:]]
         [['[0-39]', '[40-79]', '[80-119]'], ['[0-79]', '[80-159]'], ['*']]
