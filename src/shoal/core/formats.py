@@ -92,7 +92,10 @@ def _recognized_dates(column: str, texts: Sequence[str], found: Recognition) -> 
 
 def _asked(column: str, texts: Sequence[str], kind: Kind, found: Recognition, what: str) -> Reading:
     """Texts that are left as they are, because it takes a person to tell what they mean."""
-    ask = "write them in one way, or take them for texts with --kind COLUMN=text"
+    ask = (
+        f"write them in one way, or name the one that counts with --{what}-format: what is written otherwise is then "
+        "missing; --kind COLUMN=text takes all for texts"
+    )
     if found.choices:
         named = " or ".join(f"COLUMN={choice}" for choice in found.choices)
         ask = f"say which with --{what}-format {named} (in Python: {what}_formats)"

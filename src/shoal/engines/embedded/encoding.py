@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.core.dates import Calendar, of_typed
 from shoal.core.formats import Reading, dated, understood
 from shoal.core.hierarchy import LARGEST, Hierarchy, are_numbers, ascending, number, spelled
+from shoal.core.numbers import FORMATS
 from shoal.core.schema import Kind
 from shoal.core.values import Values, chronological
 from shoal.errors import HierarchyError, InputError, SchemaError
@@ -70,7 +71,7 @@ def _read(
     if temporal and kind in (None, Kind.DATE):
         moments = of_typed(values)
         return dated(texts, moments, Calendar("iso", moments.times))
-    if _is_text(values.type) or kind is Kind.DATE or form is not None:
+    if _is_text(values.type) or kind is Kind.DATE or form not in (None, *FORMATS):
         return understood(name, texts, kind, form, plain=plain)
     return Reading(texts)
 
