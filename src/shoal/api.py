@@ -19,12 +19,14 @@ from shoal.core.columns import PublishedColumn, published_columns
 from shoal.core.comparison import ALGORITHMS, METRICS, Compared, Comparison
 from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Engine, Metric, Model
 from shoal.core.dataset import Dataset
+from shoal.core.dates import checked as date_format
 from shoal.core.decision import decided_groups
 from shoal.core.estimation import Estimate
 from shoal.core.files import received, recover, sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.numbers import checked as number_format
 from shoal.core.parameters import parameters
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
@@ -75,6 +77,8 @@ def read(
     hierarchies: str | Path | Mapping[str, HierarchySpec] | None = None,
     column_hierarchies: Mapping[str, HierarchySpec] | None = None,
     kinds: Mapping[str, str] | None = None,
+    date_formats: Mapping[str, str] | None = None,
+    number_formats: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     missing_rules: Mapping[str, str] | None = None,
     strict: bool = False,
@@ -102,6 +106,10 @@ def read(
             without one gets an automatic one.
         column_hierarchies: hierarchies of single columns, before those of the folder.
         kinds: `numeric`, `categorical`, `date` or `text`, where what is found out does not fit.
+        date_formats: for each column whose dates are not found out, or could be read in two ways: `day-first`,
+            `month-first`, `iso`, or a pattern such as `%d.%m.%y` that `strptime` takes.
+        number_formats: likewise for numbers: `decimal-comma` or `decimal-point`; whatever stands between thousands is
+            found out.
         missing: spellings of a missing value besides the empty one.
         missing_rules: for each column `value` (the default: missing is a value of its own), `refuse` or `drop`.
         strict: with several sensitive attributes, whether each is protected also against whoever knows the others,
@@ -132,7 +140,8 @@ def read(
         opened.names, quasi=_listed(quasi), sensitive=_listed(sensitive), identifiers=_listed(identifiers),
         person=[] if person is None else [person],
     )  # fmt: skip
-    for named in (kinds or {}, missing_rules or {}):
+    formats = _formats(date_formats or {}, number_formats or {}, kinds or {})
+    for named in (kinds or {}, formats, missing_rules or {}):
         unknown = [name for name in named if name not in assigned]
         if unknown:
             raise unknown_columns(unknown, assigned)
@@ -145,7 +154,12 @@ def read(
         )
     chosen = {**_chosen_hierarchies(hierarchies, assigned), **_chosen_hierarchies(column_hierarchies, assigned)}
 
+    notes: list[str] = []
+
     def hierarchy_for(values: Values, role: Role) -> Hierarchy:
+        if values.doubt is not None:
+            raise SchemaError(values.doubt)
+        notes.extend(values.notes)
         spec = chosen.get(values.column)
         if isinstance(spec, Hierarchy):
             return spec
@@ -156,14 +170,27 @@ def read(
         made: Hierarchy = registry.make("hierarchies", "automatic", {}).build(values)
         return made
 
-    return chosen_engine.read(
+    data = chosen_engine.read(
         opened,
         assigned,
         hierarchy_for,
         kinds={name: job.member(Kind, kind, "kind") for name, kind in (kinds or {}).items()},
+        formats=formats,
         missing_rules=rules,
         strict=strict,
     )
+    return replace(data, notes=tuple(notes))
+
+
+def _formats(dates: Mapping[str, str], numbers: Mapping[str, str], kinds: Mapping[str, str]) -> dict[str, str]:
+    """The format of each column that has one, when it goes with what else is said of the column."""
+    formats = {name: date_format(form) for name, form in dates.items()}
+    formats |= {name: number_format(form) for name, form in numbers.items()}
+    for named, kind in ((dates, Kind.DATE), (numbers, Kind.NUMERIC)):
+        other = [name for name in named if kinds.get(name, kind) != kind or formats[name] != named[name]]
+        if other:
+            raise SchemaError(f"column {other[0]!r} is given a format of kind {kind} and is said to be another one")
+    return formats
 
 
 def _listed(names: Iterable[str]) -> list[str]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, ValidationError
 
 from shoal import registry
+from shoal.core import dates, numbers
 from shoal.core.contracts import Algorithm, Builder, Engine, Metric, Model
 from shoal.core.files import STANDARD, files_at
 from shoal.core.parameters import example, parameters
@@ -175,6 +176,8 @@ class _Input(_Strict):
 class _Column(_Strict):
     role: Role = Role.PLAIN
     kind: Kind | None = None
+    date_format: str | None = None
+    number_format: str | None = None
     hierarchy: str | dict[str, Any] | None = None
     missing: Missing = Missing.VALUE
 
@@ -213,6 +216,8 @@ class ColumnJob:
 
     role: Role = Role.PLAIN
     kind: Kind | None = None
+    date_format: str | None = None
+    number_format: str | None = None
     hierarchy: Builder | None = None
     missing: Missing = Missing.VALUE
 
@@ -329,6 +334,8 @@ class Job:
             hierarchies=self.hierarchies,
             column_hierarchies={name: column.hierarchy for name, column in self.columns.items() if column.hierarchy},
             kinds={name: column.kind for name, column in self.columns.items() if column.kind},
+            date_formats={name: column.date_format for name, column in self.columns.items() if column.date_format},
+            number_formats={name: each.number_format for name, each in self.columns.items() if each.number_format},
             missing_rules={name: column.missing for name, column in self.columns.items()},
             strict=self.strict,
             **self.reading(),
@@ -403,6 +410,8 @@ class Job:
             name: {
                 "role": str(column.role),
                 "kind": str(column.kind) if column.kind else None,
+                "date_format": column.date_format,
+                "number_format": column.number_format,
                 "hierarchy": _hierarchy(column.hierarchy) if column.hierarchy else None,
                 "missing": str(column.missing) if column.missing is not Missing.VALUE else None,
             }
@@ -483,6 +492,8 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         columns[name] = ColumnJob(
             role=column.role,
             kind=column.kind,
+            date_format=None if column.date_format is None else dates.checked(column.date_format),
+            number_format=None if column.number_format is None else numbers.checked(column.number_format),
             hierarchy=None if spec is None else builder(spec),
             missing=column.missing,
         )

@@ -29,6 +29,7 @@ class _Column(BaseModel):
     role: Role
     kind: Kind
     spelling: Spelling | None = None
+    format: StrictStr | None = None
 
 
 class _Table(BaseModel):
@@ -172,11 +173,13 @@ def provenance(
 
 
 def columns_of(path: Path) -> dict[str, job.ColumnJob]:
-    """The roles and kinds of the columns, as the manifest of a release states them."""
-    return {
-        column["name"]: job.ColumnJob(role=Role(column["role"]), kind=Kind(column["kind"]))
-        for column in load(path)["columns"]
-    }
+    """The roles, kinds and formats of the columns, as the manifest of a release states them."""
+    found = {}
+    for column in load(path)["columns"]:
+        form, kind = column.get("format"), Kind(column["kind"])
+        named = {} if form is None else {"date_format" if kind is Kind.DATE else "number_format": form}
+        found[column["name"]] = job.ColumnJob(role=Role(column["role"]), kind=kind, **named)
+    return found
 
 
 def policy_of(stated: Mapping[str, Any]) -> Policy:

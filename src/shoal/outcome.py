@@ -29,7 +29,8 @@ from shoal.plots.release import picture
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """A release, what it cost and what risk is left, by column too, figures of the run, and the files that it wrote.
+    """A release, what it cost and what risk is left, by column too, figures of the run, the files that it wrote, and
+    notes on how the table was read.
 
     The figures have the seed: it is the holder's secret, and whoever has it can repeat the run.
     """
@@ -39,6 +40,7 @@ class Outcome:
     columns: tuple[PublishedColumn, ...]
     figures: Mapping[str, Any]
     files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -111,7 +113,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None) -> Outcome
             _send(places[0])
     figures["seconds"] = round(time.perf_counter() - started, 3)
     files = tuple(path for path in (*parts, *others) if path.parent != output.parent or not sent(job))
-    return Outcome(release=release, findings=findings, columns=columns, figures=figures, files=files)
+    return Outcome(release=release, findings=findings, columns=columns, figures=figures, files=files, notes=data.notes)
 
 
 def _send(path: Path) -> None:

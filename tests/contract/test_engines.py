@@ -191,6 +191,65 @@ def test_a_release_is_the_same_to_the_byte(engine, algorithm, kind, tmp_path):
             assert facts(shoal.evaluate(datasets[1], here)) == facts(shoal.evaluate(datasets[0], here))
 
 
+def written(rows=200):
+    """Dates and numbers as people write them, some of them damaged."""
+    draw = np.random.default_rng(1)
+    days = [datetime.date(1950, 1, 1) + datetime.timedelta(days=int(day)) for day in draw.integers(0, 20_000, rows)]
+    damaged = [f"{day:%d.%m.%Y}" for day in days]
+    damaged[3], damaged[7], damaged[9] = "31.02.1984", "unknown", ""
+    return pl.DataFrame(
+        {
+            "born": damaged,
+            "seen": [f"{day:%m/%d/%Y} {place % 24:02d}:30" for place, day in enumerate(days)],
+            "left": [f"{day}T00:00:00Z" for day in days],
+            "compact": [int(f"{day:%Y%m%d}") for day in days],
+            "wage": [f"{1 + place % 9}.{place:03d},{place % 10}" for place in range(rows)],
+            "spent": [f"{place * 37:,}".replace(",", " ") for place in range(rows)],
+        }
+    ).with_columns(moment=pl.Series(days).cast(pl.Datetime("ms")).dt.replace_time_zone("Europe/Paris"))
+
+
+@pytest.mark.parametrize("kind", ["polars", "parquet", "csv"])
+@pytest.mark.parametrize("algorithm", ["mondrian", "optimal"])
+def test_dates_and_numbers_as_people_write_them(engine, algorithm, kind, tmp_path):
+    source = SOURCES[kind](written(), tmp_path)
+    options = {
+        "quasi": ["born", "seen", "compact", "wage", "moment"], "sensitive": ["left", "spent"], "identifiers": [],
+        "date_formats": {"compact": "%Y%m%d"}, "number_formats": {"wage": "decimal-comma"},
+    }  # fmt: skip
+    datasets = both(source, engine, **options)
+    reference, data = datasets
+    assert data.notes == reference.notes and len(data.notes) == 4
+    assert [(each.kind, each.form) for each in data.schema.columns] == [
+        ("date", "day-first"), ("date", "month-first"), ("date", None), ("date", "%Y%m%d"),
+        ("numeric", "decimal-comma"), ("numeric", "decimal-point"), ("date", None),
+    ]  # fmt: skip
+    assert [(each.kind, each.form) for each in reference.schema.columns] == [
+        (each.kind, each.form) for each in data.schema.columns
+    ]
+    same_classes(data.summary, reference.summary)
+    made = [shoal.anonymize(each, "k-anonymity:k=4", algorithm=algorithm, suppression=0.1, seed=2) for each in datasets]
+    assert made[1].frame.equals(made[0].frame)
+    for place, release in enumerate(made):
+        release.write(tmp_path / f"{place}.csv")
+        figures = [
+            facts(shoal.evaluate(datasets[place], each, "gcp", "lm")) for each in (release, tmp_path / f"{place}.csv")
+        ]
+        assert figures[0] == figures[1]
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "0.csv").read_bytes()
+    assert shoal.verify(tmp_path / "1.csv", engine=engine).holds
+
+
+def test_formats_that_are_in_doubt_are_asked_about_alike(engine):
+    for column in (["01/02/1984", "03/04/1985"], ["1984-05-17", "17.05.1984"], ["1,234", "5,678"]):
+        reasons = []
+        for name in (DEFAULT, engine):
+            with pytest.raises(SchemaError) as caught:
+                shoal.read(pl.DataFrame({"x": column}), quasi=["x"], engine=name)
+            reasons.append(str(caught.value))
+        assert reasons[0] == reasons[1] and "distinct" in reasons[0]
+
+
 def test_suppressed_records_are_not_published(engine):
     table = pl.DataFrame({"age": [1, 1, 1, 2, 2, 2, 99], "note": ["kept"] * 6 + ["gone"]})
     reference, data = both(table, engine, quasi=["age"], sensitive=[], identifiers=[])

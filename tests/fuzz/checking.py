@@ -19,12 +19,13 @@ from tests.fuzz import case as cases
 from tests.fuzz import reader
 from tests.fuzz.case import Case, Column, Given
 from tests.fuzz.definitions import DEFINITIONS, LEAST_SIZE, OF_SIZES, TOGETHER
-from tests.fuzz.meaning import Lexicon, attribute, covers, number, quantity, spellings
+from tests.fuzz.meaning import Lexicon, attribute, covers, moment, number, quantity, spellings
 from tests.fuzz.reader import Sheet
 
 import shoal
 from shoal.errors import InfeasibleError, ShoalError
 
+DAY = 86_400
 _JUDGED = ("quasi", "sensitive")
 LONG = 7
 """Cells of at least so many characters are looked for in what is printed; shorter ones occur anyway."""
@@ -189,8 +190,11 @@ class Checks:
             for cell, key, row in zip(sheet.column(column.name), zip(*quasi, strict=True), rows, strict=True):
                 true = covers(cell, column.values[row], values[row], column, sheet.types.get(column.name))
                 if true is None:
-                    members = [quantity(column.values[other], column.type) for other in classes[key]]
-                    true = None not in members and _is_mean(number(cell), members)
+                    measure = moment if number(cell) is None else quantity
+                    members = [measure(column.values[other], column.type) for other in classes[key]]
+                    shown = moment(cell, column.type) if measure is moment else number(cell)
+                    rounded = 0 if measure is quantity else 0.5 if ":" in cell else DAY / 2
+                    true = None not in members and _is_mean(shown, members, rounded)
                 demand(bool(true), f"a published cell of a quasi-identifier is not true of its record ({column.type})")
         for column in self.case.named("sensitive"):
             if form != "two-table":
@@ -354,9 +358,9 @@ def _ordinary(text: str) -> bool:
     return found is not None and abs(found) < 1_000_000_000
 
 
-def _is_mean(shown: Any, members: list[Any]) -> bool:
+def _is_mean(shown: Any, members: list[Any], rounded: float = 0) -> bool:
     mean = sum(members) / len(members)
-    return bool(abs(shown - mean) <= abs(mean) / 10**9 + max(map(abs, members)) / 10**12)
+    return bool(abs(shown - mean) <= rounded + abs(mean) / 10**9 + max(map(abs, members)) / 10**12)
 
 
 def _keyed(column: str, person: str) -> str:

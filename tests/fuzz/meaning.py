@@ -19,6 +19,8 @@ from tests.fuzz.case import Case, Column, Given
 from tests.fuzz.definitions import Attribute
 
 NO_NUMBER = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
+DATES = re.compile(r"\[(.+) - (.+)\]")
 INTERVAL = re.compile(r"\[(.+?)-(-?[\d.]+(?:e[+-]?\d+)?)([\])])", re.IGNORECASE)
 WIDER = 1e-9
 """How far a published number may be off by rounding, as a share of it."""
@@ -41,6 +43,19 @@ def quantity(raw: Any, kind: pa.DataType) -> Fraction | None:
     """A raw value as an exact number: a span of time in its unit, a narrow float by its own shortest spelling."""
     spelled = pa.types.is_duration(kind) or pa.types.is_floating(kind)
     return number(_arrow_text(raw, kind) if spelled and raw is not None else raw)
+
+
+def moment(raw: Any, kind: pa.DataType) -> Fraction | None:
+    """The second that a date is, by the clock on the wall; None where there is no date."""
+    text = raw.strip() if isinstance(raw, str) else _arrow_text(raw, kind) if isinstance(raw, dt.date) else ""
+    parts = DATE.fullmatch(text)
+    if parts is None:
+        return None
+    try:
+        when = dt.datetime.fromisoformat(f"{parts[1]}T{parts[2] or '00:00'}")
+    except ValueError:
+        return None
+    return Fraction((when - dt.datetime(1970, 1, 1)) // dt.timedelta(seconds=1)) + Fraction(parts[3] or 0)
 
 
 def spellings(value: Any, kind: pa.DataType) -> set[str]:
@@ -134,8 +149,8 @@ class Lexicon:
 
 
 def covers(shown: Any, raw: Any, value: Hashable, column: Column, kind: pa.DataType | None) -> bool | None:
-    """Whether a published cell of a quasi-identifier is true of a record; None where it is a number that can only be
-    the mean of its class."""
+    """Whether a published cell of a quasi-identifier is true of a record; None where it is a number or a date that can
+    only be the mean of its class."""
     if shown is None or shown == "":
         return value is None
     text = shown if isinstance(shown, str) else None
@@ -156,7 +171,17 @@ def covers(shown: Any, raw: Any, value: Hashable, column: Column, kind: pa.DataT
         return False
     if text.startswith("{") and any(f"|{spelled}|" in f"|{text[1:-1]}|" for spelled in own):
         return True
-    return any(_generalizes(text, spelled, column) for spelled in own)
+    if any(_generalizes(text, spelled, column) for spelled in own):
+        return True
+    when = moment(raw, column.type)
+    if when is None or column.kind not in (None, "date"):
+        return False
+    ends = DATES.fullmatch(text)
+    if ends is not None:
+        first, last = moment(ends[1], column.type), moment(ends[2], column.type)
+        return first is not None and last is not None and first <= when <= last
+    shown_day = moment(text, column.type)
+    return None if shown_day is not None and shown_day != when else shown_day == when
 
 
 def _inside(exact: Fraction, text: str) -> bool:

@@ -189,7 +189,8 @@ def test_single_column_with_missing_values(tmp_path: Path) -> None:
         (["2020-01-31 10:20", "1999-12-01T00:00:00.5"], "date"),
         (["0000-00-00", "1999-12-01"], "categorical"),
         (["2020-13-01", "1999-12-01"], "categorical"),
-        (["1/2/2020", "3/4/2021"], "categorical"),
+        (["1/2/20", "3/4/21"], "categorical"),
+        (["1 234", "5 678"], "categorical"),
     ],
 )
 def test_what_values_are(cells: list[str], kind: str, tmp_path: Path) -> None:

@@ -134,6 +134,7 @@ def run(
     made = written.applied(wanted.applied(table.made()))
     with output.watching() as watched:
         outcome = made.run(watched, save=written.save_job)
+    output.tell(outcome.notes)
     journal.note(summary=outcome.summary, files=[str(path) for path in outcome.files])
     # A release that goes to the standard output is all that goes there.
     with redirect_stdout(sys.stderr) if sent(made) else nullcontext():

@@ -67,6 +67,7 @@ def run(
     made = _every_column_quasi(made)
     shown.check(made)
     data = made.read()
+    output.tell(data.notes)
     wanted = made.models_with([plugin("models", model) for model in models or []])
     if question.k is None:
         question = replace(question, k=max((model.least for model in wanted if model.by_size), default=None))

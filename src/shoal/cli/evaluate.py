@@ -25,6 +25,7 @@ def run(
     made = table.made()
     assert made.output is not None
     data = made.read()
+    output.tell(data.notes)
     release = api.open_release(made.output, data)
     findings = api.evaluate(data, release, *options.listed(metrics))
     columns = api.columns(data, release)

@@ -64,7 +64,9 @@ def run(
             made = options.of_columns(made, hierarchy={column: chosen})
         if target is not None:
             check_outputs([target], made.reads())
-        tree = made.read().hierarchies[0]
+        data = made.read()
+        output.tell(data.notes)
+        tree = data.hierarchies[0]
     if target is not None:
         text = io.StringIO()
         csv.writer(text, delimiter=";", lineterminator="\n").writerows(tree.rows())

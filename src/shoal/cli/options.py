@@ -95,6 +95,15 @@ class Source:
     kinds: Annotated[
         list[str] | None, typer.Option("--kind", help="COLUMN=numeric|categorical|date|text; repeatable.")
     ] = None
+    date_formats: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--date-format", help="COLUMN=day-first|month-first|iso, or a pattern such as COLUMN=%d.%m.%y; repeatable."
+        ),
+    ] = None
+    number_formats: Annotated[
+        list[str] | None, typer.Option("--number-format", help="COLUMN=decimal-comma|decimal-point; repeatable.")
+    ] = None
     missing: Annotated[
         str | None, typer.Option("--missing", help="Spellings of a missing value, separated by commas.")
     ] = None
@@ -132,6 +141,7 @@ class Source:
     def made(self) -> Job:
         """The job file with what the options say in the place of what it says."""
         from shoal import job
+        from shoal.core import dates, numbers
         from shoal.core.schema import Kind
 
         made = job.load(self.job) if self.job is not None else job.Job()
@@ -143,7 +153,13 @@ class Source:
             engine=None if self.engine is None else job.engine(self.engine),
         )  # fmt: skip
         kinds = paired(self.kinds, "--kind")
-        return of_columns(made, kind={name: job.member(Kind, text, "kind") for name, text in kinds.items()})
+        dated, written = paired(self.date_formats, "--date-format"), paired(self.number_formats, "--number-format")
+        return of_columns(
+            made,
+            kind={name: job.member(Kind, text, "kind") for name, text in kinds.items()},
+            date_format={name: dates.checked(text) for name, text in dated.items()},
+            number_format={name: numbers.checked(text) for name, text in written.items()},
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -117,6 +117,12 @@ def show_figures(figures: Mapping[str, Any]) -> None:
             say(f"{name.replace('_', ' ')}: {amount(entry)}")
 
 
+def tell(notes: Iterable[str]) -> None:
+    """What should be known about how a table was read, on stderr."""
+    for note in notes:
+        typer.echo(printable(f"note: {note}"), err=True)
+
+
 def answer(holds: bool) -> None:
     """Ends the command with 1 when the question's answer is no."""
     if not holds:

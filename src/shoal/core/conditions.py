@@ -7,18 +7,20 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.hierarchy import INTERVAL, TOP, Hierarchy, number
+from shoal.core.hierarchy import DATES, INTERVAL, TOP, Hierarchy, number
 from shoal.errors import NotDefined, ParameterError, quoted, unknown_columns
 
 Floats = NDArray[np.float64]
 _COMPARED = re.compile(r"(<=|>=|<|>|!=|==?|in\b|is\b)\s*(.*)", re.DOTALL)
 _RANGE = re.compile(r"(\S+)\s*\.\.\s*(\S+)")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MISSING = {"missing": True, "not missing": False}
 
 
@@ -57,15 +59,15 @@ class Condition:
         found = _COMPARED.match(text)
         sign, rest = (found[1], found[2].strip()) if found else ("", text)
         between = _RANGE.fullmatch(rest)
-        if sign in ("", "in") and between and not math.isnan(number(between[1]) + number(between[2])):
-            return cls(column=column, low=number(between[1]), high=number(between[2]))
+        if sign in ("", "in") and between and not math.isnan(quantity(between[1]) + quantity(between[2])):
+            return cls(column=column, low=quantity(between[1]), high=quantity(between[2]))
         if sign == "is" and rest in _MISSING:
             return cls(column=column, missing=_MISSING[rest])
         if sign and sign[0] in "<>":
-            end, strictly = number(rest), "=" not in sign
+            end, strictly = quantity(rest), "=" not in sign
             if math.isnan(end):
                 raise ParameterError(
-                    f"the condition on column {quoted(column)} compares with something that is no number"
+                    f"the condition on column {quoted(column)} compares with something that is no number and no date"
                 )
             if sign[0] == "<":
                 return cls(column=column, high=end, open=(False, strictly))
@@ -237,7 +239,7 @@ class Labels:
 
     def among(self, values: frozenset[str]) -> Meaning:
         """What each label says about being one of some texts."""
-        numbers = [number(value) for value in values]
+        numbers = [quantity(value) for value in values]
         wanted = {value for value in numbers if not math.isnan(value)}
         count = len(self.texts)
         chance, sure, possible = np.zeros(count), np.zeros(count, np.bool_), np.zeros(count, np.bool_)
@@ -292,6 +294,26 @@ def _span(text: str | None) -> tuple[float, float, bool]:
     found = INTERVAL.fullmatch(text) if text is not None else None
     if found:
         return float(found[1]), float(found[2]), not (text or "").endswith("]")
-    value = number(text)
+    dates = DATES.fullmatch(text) if text is not None else None
+    if dates:
+        return quantity(dates[1]), quantity(dates[2]), False
+    value = quantity(text)
     value = value if math.isfinite(value) else math.nan
     return value, value, False
+
+
+def quantity(text: str | None) -> float:
+    """The number that a text spells, for a date the number of its day, else not-a-number.
+
+    Example:
+        >>> quantity("2.5"), quantity("1970-01-02") - quantity("1970-01-01")
+        (2.5, 1.0)
+    """
+    value = number(text)
+    if math.isnan(value) and text is not None and _DAY.match(text):
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            return value
+        return moment.toordinal() + (moment.hour * 3600 + moment.minute * 60 + moment.second) / 86400
+    return value

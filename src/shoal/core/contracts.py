@@ -383,10 +383,12 @@ class Engine(Parametrized, ABC):
         hierarchy_for: Callable[[Values, Role], Hierarchy],
         *,
         kinds: Mapping[str, Kind],
+        formats: Mapping[str, str],
         missing_rules: Mapping[str, Missing],
         strict: bool,
     ) -> Dataset:
-        """The dataset; `hierarchy_for` gives a column its hierarchy once its distinct values are known."""
+        """The dataset; `hierarchy_for` gives a column its hierarchy once its distinct values are known. `formats` says
+        how the dates or numbers of columns are written."""
 
     @abstractmethod
     def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:

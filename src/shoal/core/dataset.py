@@ -30,6 +30,8 @@ class Dataset:
     table: Table
     schema: Schema
     engine: Engine
+    notes: tuple[str, ...] = ()
+    """What should be known about how columns were read; no value is in them."""
 
     def __repr__(self) -> str:
         named = (("quasi-identifiers", self.schema.quasi), ("sensitive", self.schema.sensitive))
@@ -137,6 +139,7 @@ class Dataset:
             {name: Role.SENSITIVE if name in lacking else column.role for name, column in held.items()},
             hierarchy_for,
             kinds={column.name: column.kind for column in encoded},
+            formats={column.name: column.form for column in encoded if column.form is not None},
             missing_rules={column.name: column.missing for column in encoded},
             strict=False,
         )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.dates import Calendar
 from shoal.errors import HierarchyError
 
 Codes = NDArray[np.int32]
@@ -24,6 +25,7 @@ LARGEST = 1e300
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 INTERVAL = re.compile(rf"\[({_NUMBER})-({_NUMBER})[\])]")
+DATES = re.compile(r"\[(.+) - (.+)\]")
 
 
 def number(text: str | None) -> float:
@@ -63,7 +65,8 @@ class Hierarchy:
     contiguous range of leaves**. What a class of records is generalized to follows from its least and
     its greatest leaf alone.
 
-    A missing value is a leaf of its own: the first one, under nothing but the top.
+    A missing value is a leaf of its own: the first one, under nothing but the top. Where there is a `calendar` the
+    leaves are dates, and `values` are days or seconds.
 
     Example:
         >>> paths = [("47677", "476**", "*"), ("47602", "476**", "*"), ("47905", "479**", "*")]
@@ -81,6 +84,7 @@ class Hierarchy:
     bounds: tuple[tuple[Floats, Floats], ...] | None = None
     missing: bool = False
     automatic: bool = False
+    calendar: Calendar | None = None
 
     @property
     def height(self) -> int:
@@ -158,9 +162,9 @@ class Hierarchy:
 
     def length(self, text: str | None, low: int, high: int) -> float:
         """The length of one published value: from bound to bound where its label is an interval."""
-        interval = INTERVAL.fullmatch(text or "")
-        if interval and low != high:
-            return float(interval[2]) - float(interval[1])
+        ends = self._ends(text)
+        if ends is not None and low != high:
+            return ends[1] - ends[0]
         return float(self.extent(np.array([low], np.int32), np.array([high], np.int32))[0])
 
     def label(self, low: int, high: int, *, interval: bool = False) -> str | None:
@@ -170,7 +174,7 @@ class Hierarchy:
             raw: str | None = self.labels[0][low]
             return raw
         if interval and not (self.missing and low == 0):
-            return f"[{self.labels[0][low]}-{self.labels[0][high]}]"
+            return self._interval(low, high)
         for level in range(1, self.height + 1):
             node = self.codes[level, low]
             if self.starts[level][node] == low and self.stops[level][node] == high:
@@ -180,8 +184,34 @@ class Hierarchy:
             top: str = self.labels[-1][0]
             return top
         if self.ordered:
-            return f"[{self.labels[0][low]}-{self.labels[0][high]}]"
+            return self._interval(low, high)
         return "{" + "|".join(self.labels[0][low : high + 1]) + "}"
+
+    def _interval(self, low: int, high: int) -> str:
+        """The label of an interval; dates have hyphens of their own, so blanks stand around the one between them."""
+        between = "-" if self.calendar is None else " - "
+        return f"[{self.labels[0][low]}{between}{self.labels[0][high]}]"
+
+    def _ends(self, text: str | None) -> tuple[float, float] | None:
+        """The least and the greatest value of an interval that a label spells."""
+        interval = (INTERVAL if self.calendar is None else DATES).fullmatch(text or "")
+        if interval is None:
+            return None
+        ends = self._measured(interval[1]), self._measured(interval[2])
+        return None if np.isnan(ends).any() else ends
+
+    def _measured(self, text: str) -> float:
+        """A number, or the day or second that a date is."""
+        if self.calendar is None:
+            return float(text)
+        leaf = self.leaf_of.get(text)  # as most ends of intervals are, which spares taking them apart
+        if leaf is None or self.values is None:
+            return float(self.calendar.moments([text]).quantities(times=self.calendar.times)[0])
+        return float(self.values[leaf])
+
+    def spelled(self, value: float) -> str:
+        """A number, or the date that a number of days or seconds is, as a label."""
+        return spelled(float(f"{value:.10g}")) if self.calendar is None else self.calendar.spelled(value)
 
     @cached_property
     def leaf_of(self) -> dict[str | None, int]:
@@ -195,11 +225,34 @@ class Hierarchy:
         return {Decimal(text): leaf for leaf, text in enumerate(self.labels[0]) if text is not None}
 
     def leaf(self, text: str | None) -> int | None:
-        """The leaf of a raw value, also of a number that is spelled in another way than here (30.0 for 30)."""
+        """The leaf of a raw value, also of a number or a date that is spelled otherwise than here (30.0 for 30)."""
         found = self.leaf_of.get(text)
-        if found is not None or text is None or not np.isfinite(number(text)):
+        if found is not None or text is None:
             return found
+        if self.calendar is not None:
+            if text not in self._otherwise:
+                self._take_apart([text])
+            return self._otherwise[text]
+        if not np.isfinite(number(text)):
+            return None
         return self._leaf_of_number.get(Decimal(text))
+
+    def leaves(self, texts: Sequence[str | None]) -> list[int | None]:
+        """The leaf of each raw value; many dates are understood far faster together than one by one."""
+        if self.calendar is not None:
+            self._take_apart([text for text in texts if text is not None and text not in self.leaf_of])
+        return [self.leaf(text) for text in texts]
+
+    @cached_property
+    def _otherwise(self) -> dict[str, int | None]:
+        """The leaves of dates that are spelled otherwise than here, as far as they were asked for."""
+        return {}
+
+    def _take_apart(self, texts: Sequence[str]) -> None:
+        assert self.calendar is not None
+        spelled = self.calendar.moments(texts).spelled(times=self.calendar.times)
+        leaves = (None if text is None else self.leaf_of.get(text) for text in spelled)
+        self._otherwise.update(zip(texts, leaves, strict=True))
 
     def _level_ranges(self, level: int) -> dict[str | None, tuple[int, int]]:
         ends = zip(self.starts[level].tolist(), self.stops[level].tolist(), strict=True)
@@ -221,9 +274,10 @@ class Hierarchy:
         known = self._ranges.get(text)
         if known is not None or text is None:
             return known
-        interval = INTERVAL.fullmatch(text)
-        if interval and self.ordered and self.values is not None:
-            return self._covered(self.values[int(self.missing) :], interval[1], interval[2], text.endswith("]"))
+        interval = (INTERVAL if self.calendar is None else DATES).fullmatch(text)
+        ends = self._ends(text)
+        if interval and ends is not None and self.ordered and self.values is not None:
+            return self._covered(self.values[int(self.missing) :], interval[1], interval[2], ends, text.endswith("]"))
         leaf = self.leaf(text)
         if leaf is not None:
             return leaf, leaf
@@ -234,14 +288,36 @@ class Hierarchy:
                 return min(leaf[0] for leaf in leaves), max(leaf[1] for leaf in leaves)
         return None
 
-    def _covered(self, values: Floats, low: str, high: str, closed: bool) -> tuple[int, int] | None:
-        """The leaves in an interval, whose ends are leaves themselves or some other numbers."""
+    def _covered(
+        self, values: Floats, low: str, high: str, ends: tuple[float, float], closed: bool
+    ) -> tuple[int, int] | None:
+        """The leaves in an interval, whose ends are leaves themselves or some other numbers or dates."""
         first, last = self.leaf(low), self.leaf(high) if closed else None
         if first is None:
-            first = int(np.searchsorted(values, float(low), side="left")) + int(self.missing)
+            first = int(np.searchsorted(values, ends[0], side="left")) + int(self.missing)
         if last is None:
-            last = int(np.searchsorted(values, float(high), side="right" if closed else "left")) - 1 + int(self.missing)
+            last = int(np.searchsorted(values, ends[1], side="right" if closed else "left")) - 1 + int(self.missing)
         return (first, last) if first <= last else None
+
+    def dated(self, calendar: Calendar) -> Hierarchy:
+        """The same hierarchy over dates: leaves that another file spells as the column did, and their order where they
+        are in it."""
+        if self.calendar is not None:
+            return replace(self, calendar=calendar)
+        raw: list[str] = self.labels[0][int(self.missing) :].tolist()
+        moments = calendar.moments(raw)
+        spelled = moments.spelled(times=calendar.times)
+        leaves = [date or text for date, text in zip(spelled, raw, strict=True)] if calendar.form != "iso" else raw
+        values = moments.quantities(times=calendar.times)
+        ascending = bool(np.isfinite(values).all() and np.all(np.diff(values) >= 0))
+        absent = [None] * int(self.missing)
+        return replace(
+            self,
+            labels=(np.array([*absent, *leaves], dtype=object), *self.labels[1:]),
+            values=np.array([*(np.nan for _ in absent), *values]) if ascending else None,
+            bounds=None,
+            calendar=calendar,
+        )
 
     def with_missing(self) -> Hierarchy:
         """The same hierarchy with a leaf for the missing value."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
 from shoal.core.grouping import Codes, Counts, group
-from shoal.core.hierarchy import INTERVAL, TOP, Floats, Hierarchy, spelled
+from shoal.core.hierarchy import DATES, INTERVAL, TOP, Floats, Hierarchy
 from shoal.core.lattice import Node
 
 Spelling = Literal["values", "intervals", "means", "levels"]
@@ -48,7 +48,8 @@ class Codebook:
             return "means"
         if bool(np.all(single | (labels == TOP))):
             return "values"
-        plain = single | (labels == TOP) | np.array([INTERVAL.fullmatch(label or "") is not None for label in labels])
+        spelled = [any(form.fullmatch(label or "") for form in (INTERVAL, DATES)) for label in labels]
+        plain = single | (labels == TOP) | np.array(spelled)
         return "intervals" if bool(plain.all()) else "levels"
 
     @classmethod
@@ -79,7 +80,7 @@ class Codebook:
         """Means of ranges; a single value, and a range with missing values in it, is published as that."""
         plain = (low == high) | hierarchy.spans_missing(low, high)
         labels = [
-            hierarchy.label(int(first), int(last)) if simple else spelled(float(f"{mean:.10g}"))
+            hierarchy.label(int(first), int(last)) if simple else hierarchy.spelled(mean)
             for first, last, simple, mean in zip(low, high, plain, means, strict=True)
         ]
         numeric = all(label is None or _is_number(label) for label in labels)
@@ -91,6 +92,7 @@ class Codebook:
     @classmethod
     def parsed(cls, hierarchy: Hierarchy, labels: Sequence[str | None]) -> Codebook | int:
         """What published labels stand for, or how many of them stand for nothing here."""
+        hierarchy.leaves(labels)
         ranges = [hierarchy.parse(label) for label in labels]
         unknown = sum(found is None for found in ranges)
         if unknown:

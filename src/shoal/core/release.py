@@ -289,6 +289,8 @@ class Release:
         """Raises unless entries of a codebook, which are the labels at some places, read as they were meant to."""
         labels = self.published.labels(name)
         hierarchy = self.schema[name].hierarchy
+        if book.raw and hierarchy is not None:
+            hierarchy.leaves(labels)
         for entry in entries.tolist():
             shown, meant = labels[places[entry]], book.labels[entry]
             if book.raw and hierarchy is not None:  # as it came, which may be another spelling
@@ -311,7 +313,7 @@ class Release:
 
     def _leaves(self, name: str) -> Codes:
         hierarchy = self._hierarchy(name)
-        leaves = [hierarchy.leaf(label) for label in self.published.labels(name)]
+        leaves = hierarchy.leaves(self.published.labels(name))
         if None in leaves:
             raise _unknown_values(name, leaves.count(None))
         return np.array(leaves, np.int32)
@@ -384,6 +386,7 @@ class Release:
         columns = [
             {"name": column.name, "role": str(column.role), "kind": str(column.kind)}
             | ({"spelling": self.spellings[column.name]} if column.name in self.spellings else {})
+            | ({} if column.form is None else {"format": column.form})
             for column in self.schema.columns
         ]
         tables = [
@@ -454,7 +457,7 @@ class Release:
         """A sensitive attribute without its values: the leaf of each published label, the table's counts, the tree."""
         hierarchy = self.schema[name].hierarchy
         assert hierarchy is not None
-        leaves = [hierarchy.leaf(label) for label in self.holding(name).labels(name)]
+        leaves = hierarchy.leaves(self.holding(name).labels(name))
         if None in leaves:
             raise VerificationError(
                 f"column {name!r}: {leaves.count(None)} published values are not read back as they were written"

@@ -119,6 +119,7 @@ class Rule:
             {name: column.role for name, column in chosen.items()},
             self._hierarchy_for,
             kinds={column.name: column.kind for column in encoded},
+            formats={column.name: column.form for column in encoded if column.form is not None},
             missing_rules={column.name: column.missing for column in encoded},
             strict=self.schema.strict,
         )

@@ -52,11 +52,13 @@ def refused(name: str, role: Role, absent: int, records: int) -> InputError:
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """One column: its role, its kind, its hierarchy and its missing-value rule."""
+    """One column: its role, its kind, the format of its dates or numbers where it is none that needs no word, its
+    hierarchy and its missing-value rule."""
 
     name: str
     role: Role
     kind: Kind
+    form: str | None = None
     hierarchy: Hierarchy | None = None
     missing: Missing = Missing.VALUE
 

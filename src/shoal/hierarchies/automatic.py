@@ -12,7 +12,6 @@ from typing_extensions import Doc
 from shoal.core.contracts import Builder
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import Examples
-from shoal.core.schema import Kind
 from shoal.core.values import Values
 from shoal.hierarchies.dates import Dates
 from shoal.hierarchies.intervals import Intervals
@@ -30,6 +29,7 @@ class Automatic(Builder):
     A hierarchy that knows what the values mean is better; `shoal hierarchy` writes this one for editing.
 
     Example:
+        >>> from shoal.core.schema import Kind
         >>> ages = Values.of("age", Kind.NUMERIC, [str(age) for age in range(17, 91)])
         >>> [level.tolist() for level in Automatic().build(ages).labels[4:]]
         [['[0-39]', '[40-79]', '[80-119]'], ['[0-79]', '[80-159]'], ['*']]
@@ -43,10 +43,10 @@ class Automatic(Builder):
         return replace(self._built(values), automatic=True)
 
     def _built(self, values: Values) -> Hierarchy:
+        if values.calendar is not None and len(values.texts) > 2:
+            return Dates().build(values)
         if values.numbers is not None and len(values.numbers) > 2:
             return self._numeric(values)
-        if values.kind is Kind.DATE and len(values.texts) > 2:
-            return Dates().build(values)
         lengths = {len(text) for text in values.texts}
         if (
             len(values.texts) > 2

@@ -49,7 +49,7 @@ class Intervals(Builder):
     )
 
     def build(self, values: Values) -> Hierarchy:
-        if values.numbers is None:
+        if values.numbers is None or values.calendar is not None:
             raise HierarchyError(f"column {values.column!r} is {values.kind}; intervals need a numeric one")
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
             raise HierarchyError(f"the hierarchy of column {values.column!r}: bottom must be below top")

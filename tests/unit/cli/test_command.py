@@ -188,3 +188,45 @@ def test_exit_codes_are_shown_where_people_look(capsys: pytest.CaptureFixture[st
     shown = " ".join(capsys.readouterr().out.split())
     for code, meaning in cli.EXIT_CODES.items():
         assert f"{code} {meaning}" in shown
+
+
+def test_formats_are_asked_for_given_kept_in_the_job_and_known_to_the_manifest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target, saved = tmp_path / "people.csv", tmp_path / "out.csv", tmp_path / "job.toml"
+    rows = [
+        f"{1 + place % 12:02d}/{1 + place % 11:02d}/19{50 + place};{1 + place},{100 + place}\n" for place in range(40)
+    ]
+    source.write_text("born;wage\n" + "".join(rows * 2))
+    common = ("anonymize", str(source), "--quasi", "born,wage", "--k", "4", "-o", str(target))
+    dated, written = ("--date-format", "born=day-first"), ("--number-format", "wage=decimal-comma")
+    assert ended(*common) == 2 and "--date-format COLUMN=day-first" in capsys.readouterr().err
+    assert ended(*common, *dated) == 2 and "--number-format COLUMN=decimal-comma" in capsys.readouterr().err
+    assert ended(*common, *dated, "--number-format", "wage=german") == 2 and not target.exists()
+    assert ended(*common, *dated, *written, "--save-job", str(saved)) == 0
+    first = target.read_bytes()
+    assert ended("anonymize", "--job", str(saved)) == 0 and target.read_bytes() == first
+    capsys.readouterr()
+    for given in ((), ("--job", str(saved))):
+        assert ended("evaluate", str(source), str(target), *given, "--json") == 0
+        assert json.loads(capsys.readouterr().out)["findings"]["k"]["value"] >= 4
+    assert [column["format"] for column in json.loads((tmp_path / "out.csv.manifest.json").read_text())["columns"]] == [
+        "day-first",
+        "decimal-comma",
+    ]
+
+
+def test_how_columns_were_read_is_told_on_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "people.csv"
+    rows = [f"{13 + place % 15}.05.19{50 + place}\n" for place in range(40)]
+    source.write_text("born\n" + "".join([*rows, "31.02.1984\n"]))
+    for command in (
+        ("diagnose", "--quasi", "born"),
+        ("hierarchy", "--column", "born"),
+        ("anonymize", "--quasi", "born", "--k", "2", "-o", str(tmp_path / "out.csv")),
+    ):
+        assert ended(command[0], str(source), *command[1:], "--json") == 0
+        captured = capsys.readouterr()
+        assert json.loads(captured.out)
+        assert "note: column 'born' is read as dates with the day first" in captured.err
+        assert "1 of its 41 distinct values are no dates" in captured.err and "31.02" not in captured.err

@@ -127,7 +127,7 @@ def test_dates_with_times() -> None:
     assert [level.tolist() for level in tree.labels[1:]] == [
         ["1984-05-17", "1991-01-30"], ["1984-Q2", "1991-Q1"], ["1984", "1991"], ["*"],
     ]  # fmt: skip
-    for units in ([], ["year", "month"], ["year", "year"]):
+    for units in (["year", "month"], ["year", "year"], ["week", "month"], ["week", "day"]):
         with pytest.raises(shoal.errors.HierarchyError, match="fine to coarse"):
             Dates(units=units).build(values)
     with pytest.raises(shoal.errors.ParameterError):

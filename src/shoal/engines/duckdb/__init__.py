@@ -103,6 +103,7 @@ class DuckDB(Engine):
         hierarchy_for: Callable[[Values, Role], Hierarchy],
         *,
         kinds: Mapping[str, Kind],
+        formats: Mapping[str, str],
         missing_rules: Mapping[str, Missing],
         strict: bool,
     ) -> Dataset:
@@ -117,7 +118,10 @@ class DuckDB(Engine):
         if not session.value(f"SELECT count(*) FROM {tallied}"):
             raise InputError("the table has no record")
         found = {name: distinct(session, tallied, f"v{at}", source.came(name)) for at, name in enumerate(named)}
-        encoded = {name: encode(name, each.values, kinds.get(name), source.missing) for name, each in found.items()}
+        encoded = {
+            name: encode(name, each.values, kinds.get(name), source.missing, formats.get(name))
+            for name, each in found.items()
+        }
         dropping = _dropping(found, encoded, roles, missing_rules)
         tallied, kept = _without(session, tallied, dropping, found, encoded)
         columns, held = [], {}
@@ -136,9 +140,8 @@ class DuckDB(Engine):
             codes = np.zeros(len(there), np.int32)
             codes[there] = leaves
             held[name] = CodedColumn(hierarchy, raw, translation(session, found[name], codes, there))
-            columns.append(
-                Column(name=name, role=roles[name], kind=each.values.kind, hierarchy=hierarchy, missing=rule)
-            )
+            kind, form = each.values.kind, each.values.form
+            columns.append(Column(name=name, role=roles[name], kind=kind, form=form, hierarchy=hierarchy, missing=rule))
         codes_of = {f"l{at}": (f"t.v{at}", held[name].codes) for at, name in enumerate(named)}
         selected = ", ".join(f"{alias}.code AS v{at}" for at, alias in enumerate(codes_of))
         coded = session.create(f"SELECT {selected}, t.n FROM {joined(f'{tallied} AS t', codes_of)}")

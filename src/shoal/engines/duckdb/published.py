@@ -133,7 +133,7 @@ class DuckDBPublished:
 
     def _leaves(self, name: str, tree: Hierarchy) -> Codes:
         """The leaf of each label of a sensitive column."""
-        leaves = [tree.leaf(label) for label in self._known[name]]
+        leaves = tree.leaves(self._known[name])
         if None in leaves:
             raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
         return np.array(leaves, dtype=np.int32)

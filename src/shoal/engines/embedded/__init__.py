@@ -65,6 +65,7 @@ class Embedded(Engine):
         hierarchy_for: HierarchyFor,
         *,
         kinds: Mapping[str, Kind],
+        formats: Mapping[str, str],
         missing_rules: Mapping[str, Missing],
         strict: bool,
     ) -> Dataset:
@@ -81,7 +82,7 @@ class Embedded(Engine):
             raise InputError("the table has no record")
         for name in named:
             column = loaded.pop(name) if name in loaded else source.load([name])[name]
-            encoded[name] = encode(name, column, kinds.get(name), source.missing)
+            encoded[name] = encode(name, column, kinds.get(name), source.missing, formats.get(name))
         kept = _kept(encoded, roles, missing_rules, records)
         columns, held = [], {}
         for name in source.names:
@@ -94,9 +95,8 @@ class Embedded(Engine):
                 each = Encoded(each.codes[kept], each.values, each.raw)
             codes, hierarchy, raw = bind(each, hierarchy_for(each.values, roles[name]))
             held[name] = EncodedColumn(codes, hierarchy, raw)
-            columns.append(
-                Column(name=name, role=roles[name], kind=each.values.kind, hierarchy=hierarchy, missing=rule)
-            )
+            kind, form = each.values.kind, each.values.form
+            columns.append(Column(name=name, role=roles[name], kind=kind, form=form, hierarchy=hierarchy, missing=rule))
         records = records if kept is None else int(kept.sum())
         table = EmbeddedTable(source, held, records, kept)
         return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)

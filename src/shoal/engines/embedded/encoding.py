@@ -11,14 +11,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.core.dates import Calendar, of_typed
+from shoal.core.formats import Reading, dated, understood
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import LARGEST, Hierarchy, are_numbers, ascending, number, spelled
+from shoal.core.numbers import FORMATS
 from shoal.core.schema import Kind
 from shoal.core.survey import spaced
-from shoal.core.values import Values
+from shoal.core.values import Values, chronological
 from shoal.errors import HierarchyError, InputError, SchemaError, ShoalError
 
-_DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?")
 _IDLE_FRACTION = re.compile(r"(?<=:\d\d)\.0+(?!\d)")
 _PADDED = re.compile(r"[-+]?0\d+")
 MISSING = -1
@@ -59,14 +61,21 @@ def _is_numeric(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def _kind(values: pa.Array, texts: list[str], numbers: NDArray[np.float64] | None) -> Kind:
-    if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
-        return Kind.DATE
-    if numbers is not None:
-        return Kind.NUMERIC
-    if texts and all(_DATE.fullmatch(text) for text in texts):
-        return Kind.DATE
-    return Kind.CATEGORICAL
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _read(
+    name: str, values: pa.Array, texts: list[str], kind: Kind | None, form: str | None, *, plain: bool
+) -> Reading:
+    """How the distinct values of a column are understood."""
+    temporal = pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)
+    if temporal and kind in (None, Kind.DATE):
+        moments = of_typed(values)
+        return dated(texts, moments, Calendar("iso", moments.times))
+    if _is_text(values.type) or kind is Kind.DATE or form not in (None, *FORMATS):
+        return understood(name, texts, kind, form, plain=plain)
+    return Reading(texts)
 
 
 def _numbers(values: pa.Array, texts: list[str]) -> NDArray[np.float64] | None:
@@ -108,10 +117,14 @@ def dictionary(name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
 
 
-def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Collection[str] = ()) -> Encoded:
-    """A column as codes. The kind is found out unless it is given; a given one must fit.
+def encode(
+    name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Collection[str] = (), form: str | None = None
+) -> Encoded:
+    """A column as codes. The kind and the format of dates and numbers are found out unless they are given; given ones
+    must fit.
 
-    Blanks around a value do not count; one of nothing else, or one that is among `missing`, is missing.
+    Blanks around a value do not count; one of nothing else, one that is among `missing`, or a damaged date among dates
+    is missing.
     """
     combined = dictionary(name, column)
     indices = codes_of(combined)
@@ -133,8 +146,15 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
     texts = [text for text, holds in zip(texts, filled, strict=True) if holds]
     values = raw.take(pa.array(kept))
     numbers = _numbers(values, texts)
-    found = kind or _kind(values, texts, numbers)
-    if found is Kind.NUMERIC and numbers is None and texts:
+    reading = _read(name, values, texts, kind, form, plain=numbers is not None)
+    if reading.calendar is not None or reading.form is not None:
+        sound = np.array([text is not None for text in reading.texts], dtype=np.bool_)
+        kept, values, texts = kept[sound], values.filter(pa.array(sound)), [text for text in reading.texts if text]
+        if reading.form is not None and _is_text(values.type):  # in another spelling than a release has
+            values = pa.array(texts, values.type)
+        numbers = _numbers(values, texts) if reading.quantities is None else reading.quantities[sound]
+    found = kind or reading.kind or (Kind.CATEGORICAL if numbers is None else Kind.NUMERIC)
+    if found is Kind.NUMERIC and numbers is None and texts and reading.doubt is None:
         numbers = np.array([number(text) for text in texts], dtype=np.float64)
         unfit, large = int(np.sum(~np.isfinite(numbers))), int(np.sum(np.abs(numbers) > LARGEST))
         if unfit or large:
@@ -142,29 +162,26 @@ def encode(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Colle
             if not unfit:
                 what = f"{large} of its {len(texts)} distinct values are beyond {LARGEST:g}, too large to reckon with"
             raise SchemaError(f"column {name!r} is said to be numeric and {what}")
-    if kind is Kind.DATE and not pa.types.is_temporal(values.type):
-        unfit = sum(_DATE.fullmatch(text) is None for text in texts)
-        if unfit:
-            raise SchemaError(
-                f"column {name!r} is said to hold dates and {unfit} of its {len(texts)} distinct values are not dates "
-                "like 1984-05-17"
-            )
     if len(set(texts)) < len(texts):  # blanks beside: the shortest spelling stands for all, whichever came first
         raws = [str(value) for value in values.to_pylist()]
         shortest = sorted(range(len(texts)), key=lambda place: (len(raws[place]), raws[place]))
         kept, texts, values = kept[shortest], [texts[place] for place in shortest], values.take(pa.array(shortest))
         numbers = None if numbers is None else numbers[shortest]
     listed = np.array(texts, dtype=object)
-    quantities = numbers if found is Kind.NUMERIC and texts else None
+    measured = found is Kind.NUMERIC or reading.calendar is not None
+    quantities = numbers if measured and texts else None
     if quantities is None:
         order = np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
     else:
-        order = ascending(texts, quantities)
+        order = (ascending if found is Kind.NUMERIC else chronological)(texts, quantities)
     fresh = np.append(True, listed[order][1:] != listed[order][:-1])[: len(order)]
     first = order[fresh]
     translation = np.full(len(raw) + 1, MISSING, dtype=np.int32)
     translation[kept[order]] = np.cumsum(fresh, dtype=np.int32) - np.int32(1)
-    described = Values(name, found, listed[first], None if quantities is None else quantities[first])
+    described = Values(
+        name, found, listed[first], None if quantities is None else quantities[first], reading.calendar, reading.form,
+        reading.doubt, reading.notes,
+    )  # fmt: skip
     return Encoded(translation[indices], described, values.take(pa.array(first)))
 
 
@@ -212,11 +229,13 @@ def bind(
     With `counts`, a code counts as so many records.
     """
     values = encoded.values
-    if values.kind is not Kind.NUMERIC:
+    if values.calendar is not None:
+        hierarchy = hierarchy.dated(values.calendar)
+    elif values.kind is not Kind.NUMERIC:
         hierarchy = replace(hierarchy, values=None, bounds=None)
     if encoded.has_missing:
         hierarchy = hierarchy.with_missing()
-    leaves = [hierarchy.leaf(text) for text in values.texts]
+    leaves = hierarchy.leaves(values.texts.tolist())
     found = np.array([MISSING if leaf is None else leaf for leaf in leaves], dtype=np.int32)
     lacking = int(np.sum(found == MISSING))
     if lacking:

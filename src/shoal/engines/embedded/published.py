@@ -80,7 +80,7 @@ class EmbeddedPublished:
             codes, labels = self._column(name)
             size = len(labels)
             if hierarchy is not None:
-                leaves = [hierarchy.leaf(label) for label in labels]
+                leaves = hierarchy.leaves(labels)
                 if None in leaves:
                     raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
                 codes, size = np.array(leaves, dtype=np.int32)[codes], hierarchy.size
