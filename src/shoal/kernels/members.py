@@ -52,7 +52,7 @@ def _cheapest(points, growth, costs, low, high):
 
 
 @njit(cache=True, nogil=True)
-def _reach(costs, point, box_low, box_high):
+def reach(costs, point, box_low, box_high):
     """The most that a point of a box can be away from a point."""
     total = 0.0
     for attribute in range(len(point)):
@@ -77,8 +77,8 @@ def _farthest(points, growth, costs, origin):
             return chosen
         child = boxes.left[node]
         if child >= 0:
-            first = _reach(costs, points[origin], boxes.low[child], boxes.high[child])
-            second = _reach(costs, points[origin], boxes.low[child + 1], boxes.high[child + 1])
+            first = reach(costs, points[origin], boxes.low[child], boxes.high[child])
+            second = reach(costs, points[origin], boxes.low[child + 1], boxes.high[child + 1])
             push(growth.walk, child, -first, -second)
             continue
         for place in range(boxes.begins[node], boxes.ends[node]):

@@ -208,9 +208,15 @@ def test_leftovers_join_where_they_add_least(scattered: tuple) -> None:
 
     low, high = np.array([group.min(axis=0) for group in groups]), np.array([group.max(axis=0) for group in groups])
     sizes = np.array([len(group) for group in groups])
-    held = merging.ranges(low, high, sizes, costs)
-    merging.place_leftovers(owners, np.arange(len(points), dtype=np.int32), points, held, costs, GO_ON)
-    assert owners[0] == min(range(20), key=extra)
+    best = min(range(20), key=extra)
+    tuples = np.arange(len(points), dtype=np.int32)
+    for l, others, expected in ((0, 0, best), (2, 0, best), (2, sizes[best], None)):
+        owners[0] = -1
+        # Full clusters take no more of the value than 1/l.
+        counts = np.full(20, 0 if others == 0 else 10**6, np.int64)
+        now = merging.ranges(low.copy(), high.copy(), sizes.copy(), costs)
+        merging.place_leftovers(merging.Leftovers(np.zeros(1, np.int64), counts, l), owners, tuples, points, now, costs, GO_ON)
+        assert owners[0] == (-1 if expected is None else expected)
 
 
 def test_bisecting_parts_the_two_farthest(scattered: tuple) -> None:
