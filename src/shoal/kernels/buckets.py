@@ -13,8 +13,6 @@ EVERY = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)
 ENDLESS = np.iinfo(np.int64).max
 """More draws than there are, where no rule limits them."""
-ANY = -2
-"""The stamp of a draw for which it does not matter what was used."""
 
 
 class Buckets(NamedTuple):
@@ -43,18 +41,20 @@ class Buckets(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """Which values may be drawn: not those that were `used` at `stamp`, and of those with no more than `coming`
-    records only as long as `tight[0]` is positive."""
+    """Which values may be drawn. Those `used` at `stamp` are in the round already, and drawn again only if `again`.
+    A value of which no more than `coming` records are left is scarce: drawing it takes of `slack[0]`, and drawing it
+    again of `slack[1]` too, and neither may fall below 0."""
 
     used: Any
     stamp: Any
+    again: Any
     coming: Any
-    tight: Any
+    slack: Any
 
 
 class Shape(NamedTuple):
-    """What clusters shall be: `rounds` of l different values each, then any values up to `sizes`. Without `hall`
-    nothing is kept back for the clusters to come."""
+    """What clusters shall be: so many `rounds`, which together take as many records as `sizes` says, and each at least
+    `l` different values. Without `hall` nothing is kept back for the rounds to come."""
 
     rounds: Any
     sizes: Any
@@ -88,13 +88,17 @@ def filled(points, values, counts, left, boxes, origin):
 @njit(cache=True, nogil=True, inline="always")
 def _open(value, buckets, rule):
     left = buckets.left[value]
-    return left > 0 and rule.used[value] != rule.stamp and (left > rule.coming or rule.tight[0] > 0)
+    if left == 0:
+        return False
+    if rule.used[value] != rule.stamp:
+        return left > rule.coming or rule.slack[0] > 0
+    return rule.again and (left > rule.coming or (rule.slack[0] > 0 and rule.slack[1] > 0))
 
 
 @njit(cache=True, nogil=True)
 def _open_mask(buckets, rule):
     """The bits of the values that may be drawn, perhaps with others."""
-    if len(buckets.left) > 64 and rule.tight[0] > 0:
+    if len(buckets.left) > 64 and rule.slack[0] > 0:
         return EVERY
     mask = NONE
     for value in range(len(buckets.left)):
@@ -162,13 +166,14 @@ def _farthest(buckets, rule, costs, origin):
 
 @njit(cache=True, nogil=True)
 def _next(size, buckets, rule, costs, low, high):
-    """Draws the record with which a cluster goes on, or begins, and returns its kind; -1 when there is none."""
+    """Draws the record with which a cluster goes on, or begins; returns its kind, -1 when there is none, and whether
+    its value is new in this round."""
     if size > 0:
         kind = _cheapest(buckets, rule, costs, low, high)
     else:
         kind = _farthest(buckets, rule, costs, buckets.origin[0])
     if kind < 0:
-        return kind
+        return kind, False
     point, value = buckets.points[kind], buckets.values[kind]
     if size == 0:
         buckets.origin[0] = kind
@@ -176,16 +181,18 @@ def _next(size, buckets, rule, costs, low, high):
     for attribute in range(len(low)):
         low[attribute] = min(low[attribute], point[attribute])
         high[attribute] = max(high[attribute], point[attribute])
+    fresh = rule.used[value] != rule.stamp
     if buckets.left[value] <= rule.coming:
-        rule.tight[0] -= 1
-    rule.used[value] = max(rule.used[value], rule.stamp)
+        rule.slack[0] -= 1
+        rule.slack[1] -= not fresh
+    rule.used[value] = rule.stamp
     buckets.left[value] -= 1
     end = len(buckets.owners) if kind + 1 == len(buckets.firsts) else buckets.firsts[kind + 1]
     buckets.owners[end - buckets.remaining[kind]] = buckets.clusters[0]
     buckets.remaining[kind] -= 1
     if buckets.remaining[kind] == 0:
         _strike(kind, buckets)
-    return kind
+    return kind, fresh
 
 
 @njit(cache=True, nogil=True)
@@ -208,12 +215,12 @@ def _strike(kind, buckets):
 
 
 @njit(cache=True, nogil=True)
-def _slack(left, coming, l):
-    """How many records of values that have no more than `coming` can be drawn so that as many rounds of l different
-    values are possible (Hall): a round takes a value once, so of each value no more than `coming` count."""
-    total = -coming * l
+def _slack(left, rounds, l):
+    """How many records more there are than `rounds` of l different values need (Hall): a round takes a value once, so
+    of each value no more than `rounds` records count."""
+    total = -rounds * l
     for count in left:
-        total += min(count, coming)
+        total += min(count, rounds)
     return total
 
 
@@ -222,29 +229,35 @@ def draw(buckets, shape, costs, until, flag):
     """Draws clusters until there are so many; whether all of them could be finished. With `hall` they can.
 
     A cluster begins with the record farthest from where the last one began, and takes the one that adds least loss of
-    all that may be drawn.
+    all that may be drawn. A round may take a value again as long as it can still reach l different ones.
+
+    Why the slacks: with m values lacking in this round and q rounds to come, all of them can be had if
+    Σ min(left, q) ≥ q·l, and Σ min(left, q, and one more of a value that this round lacks) ≥ q·l + m. A draw lowers
+    the first sum by one where the value is scarce; the second, only where this round has the value already.
     """
     dimensions = buckets.points.shape[1]
     low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
     used = np.full(len(buckets.left), -1, np.int64)
-    tight = np.full(1, ENDLESS, np.int64)
+    slack = np.full(2, ENDLESS, np.int64)
     coming = shape.rounds[buckets.clusters[0] :].sum()
     stamp = 0
     while buckets.clusters[0] < until and not flag[0]:
         cluster, size = buckets.clusters[0], 0
+        draws = shape.sizes[cluster] // shape.rounds[cluster]
         for _ in range(shape.rounds[cluster]):
+            if shape.hall:
+                slack[0] = _slack(buckets.left, coming - 1, shape.l)
+                slack[1] = _slack(buckets.left, coming, shape.l)
             coming -= 1
             stamp += 1
-            if shape.hall:
-                tight[0] = _slack(buckets.left, coming, shape.l)
-            for _ in range(shape.l):
-                if _next(size, buckets, Rule(used, stamp, coming, tight), costs, low, high) < 0:
+            lacking = shape.l
+            for place in range(draws):
+                rule = Rule(used, stamp, draws - place > lacking, coming, slack)
+                kind, fresh = _next(size, buckets, rule, costs, low, high)
+                if kind < 0:
                     return False
+                lacking -= fresh
                 size += 1
-        while size < shape.sizes[cluster]:
-            if _next(size, buckets, Rule(used, ANY, coming, tight), costs, low, high) < 0:
-                return False
-            size += 1
         buckets.clusters[0] += 1
     return True
 
@@ -256,14 +269,14 @@ def gather(buckets, least, l, costs, spare, flag):
     cluster could be finished."""
     dimensions = buckets.points.shape[1]
     low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
-    used, tight = np.full(len(buckets.left), -1, np.int64), np.full(1, ENDLESS, np.int64)
-    rule = Rule(used, ANY, np.int64(0), tight)
+    used, slack = np.zeros(len(buckets.left), np.int64), np.full(2, ENDLESS, np.int64)
+    rule = Rule(used, 0, True, 0, slack)
     rest = buckets.left.sum()
     while rest > spare and not flag[0]:
         size, most = 0, 0
         counts = np.zeros(len(buckets.left), np.int64)
         while size < least or most * l > size:
-            kind = _next(size, buckets, rule, costs, low, high)
+            kind, _ = _next(size, buckets, rule, costs, low, high)
             if kind < 0:
                 return False
             size, rest = size + 1, rest - 1
