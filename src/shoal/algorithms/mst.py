@@ -45,13 +45,21 @@ class Mst(Clustering):
         Doc("how numeric attributes are published: along a hierarchy if one was given, or always as this says"),
     ] = "given"
 
+    cut: Annotated[
+        Literal["balanced", "literal"],
+        Doc("which edges go: the longest that leave k records on both sides, or the ⌊n/k⌋ - 1 longest of all"),
+    ] = "balanced"
+
     by_union: ClassVar[bool] = True
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
-        from shoal.kernels.spanning import cut
+        from shoal.kernels.spanning import cut, cut_evenly
 
         edges, lengths = spanning_tree(records.points, records.dataset.hierarchies, run)
         least = records.policy.least
-        subtrees = cut(edges, lengths, records.counts, len(records) // least - 1, least, run.flag)
+        if self.cut == "balanced":
+            subtrees = cut_evenly(edges, lengths, records.counts, least, run.flag)
+        else:
+            subtrees = cut(edges, lengths, records.counts, len(records) // least - 1, least, run.flag)
         run.check()
         return subtrees[records.tuples], {"edges": len(edges), "subtrees": int(subtrees.max()) + 1}

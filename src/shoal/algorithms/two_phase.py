@@ -17,15 +17,18 @@ from shoal.core.grouping import Codes
 from shoal.core.parameters import Examples
 from shoal.core.run import Run
 
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, kw_only=True)
 class TwoPhase(Clustering):
     """Phase one grows clusters as k-member does, and lets a cluster that has k records take more as long as the
-    next one adds no more loss than the cluster already pays for each of its records. Phase two splits every
-    cluster of 2k records or more.
+    next one adds no more loss than it would pay together with its own nearest, were it to begin another cluster. Phase
+    two splits every cluster of 2k records or more.
 
     Splitting A bisects a big cluster around its two farthest members, again and again. Splitting B runs k-member
-    inside it. Splitting `none` keeps the big clusters.
+    inside it. Both keep a split only if the loss falls, so that they lose no more than phase one; whether they lose
+    less than k-member depends on the table. Splitting `none` keeps the big clusters.
 
     The method is reconstructed: of the work that proposes it only the abstract, the titles of its listings and its
     figures' captions were at hand.
@@ -71,7 +74,7 @@ class TwoPhase(Clustering):
 
 
 def _regrown(records: Records, owners: Codes, sizes: NDArray[np.int64], run: Run) -> Codes:
-    """Every cluster of twice the least size or more, clustered by k-member on its own."""
+    """Every cluster of twice the least size or more, clustered by k-member on its own where that loses less."""
     least = records.policy.least
     by_cluster = np.argsort(owners, kind="stable")
     ends = np.cumsum(sizes)
@@ -83,8 +86,18 @@ def _regrown(records: Records, owners: Codes, sizes: NDArray[np.int64], run: Run
         members = by_cluster[ends[cluster] - sizes[cluster] : ends[cluster]]
         inside = records.some(members)
         parts, found = grown(inside, 0, quiet)
-        split[members] = placed(inside, parts, quiet) + clusters
-        clusters += found
+        parts = placed(inside, parts, quiet)
+        if _paid(inside, parts) < _paid(inside, np.zeros_like(parts)) - ROUNDING:
+            split[members] = np.where(parts > 0, parts + clusters - 1, cluster)
+            clusters += found - 1
         if place % 64 == 0:
             run.report(place / len(big), "splitting clusters")
     return split
+
+
+def _paid(records: Records, owners: Codes) -> float:
+    """The loss of all records of a clustering."""
+    from shoal.kernels.merging import ranges
+
+    held = ranges(*records.ranges(owners), records.costs)
+    return float((held.sizes * held.paid).sum())
