@@ -7,7 +7,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _VERBS = ("read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "evaluate", "attack", "verify")
-_MODULES = ("samples", "errors")
+_MODULES = ("samples", "errors", "distances")
 _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
     "Finding": "finding", "Findings": "finding", "Schema": "schema", "Pseudonyms": "pseudonyms", "Run": "run",

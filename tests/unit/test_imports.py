@@ -29,7 +29,7 @@ LAYERS = [
     ("core", "kernels"),
     PLUGINS,
     ("plots",),
-    ("registry", "job", "manifest", "api", "outcome", "samples", "balance"),
+    ("registry", "job", "manifest", "api", "outcome", "samples", "balance", "distances"),
     ("report",),
     ("cli", "web"),
 ]
