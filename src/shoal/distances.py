@@ -100,7 +100,9 @@ def distance_vector(hierarchies: Sequence[Hierarchy], one: Record, other: Record
 def _check(hierarchies: Sequence[Hierarchy], *records: Record) -> None:
     for record in records:
         if len(record) != len(hierarchies):
-            raise ParameterError(f"a record has {len(hierarchies)} values, one for each hierarchy; here are {len(record)}")
+            raise ParameterError(
+                f"a record has {len(hierarchies)} values, one for each hierarchy; here are {len(record)}"
+            )
 
 
 def _leaf(hierarchy: Hierarchy, value: Value) -> int:

@@ -36,7 +36,9 @@ def records() -> list[tuple[object, ...]]:
 
 
 def test_the_published_distances(patients: shoal.Dataset, records: list[tuple[object, ...]]) -> None:
-    found = {(one, other): hdist(patients.hierarchies, records[one - 1], records[other - 1]) for one, other in PUBLISHED}
+    found = {
+        (one, other): hdist(patients.hierarchies, records[one - 1], records[other - 1]) for one, other in PUBLISHED
+    }
     assert found == PUBLISHED
 
 
@@ -53,7 +55,8 @@ def test_the_tree_is_spanned_by_the_same_distance(patients: shoal.Dataset) -> No
     summary, trees = patients.summary, patients.hierarchies
     edges, lengths = spanning_tree(np.ascontiguousarray(summary.keys.T), trees, Run())
     raw = [
-        tuple(tree.labels[0][leaf] for tree, leaf in zip(trees, leaves, strict=True)) for leaves in summary.keys.T.tolist()
+        tuple(tree.labels[0][leaf] for tree, leaf in zip(trees, leaves, strict=True))
+        for leaves in summary.keys.T.tolist()
     ]
     measured = [hdist(trees, raw[one], raw[other]) for one, other in edges.tolist()]
     assert lengths.tolist() == pytest.approx([float(length) for length in measured])

@@ -71,7 +71,9 @@ class Anatomy(Algorithm):
                 {"least": least, "groups": len(numbers), "broken": broken},
             )
         plan = Plan(dataset.summary.keys, owners, owners < 0, np.zeros((0, len(numbers)), np.int32), (), True)
-        return Recoding(plan, form="two-table", facts={"groups": len(numbers), "withheld": dataset.records - int(kept.sum())})
+        return Recoding(
+            plan, form="two-table", facts={"groups": len(numbers), "withheld": dataset.records - int(kept.sum())}
+        )
 
 
 def _drawn(codes: Codes, kept: Counts, least: int, generator: np.random.Generator, run: Run) -> Codes:

@@ -12,8 +12,9 @@ from typing_extensions import Doc
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._growing import grown
 from shoal.algorithms._merging import placed
-from shoal.algorithms._records import Records
+from shoal.algorithms._records import Records, numbered
 from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
 from shoal.core.run import Run
 
@@ -64,17 +65,18 @@ class TwoPhase(Clustering):
         sizes = np.bincount(owners)
         facts = {"clusters": len(sizes), "big": int(np.sum(sizes >= 2 * least))}
         run.report(0.8, "splitting clusters")
+        parts = owners
         if self.splitting == "A":
-            frozen = np.zeros(len(records), dtype=np.bool_)
-            bisect(owners, frozen, records.tuples, records.points, records.costs, least, False, run.flag)
+            parts, frozen = owners.copy(), np.zeros(len(records), dtype=np.bool_)
+            bisect(parts, frozen, records.tuples, records.points, records.costs, least, False, run.flag)
             run.check()
         elif self.splitting == "B":
-            owners = _regrown(records, owners, sizes, run.part(between=(0.8, 1.0)))
-        return owners, facts
+            parts = _regrown(records, owners, sizes, run.part(between=(0.8, 1.0)))
+        return _improved(records, owners, parts), facts
 
 
 def _regrown(records: Records, owners: Codes, sizes: NDArray[np.int64], run: Run) -> Codes:
-    """Every cluster of twice the least size or more, clustered by k-member on its own where that loses less."""
+    """Every cluster of twice the least size or more, clustered by k-member on its own."""
     least = records.policy.least
     by_cluster = np.argsort(owners, kind="stable")
     ends = np.cumsum(sizes)
@@ -86,18 +88,27 @@ def _regrown(records: Records, owners: Codes, sizes: NDArray[np.int64], run: Run
         members = by_cluster[ends[cluster] - sizes[cluster] : ends[cluster]]
         inside = records.some(members)
         parts, found = grown(inside, 0, quiet)
-        parts = placed(inside, parts, quiet)
-        if _paid(inside, parts) < _paid(inside, np.zeros_like(parts)) - ROUNDING:
-            split[members] = np.where(parts > 0, parts + clusters - 1, cluster)
-            clusters += found - 1
+        split[members] = placed(inside, parts, quiet) + clusters
+        clusters += found
         if place % 64 == 0:
             run.report(place / len(big), "splitting clusters")
     return split
 
 
-def _paid(records: Records, owners: Codes) -> float:
-    """The loss of all records of a clustering."""
+def _improved(records: Records, owners: Codes, parts: Codes) -> Codes:
+    """The clustering with those clusters split into their parts whose loss falls by that."""
+    parts = numbered(parts)
+    parents = np.empty(int(parts.max()) + 1, np.int32)
+    parents[parts] = owners
+    before, after = _paid(records, owners), np.bincount(parents, weights=_paid(records, parts))
+    falls = after < before - ROUNDING
+    return numbered(np.where(falls[owners], len(falls) + parts, owners))
+
+
+def _paid(records: Records, owners: Codes) -> Floats:
+    """The loss of each cluster, over all its records."""
     from shoal.kernels.merging import ranges
 
     held = ranges(*records.ranges(owners), records.costs)
-    return float((held.sizes * held.paid).sum())
+    paid: Floats = held.sizes * held.paid
+    return paid

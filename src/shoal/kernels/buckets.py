@@ -20,7 +20,7 @@ class Buckets(NamedTuple):
 
     - A *kind* is the records with equal tuples and equal values: `points`, `values`, `firsts` (its first record), and
       how many of its records are `remaining`;
-    - `left`: by value, how many of its records may still be drawn;
+    - `left`: by value, how many of its records may still be drawn; `begins`: whether a cluster may begin with it;
     - `roster`: a tree of boxes over the kinds; `masks`: for each node, a bit for each value (modulo 64) that is left
       under it;
     - `owners`: the cluster of each record, -1: none; `origin[0]`: the kind that the last cluster began with;
@@ -32,6 +32,7 @@ class Buckets(NamedTuple):
     firsts: Any
     remaining: Any
     left: Any
+    begins: Any
     roster: Roster
     masks: Any
     walk: Walk
@@ -69,7 +70,11 @@ def _bit(value):
 
 @njit(cache=True, nogil=True)
 def filled(points, values, counts, left, boxes, origin):
-    """All records still to be drawn; the first cluster begins as far from a kind as can be."""
+    """All records still to be drawn; the first cluster begins as far from a kind as can be.
+
+    Clusters begin with outliers, so not with values of which some records will not be drawn: those shall be the
+    outliers.
+    """
     tree = roster(boxes)
     masks = np.zeros(len(boxes.left), np.uint64)
     for node in range(len(masks) - 1, -1, -1):
@@ -79,8 +84,11 @@ def filled(points, values, counts, left, boxes, origin):
         else:
             for place in range(boxes.begins[node], boxes.ends[node]):
                 masks[node] |= _bit(values[boxes.order[place]])
+    surplus = -left
+    for kind in range(len(values)):
+        surplus[values[kind]] += counts[kind]
     return Buckets(
-        points, values, np.cumsum(counts) - counts, counts.copy(), left.copy(), tree, masks, walk_through(boxes),
+        points, values, np.cumsum(counts) - counts, counts.copy(), left.copy(), surplus <= 0, tree, masks, walk_through(boxes),
         np.full(counts.sum(), -1, np.int32), np.full(1, origin, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
 
@@ -136,8 +144,9 @@ def _cheapest(buckets, rule, costs, low, high):
 
 
 @njit(cache=True, nogil=True)
-def _farthest(buckets, rule, costs, origin):
-    """The kind that may be drawn from and is farthest from one; -1 when there is none."""
+def _farthest(buckets, rule, costs, origin, begins):
+    """The kind that may be drawn from and is farthest from one, of the values that `begins` names; -1 when there is
+    none."""
     boxes, masks, point = buckets.roster.boxes, buckets.masks, buckets.points[origin]
     mask = _open_mask(buckets, rule)
     best, chosen = -1.0, -1
@@ -158,7 +167,8 @@ def _farthest(buckets, rule, costs, origin):
             continue
         for place in range(boxes.begins[node], boxes.ends[node]):
             kind = boxes.order[place]
-            if buckets.remaining[kind] > 0 and _open(buckets.values[kind], buckets, rule):
+            value = buckets.values[kind]
+            if buckets.remaining[kind] > 0 and begins[value] and _open(value, buckets, rule):
                 here = pair(costs, point, buckets.points[kind])
                 if here > best:
                     best, chosen = here, kind
@@ -171,7 +181,9 @@ def _next(size, buckets, rule, costs, low, high):
     if size > 0:
         kind = _cheapest(buckets, rule, costs, low, high)
     else:
-        kind = _farthest(buckets, rule, costs, buckets.origin[0])
+        kind = _farthest(buckets, rule, costs, buckets.origin[0], buckets.begins)
+        if kind < 0:
+            kind = _farthest(buckets, rule, costs, buckets.origin[0], np.ones_like(buckets.begins))
     if kind < 0:
         return kind, False
     point, value = buckets.points[kind], buckets.values[kind]

@@ -3,11 +3,10 @@
 import numpy as np
 from numba import njit
 
-from shoal.kernels.cost import pair, span
+from shoal.kernels.cost import pair
 from shoal.kernels.index import joined
 
 EXHAUSTIVE = 256
-ROUNDING = 1e-9
 
 
 @njit(cache=True, nogil=True)
@@ -45,13 +44,6 @@ def _range(begin, end, members, points, tuples):
 
 
 @njit(cache=True, nogil=True)
-def _paid(begin, end, members, points, tuples, costs):
-    """The loss of all records of a part."""
-    low, high = _range(begin, end, members, points, tuples)
-    return (end - begin) * span(costs, low, high)
-
-
-@njit(cache=True, nogil=True)
 def _top_up(begin, middle, end, least, members, points, tuples, costs):
     """A half that is too small takes those of the other half that cost it least; returns where the halves meet."""
     low, high = np.empty(points.shape[1], points.dtype), np.empty(points.shape[1], points.dtype)
@@ -75,8 +67,7 @@ def bisect(owners, frozen, tuples, points, costs, least, once, flag):
     """Splits every cluster of twice `least` or more in two, and, unless `once`, the halves again, in place.
 
     Each member goes to the nearer of the two farthest ones; a half below `least` takes the members of the other one
-    that cost it least. A split is kept only if the loss falls. Clusters of equal records and of `frozen` ones are not
-    split. Cluster numbers have no gaps; one half keeps the number. Returns the number of clusters.
+    that cost it least. Clusters of equal records and of `frozen` ones are not split. Cluster numbers have no gaps; one half keeps the number. Returns the number of clusters.
     """
     members = np.argsort(owners, kind="mergesort").astype(np.int32)
     begins, ends = np.empty(len(owners), np.int64), np.empty(len(owners), np.int64)
@@ -98,7 +89,6 @@ def bisect(owners, frozen, tuples, points, costs, least, once, flag):
         if best <= 0.0:
             cluster += 1
             continue
-        whole = _paid(begin, end, members, points, tuples, costs)
         here, there = points[tuples[members[one]]], points[tuples[members[other]]]
         leaning = np.empty(end - begin, np.float64)
         nearer = 0
@@ -110,11 +100,6 @@ def bisect(owners, frozen, tuples, points, costs, least, once, flag):
         order = np.argsort(leaning, kind="mergesort")
         members[begin:end] = members[begin:end][order]
         middle = _top_up(begin, begin + nearer, end, least, members, points, tuples, costs)
-        halves = _paid(begin, middle, members, points, tuples, costs)
-        halves += _paid(middle, end, members, points, tuples, costs)
-        if halves >= whole - ROUNDING:
-            cluster += 1
-            continue
         ends[cluster] = middle
         begins[clusters], ends[clusters] = middle, end
         clusters += 1
