@@ -26,8 +26,8 @@ def merged(records: Records, owners: Codes, run: Run, *, by_union: bool = False)
     """The clustering with every cluster that breaks the policy merged with the one it fits best, until all hold.
 
     A cluster whose merger would cost more than leaving its records out is left out, as far as the budget goes; where
-    that gains nothing in the end, nobody more is left out than already was, as -1. Returns the clusters, -1 for records that are left out, and how
-    many mergers there were.
+    that gains nothing in the end, nobody more is left out than those who had no cluster before, -1. Returns the
+    clusters, -1 for records that are left out, and how many mergers there were.
     """
     # Leaving everybody out is no release, whatever the policy allows.
     budget = min(records.policy.budget(len(records)), len(records) - 1) - int(np.sum(owners < 0))

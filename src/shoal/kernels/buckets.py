@@ -55,11 +55,11 @@ class Rule(NamedTuple):
 
 class Shape(NamedTuple):
     """What clusters shall be: so many `rounds`, which together take as many records as `sizes` says, and each at least
-    `l` different values. Without `hall` nothing is kept back for the rounds to come."""
+    `wanted` different values. Without `hall` nothing is kept back for the rounds to come."""
 
     rounds: Any
     sizes: Any
-    l: Any
+    wanted: Any
     hall: Any
 
 
@@ -88,8 +88,8 @@ def filled(points, values, counts, left, boxes, origin):
     for kind in range(len(values)):
         surplus[values[kind]] += counts[kind]
     return Buckets(
-        points, values, np.cumsum(counts) - counts, counts.copy(), left.copy(), surplus <= 0, tree, masks, walk_through(boxes),
-        np.full(counts.sum(), -1, np.int32), np.full(1, origin, np.int64), np.zeros(1, np.int64),
+        points, values, np.cumsum(counts) - counts, counts.copy(), left.copy(), surplus <= 0, tree, masks,
+        walk_through(boxes), np.full(counts.sum(), -1, np.int32), np.full(1, origin, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
 
 
@@ -227,10 +227,10 @@ def _strike(kind, buckets):
 
 
 @njit(cache=True, nogil=True)
-def _slack(left, rounds, l):
-    """How many records more there are than `rounds` of l different values need (Hall): a round takes a value once, so
-    of each value no more than `rounds` records count."""
-    total = -rounds * l
+def _slack(left, rounds, wanted):
+    """How many records more there are than `rounds` of so many different values need (Hall): a round takes a value
+    once, so of each value no more than `rounds` records count."""
+    total = -rounds * wanted
     for count in left:
         total += min(count, rounds)
     return total
@@ -241,9 +241,9 @@ def draw(buckets, shape, costs, until, flag):
     """Draws clusters until there are so many; whether all of them could be finished. With `hall` they can.
 
     A cluster begins with the record farthest from where the last one began, and takes the one that adds least loss of
-    all that may be drawn. A round may take a value again as long as it can still reach l different ones.
+    all that may be drawn. A round may take a value again as long as it can still reach all that are wanted.
 
-    Why the slacks: with m values lacking in this round and q rounds to come, all of them can be had if
+    Why the slacks: with l values wanted, m of them lacking in this round, and q rounds to come, all can be had if
     Σ min(left, q) ≥ q·l, and Σ min(left, q, and one more of a value that this round lacks) ≥ q·l + m. A draw lowers
     the first sum by one where the value is scarce; the second, only where this round has the value already.
     """
@@ -258,11 +258,11 @@ def draw(buckets, shape, costs, until, flag):
         draws = shape.sizes[cluster] // shape.rounds[cluster]
         for _ in range(shape.rounds[cluster]):
             if shape.hall:
-                slack[0] = _slack(buckets.left, coming - 1, shape.l)
-                slack[1] = _slack(buckets.left, coming, shape.l)
+                slack[0] = _slack(buckets.left, coming - 1, shape.wanted)
+                slack[1] = _slack(buckets.left, coming, shape.wanted)
             coming -= 1
             stamp += 1
-            lacking = shape.l
+            lacking = shape.wanted
             for place in range(draws):
                 rule = Rule(used, stamp, draws - place > lacking, coming, slack)
                 kind, fresh = _next(size, buckets, rule, costs, low, high)
@@ -275,10 +275,10 @@ def draw(buckets, shape, costs, until, flag):
 
 
 @njit(cache=True, nogil=True)
-def gather(buckets, least, l, costs, spare, flag):
-    """Grows clusters by the record that adds least loss, whatever its value, until no value makes up more than 1/l of
-    the cluster, which then has `least` records or more; ends when `spare` records are left. Returns whether the last
-    cluster could be finished."""
+def gather(buckets, least, wanted, costs, spare, flag):
+    """Grows clusters by the record that adds least loss, whatever its value, until no value makes up more than one
+    part in `wanted` of the cluster, which then has `least` records or more; ends when `spare` records are left. Returns
+    whether the last cluster could be finished."""
     dimensions = buckets.points.shape[1]
     low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
     used, slack = np.zeros(len(buckets.left), np.int64), np.full(2, ENDLESS, np.int64)
@@ -287,7 +287,7 @@ def gather(buckets, least, l, costs, spare, flag):
     while rest > spare and not flag[0]:
         size, most = 0, 0
         counts = np.zeros(len(buckets.left), np.int64)
-        while size < least or most * l > size:
+        while size < least or most * wanted > size:
             kind, _ = _next(size, buckets, rule, costs, low, high)
             if kind < 0:
                 return False

@@ -128,11 +128,11 @@ def follow(into):
 
 class Leftovers(NamedTuple):
     """Records without a cluster that have one sensitive value: `held` says how many records of it each cluster has, and
-    it may make up 1/l of a cluster at most. With l = 0 every cluster is open."""
+    it may make up one part in `wanted` of a cluster at most; with 0 every cluster is open."""
 
     rows: Any
     held: Any
-    l: Any
+    wanted: Any
 
 
 @njit(cache=True, nogil=True)
@@ -145,7 +145,7 @@ def place_leftovers(leftovers, owners, tuples, points, held, costs, flag):
         best, chosen = np.inf, -1
         for cluster in range(len(held.sizes)):
             size, paid = held.sizes[cluster], held.sizes[cluster] * held.paid[cluster]
-            if (leftovers.held[cluster] + 1) * leftovers.l > size + 1:
+            if (leftovers.held[cluster] + 1) * leftovers.wanted > size + 1:
                 continue
             here = union(costs, held.low[cluster], held.high[cluster], point, point, (best + paid) / (size + 1))
             score = here * (size + 1) - paid

@@ -67,7 +67,8 @@ def bisect(owners, frozen, tuples, points, costs, least, once, flag):
     """Splits every cluster of twice `least` or more in two, and, unless `once`, the halves again, in place.
 
     Each member goes to the nearer of the two farthest ones; a half below `least` takes the members of the other one
-    that cost it least. Clusters of equal records and of `frozen` ones are not split. Cluster numbers have no gaps; one half keeps the number. Returns the number of clusters.
+    that cost it least. Clusters of equal records and of `frozen` ones are not split. Cluster numbers have no gaps; one
+    half keeps the number. Returns the number of clusters.
     """
     members = np.argsort(owners, kind="mergesort").astype(np.int32)
     begins, ends = np.empty(len(owners), np.int64), np.empty(len(owners), np.int64)

@@ -30,15 +30,15 @@ def cost_of(points: np.ndarray, costs: Costs, rows: list[int]) -> float:
     return float(span(costs, points[rows].min(axis=0), points[rows].max(axis=0)))
 
 
-def slack(left: np.ndarray, rounds: int, l: int) -> int:
-    return int(np.minimum(left, rounds).sum()) - rounds * l
+def slack(left: np.ndarray, rounds: int, wanted: int) -> int:
+    return int(np.minimum(left, rounds).sum()) - rounds * wanted
 
 
-def possible(left: np.ndarray, lacking: set[int], missing: int, rounds: int, l: int) -> bool:
+def possible(left: np.ndarray, lacking: set[int], missing: int, rounds: int, wanted: int) -> bool:
     """Whether `missing` more different values of those that are lacking, and then so many rounds, can be drawn."""
     extra = np.array([value in lacking for value in range(len(left))])
-    both = int(np.minimum(left, rounds + extra).sum()) - rounds * l - missing
-    return slack(left, rounds, l) >= 0 and both >= 0 and int((left[extra] > 0).sum()) >= missing
+    both = int(np.minimum(left, rounds + extra).sum()) - rounds * wanted - missing
+    return slack(left, rounds, wanted) >= 0 and both >= 0 and int((left[extra] > 0).sum()) >= missing
 
 
 def plain(points: np.ndarray, values: np.ndarray, costs: Costs, shape: kernel.Shape, origin: int) -> list[list[int]]:
@@ -54,11 +54,11 @@ def plain(points: np.ndarray, values: np.ndarray, costs: Costs, shape: kernel.Sh
             draws = int(shape.sizes[cluster] // shape.rounds[cluster])
             for place in range(draws):
 
-                def allowed(row: int, place: int = place, lacking: set[int] = lacking, draws: int = draws) -> bool:
-                    after, gone = left.copy(), lacking - {int(values[row])}
+                def allowed(row: int, coming: int = coming, more: int = draws - place - 1) -> bool:
+                    after, gone = left.copy(), lacking - {int(values[row])}  # noqa: B023
                     after[values[row]] -= 1
-                    missing = max(0, shape.l - (len(left) - len(gone)))
-                    return missing <= draws - place - 1 and possible(after, gone, missing, coming, shape.l)
+                    missing = max(0, shape.wanted - (len(left) - len(gone)))
+                    return missing <= more and possible(after, gone, missing, coming, shape.wanted)
 
                 open_to = [row for row in rest if allowed(row)]
                 if members:

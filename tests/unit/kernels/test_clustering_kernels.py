@@ -230,10 +230,10 @@ def test_leftovers_join_where_they_add_least(scattered: tuple) -> None:
     sizes = np.array([len(group) for group in groups])
     best = min(range(20), key=extra)
     tuples = np.arange(len(points), dtype=np.int32)
-    for l, already, expected in ((0, 10**6, best), (2, 0, best), (2, 10**6, -1)):
+    for wanted, already, expected in ((0, 10**6, best), (2, 0, best), (2, 10**6, -1)):
         owners[0] = -1
         held = merging.ranges(low.copy(), high.copy(), sizes.copy(), costs)
-        leftovers = merging.Leftovers(np.zeros(1, np.int64), np.full(20, already), l)
+        leftovers = merging.Leftovers(np.zeros(1, np.int64), np.full(20, already), wanted)
         merging.place_leftovers(leftovers, owners, tuples, points, held, costs, GO_ON)
         assert owners[0] == expected, "a cluster that has too much of a value takes no more of it"
 
