@@ -7,6 +7,7 @@ import numpy as np
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Counts
 from shoal.core.policy import Policy
+from shoal.core.schema import Kind
 from shoal.errors import InfeasibleError, SchemaError
 
 
@@ -14,6 +15,13 @@ def check_one_sensitive(dataset: Dataset, who: str) -> None:
     """Raises unless the schema names one sensitive attribute."""
     if len(dataset.schema.sensitive) != 1:
         raise SchemaError(f"{who} takes one sensitive attribute; the schema names {len(dataset.schema.sensitive)}")
+
+
+def as_categories(dataset: Dataset) -> dict[str, str]:
+    """A fact to tell where the sensitive attribute is numeric: close numbers count as different."""
+    (name,) = dataset.schema.sensitive
+    numeric = dataset.schema[name].kind == Kind.NUMERIC
+    return {"sensitive-numbers": "taken as categories, each a value of its own"} if numeric else {}
 
 
 def wanted_variety(policy: Policy) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms._eligibility import check_one_sensitive, eligible_counts
+from shoal.algorithms._eligibility import as_categories, check_one_sensitive, eligible_counts
 from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
@@ -29,7 +29,9 @@ class Anatomy(Algorithm):
 
     In every group all records have different values, so that whoever finds a person's group guesses the value right
     with probability 1/l at most. l is what the policy's models ask for. A table in which a value is too frequent has
-    no such groups: records of such values are withheld as far as the suppression allows.
+    no such groups: records of such values are withheld, as few as possible, if the suppression allows; which of them is
+    left to chance, and only their total is told. Numbers in the sensitive column are categories; put them into bins
+    first if close numbers mean the same. Missing values are one value.
 
     Does not protect against being found: the quasi-identifiers are published as they are, so k-anonymity and its kin
     cannot be asked for. Groups are drawn at random, so neighbours in a group have nothing in common.
@@ -71,9 +73,8 @@ class Anatomy(Algorithm):
                 {"least": least, "groups": len(numbers), "broken": broken},
             )
         plan = Plan(dataset.summary.keys, owners, owners < 0, np.zeros((0, len(numbers)), np.int32), (), True)
-        return Recoding(
-            plan, form="two-table", facts={"groups": len(numbers), "withheld": dataset.records - int(kept.sum())}
-        )
+        facts = {"groups": len(numbers), "withheld": dataset.records - int(kept.sum()), **as_categories(dataset)}
+        return Recoding(plan, form="two-table", facts=facts)
 
 
 def _drawn(codes: Codes, kept: Counts, least: int, generator: np.random.Generator, run: Run) -> Codes:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shoal.algorithms._buckets import DiverseClustering, drawable, filled, first_of_each, owners_of
-from shoal.algorithms._eligibility import kept_counts, wanted_variety
+from shoal.algorithms._eligibility import as_categories, kept_counts, wanted_variety
 from shoal.algorithms._merging import placed_diverse
 from shoal.algorithms._records import Records, portions
 from shoal.core.grouping import Codes, Counts
@@ -71,7 +71,7 @@ class BucketClustering(DiverseClustering):
         else:
             # More values are frequent than classes can be diverse, and the policy accepts that: mergers decide.
             owners[residue] = len(rounds) + np.arange(len(residue))
-        return owners, {"clusters": len(rounds), "residue": len(residue)}
+        return owners, {"clusters": len(rounds), "residue": len(residue), **as_categories(records.dataset)}
 
 
 def _shape(records: Records, left: Counts, wanted: int, room: float) -> tuple[Counts, Counts]:

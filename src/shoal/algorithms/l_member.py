@@ -9,7 +9,7 @@ import numpy as np
 from typing_extensions import Doc
 
 from shoal.algorithms._buckets import DiverseClustering, drawable, filled, first_of_each, owners_of
-from shoal.algorithms._eligibility import wanted_variety
+from shoal.algorithms._eligibility import as_categories, wanted_variety
 from shoal.algorithms._merging import placed, placed_diverse
 from shoal.algorithms._records import Records, portions
 from shoal.core.grouping import Codes, Counts
@@ -64,7 +64,7 @@ class LMember(DiverseClustering):
         (values,) = records.dataset.listed(records.policy.seed)
         lacking = left - np.bincount(values[owners >= 0], minlength=len(left))
         leftovers = first_of_each(records, lacking, owners)
-        facts = {"clusters": clusters, "leftovers": len(leftovers)}
+        facts: dict[str, Any] = {"clusters": clusters, "leftovers": len(leftovers), **as_categories(records.dataset)}
         if self.variant == "extended":
             kept = np.union1d(np.flatnonzero(owners >= 0), leftovers)
             owners[kept] = placed(records.some(kept), owners[kept], run)

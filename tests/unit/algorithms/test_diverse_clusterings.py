@@ -135,9 +135,12 @@ class TestBadInput:
         assert release.suppressed == 0
 
     def test_numbers_are_categories(self, algorithm: str) -> None:
-        """Neighbouring numbers count as different, as the docs say."""
+        """Neighbouring numbers count as different, and the facts say so."""
         release = shoal.anonymize(read([1, 2, 3, 4]), "frequency-l-diversity:l=2", algorithm=algorithm, seed=1)
         assert release.verify(release.policy)["frequency-l"].value >= 2
+        assert "categories" in release.recoding.facts["sensitive-numbers"]
+        named = shoal.anonymize(read(list("abcd")), "frequency-l-diversity:l=2", algorithm=algorithm, seed=1)
+        assert "sensitive-numbers" not in named.recoding.facts
 
     @pytest.mark.parametrize("sensitive", [[], ["disease", "job"]])
     def test_none_or_two_sensitive_attributes(self, algorithm: str, sensitive: list[str]) -> None:
