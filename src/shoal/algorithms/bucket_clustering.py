@@ -68,9 +68,9 @@ class BucketClustering(DiverseClustering):
         if len(residue) < wanted:
             (values,) = records.dataset.listed(records.policy.seed)
             owners = placed_diverse(records, owners, residue, values, wanted, run)
-        else:
-            # More values are frequent than classes can be diverse, and the policy accepts that: mergers decide.
-            owners[residue] = len(rounds) + np.arange(len(residue))
+        # Where a value is too frequent for rounds and the policy accepts that, mergers find a place.
+        homeless = residue[owners[residue] < 0]
+        owners[homeless] = len(rounds) + np.arange(len(homeless))
         return owners, {"clusters": len(rounds), "residue": len(residue), **as_categories(records.dataset)}
 
 

@@ -149,3 +149,10 @@ class TestBadInput:
         models = ["frequency-l-diversity:l=2"] if sensitive else ["t-closeness:t=1"]
         with pytest.raises(SchemaError, match="sensitive attribute"):
             shoal.anonymize(data, *models, algorithm=algorithm)
+
+
+def test_nobody_is_left_out_where_the_policy_asks_for_less_than_different_values() -> None:
+    """No value makes up more than two thirds of nine records; clusters of two different values leave one without."""
+    data = read(list("aaaaabbbb"))
+    release = shoal.anonymize(data, "frequency-l-diversity:l=1.5", algorithm="bucket-clustering", seed=1)
+    assert release.suppressed == 0 and len(release.classes) > 1
