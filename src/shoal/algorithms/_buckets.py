@@ -35,7 +35,7 @@ def drawable(records: Records) -> Counts:
     kept = eligible_counts(counts, wanted_variety(records.policy), records.policy.budget(len(records)))
     if kept.sum() == len(records):
         check_feasible(records)
-    rows = first_of_each(records, kept)
+    rows = some_of_each(records, kept)
     owners = np.full(len(records), -1, np.int32)
     owners[rows] = 0
     if not bool(records.holds(owners).all()):
@@ -47,10 +47,12 @@ def drawable(records: Records) -> Counts:
     return kept
 
 
-def first_of_each(records: Records, counts: Counts, owners: Codes | None = None) -> NDArray[np.int64]:
-    """So many records of each value, the first ones by tuple and keyed hash, of those that have no cluster."""
+def some_of_each(records: Records, counts: Counts, owners: Codes | None = None) -> NDArray[np.int64]:
+    """So many records of each value, drawn by the seed from those that have no cluster."""
     (values,) = records.dataset.listed(records.policy.seed)
     rows = np.arange(len(records)) if owners is None else np.flatnonzero(owners < 0)
+    # In their own order the last ones, with the greatest quasi-identifiers, would go.
+    rows = np.random.default_rng(records.policy.seed).permutation(rows)
     by_value = rows[np.argsort(values[rows], kind="stable")]
     held = values[by_value]
     ranks = np.arange(len(held)) - np.searchsorted(held, held)

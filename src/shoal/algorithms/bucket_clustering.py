@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.algorithms._buckets import DiverseClustering, drawable, filled, first_of_each, owners_of
+from shoal.algorithms._buckets import DiverseClustering, drawable, filled, owners_of, some_of_each
 from shoal.algorithms._eligibility import as_categories, kept_counts, wanted_variety
 from shoal.algorithms._merging import placed_diverse
 from shoal.algorithms._records import Records, portions
@@ -64,7 +64,7 @@ class BucketClustering(DiverseClustering):
         for _, end in portions(len(rounds), run, "drawing clusters"):
             draw(buckets, shape, records.costs, end, run.flag)
         owners = owners_of(buckets, order, len(rounds))
-        residue = first_of_each(records, buckets.left, owners)
+        residue = some_of_each(records, buckets.left, owners)
         if len(residue) < wanted:
             (values,) = records.dataset.listed(records.policy.seed)
             owners = placed_diverse(records, owners, residue, values, wanted, run)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from typing_extensions import Doc
 
-from shoal.algorithms._buckets import DiverseClustering, drawable, filled, first_of_each, owners_of
+from shoal.algorithms._buckets import DiverseClustering, drawable, filled, owners_of, some_of_each
 from shoal.algorithms._eligibility import as_categories, wanted_variety
 from shoal.algorithms._merging import placed, placed_diverse
 from shoal.algorithms._records import Records, portions
@@ -63,7 +63,7 @@ class LMember(DiverseClustering):
         owners = owners_of(buckets, order, clusters)
         (values,) = records.dataset.listed(records.policy.seed)
         lacking = left - np.bincount(values[owners >= 0], minlength=len(left))
-        leftovers = first_of_each(records, lacking, owners)
+        leftovers = some_of_each(records, lacking, owners)
         facts: dict[str, Any] = {"clusters": clusters, "leftovers": len(leftovers), **as_categories(records.dataset)}
         if self.variant == "extended":
             kept = np.union1d(np.flatnonzero(owners >= 0), leftovers)

@@ -40,6 +40,17 @@ def test_five_different_values_are_one_cluster_of_three_and_more(algorithm: str)
     assert classes(release) == [list("abcde")]
 
 
+@pytest.mark.parametrize("algorithm", ["bucket-clustering", "bucket-clustering:refine=true"])
+def test_the_four_patients_become_two_diverse(algorithm: str) -> None:
+    """Who is alike has the same disease, so 2-anonymity alone gives two people away."""
+    table = shoal.samples.patients_four()
+    options = {"kinds": {"zip": "categorical"}, "column_hierarchies": {"zip": "masking"}}
+    data = shoal.read(table, quasi=["age", "gender", "zip"], sensitive=["disease"], **options)
+    release = shoal.anonymize(data, "frequency-l-diversity:l=2", algorithm=algorithm, seed=1)
+    assert sorted(classes(release)) == [["Cancer", "HIV"], ["Flu", "HIV"]]
+    assert sorted(set(release.frame["zip"])) == ["176**"]
+
+
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=60), st.integers(2, 4), st.integers(1, 6), st.integers(0, 99))
 @settings(max_examples=80, deadline=None)
 def test_every_record_of_an_eligible_table_is_placed(codes: list[int], l: int, k: int, seed: int) -> None:  # noqa: E741
