@@ -14,7 +14,7 @@ from shoal.algorithms._merging import check_feasible
 from shoal.algorithms._records import Records
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.run import Run
-from shoal.errors import InfeasibleError
+from shoal.errors import InfeasibleError, ParameterError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,11 @@ class DiverseClustering(Clustering):
 
     def check(self, records: Records) -> None:
         check_one_sensitive(records.dataset, type(self).__name__)
+        if wanted_variety(records.policy) < 2:
+            raise ParameterError(
+                f"{type(self).__name__} draws different sensitive values, and the policy asks for none; add a model "
+                "such as frequency-l-diversity, or take k-member"
+            )
         drawable(records)
 
 

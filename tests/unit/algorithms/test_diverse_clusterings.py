@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.errors import InfeasibleError, SchemaError
+from shoal.errors import InfeasibleError, ParameterError, SchemaError
 
 DIVERSE = ["bucket-clustering", "l-member", "l-member:variant=intuitive"]
 
@@ -160,6 +160,12 @@ class TestBadInput:
         models = ["frequency-l-diversity:l=2"] if sensitive else ["t-closeness:t=1"]
         with pytest.raises(SchemaError, match="sensitive attribute"):
             shoal.anonymize(data, *models, algorithm=algorithm)
+
+
+@pytest.mark.parametrize("algorithm", DIVERSE)
+def test_a_policy_without_diversity_is_refused(algorithm: str) -> None:
+    with pytest.raises(ParameterError, match="take k-member"):
+        shoal.anonymize(read(list("abab")), "k-anonymity:k=2", "t-closeness:t=0.9", algorithm=algorithm)
 
 
 def test_nobody_is_left_out_where_the_policy_asks_for_less_than_different_values() -> None:
