@@ -48,7 +48,7 @@ def beside_k_member(data: shoal.Dataset) -> None:
 
 
 def anatomy(records: int) -> None:
-    """Anatomy of a large census, and what verifying and publishing it adds."""
+    """The search of Anatomy on a large census, without reading and publishing."""
     data = shoal.read(shoal.samples.census(records), quasi=CENSUS, sensitive=["occupation"])
     policy = shoal.Policy(models=(shoal.FrequencyLDiversity(l=4),), suppression=GRANTED, seed=1)
     started = time.process_time()
