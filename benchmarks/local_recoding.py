@@ -38,7 +38,7 @@ def adult(quasi: list[str], *sensitive: str) -> shoal.Dataset:
 
 def loss(data: shoal.Dataset, release: shoal.Release) -> float:
     """Arithmetic Loss: the mean, over the attributes, of the share of leaves that a cell covers beyond its own."""
-    low, high = release.ranges
+    low, high = release.view.cells().low, release.view.cells().high
     sizes = release.classes.sizes / data.records
     shares = [
         float(((high[position] - low[position]) / (tree.size - 1) * sizes).sum())

@@ -11,7 +11,7 @@ _VERBS = (
     "evaluate", "columns", "attack", "query", "verify",
 )  # fmt: skip
 _OTHERS = {"intervals": "core.intervals", "Anonymizer": "estimator"}
-_MODULES = ("samples", "errors")
+_MODULES = ("samples", "errors", "distances")
 _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
     "Comparison": "comparison",

@@ -175,6 +175,10 @@ class TestExample:
         classes, model = grouped(table()), made(name, number)
         assert (classes.sizes[model.holds(classes)] >= model.least).all()
 
+    def test_no_class_with_fewer_values_than_its_variety_holds(self, name: str, number: int) -> None:
+        classes, model = grouped(table()), made(name, number)
+        assert (classes.sensitive[0].distinct[model.holds(classes)] >= model.variety).all()
+
     def test_searches_are_told_no_more_than_the_verdict_allows(self, name: str, number: int) -> None:
         classes, model = grouped(table()), made(name, number)
         holds, lost = model.judge(classes)

@@ -53,13 +53,18 @@ class Clustering(Algorithm):
 
     @abstractmethod
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
-        """The cluster of each record, none without, and facts worth knowing."""
+        """The cluster of each record, and facts worth knowing. Whoever is without, -1, is left out for good: only
+        clusterings whose `check` allows for that leave records without."""
+
+    def check(self, records: Records) -> None:
+        """Raises when no release can satisfy the policy."""
+        check_feasible(records)
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         if self.refine:
             policy.check_apart("refinement")
         records = Records.of(dataset, policy, outputs(dataset, self.numeric, self.publish))
-        check_feasible(records)
+        self.check(records)
         # Where a single record may be enough, equal ones are where mergers begin.
         owners, facts = records.tuples, dict[str, Any]()
         clustered, all_hold = (0.4, 0.5) if self.refine else (0.8, 1.0)

@@ -26,15 +26,15 @@ def merged(records: Records, owners: Codes, run: Run, *, by_union: bool = False)
     """The clustering with every cluster that breaks the policy merged with the one it fits best, until all hold.
 
     A cluster whose merger would cost more than leaving its records out is left out, as far as the budget goes; where
-    that gains nothing in the end, nobody is left out. Returns the clusters, -1 for records that are left out, and how
-    many mergers there were.
+    that gains nothing in the end, nobody more is left out than those who had no cluster before, -1. Returns the
+    clusters, -1 for records that are left out, and how many mergers there were.
     """
     # Leaving everybody out is no release, whatever the policy allows.
-    budget = min(records.policy.budget(len(records)), len(records) - 1)
+    budget = min(records.policy.budget(len(records)), len(records) - 1) - int(np.sum(owners < 0))
     try:
         found, mergers = _merged(records, owners, run, by_union, budget)
     except InfeasibleError:
-        if budget == 0:
+        if budget <= 0:
             raise
     else:
         whole = records.ranges(np.zeros_like(found))[:2]
@@ -96,8 +96,29 @@ def placed(records: Records, owners: Codes, run: Run) -> Codes:
 
     if int(owners.max()) < 0:
         return np.zeros(len(owners), dtype=np.int32)
-    if int(owners.min()) < 0:
+    rows = np.flatnonzero(owners < 0)
+    if len(rows):
         held = kernel.ranges(*records.ranges(owners), records.costs)
-        kernel.place_leftovers(owners, records.tuples, records.points, held, records.costs, run.flag)
+        leftovers = kernel.Leftovers(rows, np.zeros(len(held.sizes), np.int64), 0)
+        kernel.place_leftovers(leftovers, owners, records.tuples, records.points, held, records.costs, run.flag)
         run.check()
+    return owners
+
+
+def placed_diverse(records: Records, owners: Codes, rows: NDArray[np.int64], values: Codes, l: int, run: Run) -> Codes:  # noqa: E741
+    """The clustering with some records each in the cluster to which it adds least loss, of those in which no sensitive
+    value makes up more than 1/l with it; what no such cluster takes stays without."""
+    from shoal.kernels import merging as kernel
+
+    held = kernel.ranges(*records.ranges(owners), records.costs)
+    before = -1
+    while before != int(np.sum(owners[rows] < 0)):
+        # A cluster that took a record may take another one that it could not take before.
+        before = int(np.sum(owners[rows] < 0))
+        for value in np.unique(values[rows]).tolist():
+            free = rows[(values[rows] == value) & (owners[rows] < 0)]
+            taken = np.bincount(owners[(values == value) & (owners >= 0)], minlength=len(held.sizes))
+            leftovers = kernel.Leftovers(free, taken, l)
+            kernel.place_leftovers(leftovers, owners, records.tuples, records.points, held, records.costs, run.flag)
+            run.check()
     return owners

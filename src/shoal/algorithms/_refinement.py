@@ -14,6 +14,7 @@ import numpy as np
 from shoal.algorithms._records import Records, in_slices, numbered, portions
 from shoal.core.grouping import Codes
 from shoal.core.run import Run
+from shoal.core.sensitive import SensitiveModel
 
 NEIGHBOURS = 32
 """Nearest tuples whose clusters a record may move to. More find a little more, in proportionally more time."""
@@ -73,6 +74,25 @@ def split(records: Records, owners: Codes, run: Run) -> tuple[Codes, int]:
         owners = taken
 
 
+def _guard(records: Records) -> Any:
+    """What proposals are held against at once: bounds on the number and the frequency of values. Other models are asked
+    when a round is over, which takes far more rounds."""
+    from shoal.kernels import levels
+    from shoal.kernels.refinement import Guard
+
+    histograms = records.dataset.summary.sensitive
+    bounds = {levels.DISTINCT: 0.0, levels.FREQUENCY: 0.0}
+    if len(histograms) == 1:
+        for model in records.policy.models:
+            measure = model.compiled(histograms[0]) if isinstance(model, SensitiveModel) else None
+            if measure is not None and measure.kind in bounds:
+                bounds[measure.kind] = max(bounds[measure.kind], model.threshold)
+    if not any(bounds.values()):
+        return Guard(np.empty(0, np.int32), 0, 0.0, 0.0)
+    (values,) = records.dataset.listed(records.policy.seed)
+    return Guard(values, len(histograms[0].population), bounds[levels.DISTINCT], bounds[levels.FREQUENCY])
+
+
 class _Search:
     """The clusters as they stand, and the proposals of the current round."""
 
@@ -107,6 +127,7 @@ class _Search:
             np.full(len(owners), np.inf), np.zeros(len(owners)), np.zeros(len(owners), np.int32),
             np.zeros(len(owners), np.int32),
         )  # fmt: skip
+        self.guard = _guard(records)
         self.rounds = self.exchanges = 0
         self.finished = False
 
@@ -123,7 +144,7 @@ class _Search:
 
             def look(begin: int, end: int, first: int = first) -> None:
                 self.kernel.propose(
-                    first + begin, first + end, state, self.proposals, costs, self.least, self.watch.flag
+                    first + begin, first + end, state, self.proposals, costs, self.least, self.guard, self.watch.flag
                 )
 
             in_slices(look, last - first)

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.algorithms._eligibility import as_categories, check_one_sensitive, eligible_counts
 from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.policy import Policy
 from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
-from shoal.errors import InfeasibleError, ParameterError, SchemaError
+from shoal.errors import InfeasibleError, ParameterError
 
 REPORTED = 2048
 """Groups that are drawn between two reports."""
@@ -28,7 +29,9 @@ class Anatomy(Algorithm):
 
     In every group all records have different values, so that whoever finds a person's group guesses the value right
     with probability 1/l at most. l is what the policy's models ask for. A table in which a value is too frequent has
-    no such groups: records of such values are withheld as far as the suppression allows.
+    no such groups: records of such values are withheld, as few as possible, if the suppression allows; which of them is
+    left to chance, and only their total is told. Numbers in the sensitive column are categories; put them into bins
+    first if close numbers mean the same. Missing values are one value.
 
     Does not protect against being found: the quasi-identifiers are published as they are, so k-anonymity and its kin
     cannot be asked for. Groups are drawn at random, so neighbours in a group have nothing in common.
@@ -51,19 +54,11 @@ class Anatomy(Algorithm):
                 f"Anatomy publishes quasi-identifiers as they are, so {identity[0]} cannot hold; ask for a model of "
                 "sensitive values, such as frequency-l-diversity"
             )
-        if len(dataset.schema.sensitive) != 1:
-            raise SchemaError(
-                f"Anatomy takes one sensitive attribute; the schema names {len(dataset.schema.sensitive)}"
-            )
+        check_one_sensitive(dataset, "Anatomy")
         least = policy.least
         (codes,) = dataset.listed(policy.seed)
         counts = dataset.summary.sensitive[0].population
-        kept = kept_counts(counts, least)
-        lacking = dataset.records - int(kept.sum())
-        if lacking > policy.budget(dataset.records) or not kept.any():
-            raise InfeasibleError(
-                _too_frequent(counts, least, lacking, dataset.records), {"least": least, "lacking": lacking}
-            )
+        kept = eligible_counts(counts, least, policy.budget(dataset.records))
         generator = np.random.default_rng(policy.seed)
         groups = _drawn(codes, kept, least, generator, run)
         # The numbers are published, so they must not tell in which order the groups were drawn.
@@ -78,38 +73,8 @@ class Anatomy(Algorithm):
                 {"least": least, "groups": len(numbers), "broken": broken},
             )
         plan = Plan(dataset.summary.keys, owners, owners < 0, np.zeros((0, len(numbers)), np.int32), (), True)
-        return Recoding(plan, form="two-table", facts={"groups": len(numbers), "withheld": lacking})
-
-
-def kept_counts(counts: Counts, l: int) -> Counts:  # noqa: E741
-    """How many records of each value can stay so that none is more frequent than 1/l: the most that can, in all.
-
-    Every value is cut to a cap t with t·l ≤ Σ min(count, t). A larger cap keeps more, so the largest one is taken.
-
-    Example:
-        >>> kept_counts(np.array([7, 2, 1]), 2).tolist(), kept_counts(np.array([7, 2, 1]), 4).tolist()
-        ([3, 2, 1], [0, 0, 0])
-    """
-    best = np.zeros_like(counts)
-    low, high = 1, int(counts.max(initial=0))
-    while low <= high:
-        cap = (low + high) // 2
-        cut = np.minimum(counts, cap)
-        if cap * l <= int(cut.sum()):
-            best, low = cut, cap + 1
-        else:
-            high = cap - 1
-    return best
-
-
-def _too_frequent(counts: Counts, least: int, lacking: int, records: int) -> str:
-    values = int(np.count_nonzero(counts))
-    if values < least:
-        return f"groups of {least} different sensitive values are wanted and the table has {values}"
-    return (
-        f"a sensitive value makes up more than 1/{least} of the {records:,} records; leaving out {lacking:,} of them "
-        "would mend that, so allow more suppression or ask for less"
-    )
+        facts = {"groups": len(numbers), "withheld": dataset.records - int(kept.sum()), **as_categories(dataset)}
+        return Recoding(plan, form="two-table", facts=facts)
 
 
 def _drawn(codes: Codes, kept: Counts, least: int, generator: np.random.Generator, run: Run) -> Codes:

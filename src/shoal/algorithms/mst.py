@@ -18,15 +18,17 @@ from shoal.core.run import Run
 @dataclass(frozen=True, kw_only=True)
 class Mst(Clustering):
     """Spans the records by a minimum tree under the hierarchical distance HDist (in each attribute, the share of
-    the hierarchy's levels that both records climb to their closest common ancestor), drops the ⌊n/k⌋ - 1 longest
-    edges, and merges each subtree that breaks the policy with the one whose union costs least.
+    the hierarchy's levels that both records climb to their closest common ancestor), drops long edges, and merges each
+    subtree that breaks the policy with the one whose union costs least.
 
-    Equal records are one vertex, so that they share a class. Among edges of the same length those go first
-    whose removal leaves k records on both sides. The tree is exact, is never stored as a matrix of distances, and is
-    built in parallel.
+    The `balanced` cut goes from the longest edge down and drops each one that leaves k records on both sides. The
+    `literal` cut, as first published for local recoding, drops the ⌊n/k⌋ - 1 longest edges, which mostly cut off
+    single outliers: much is left to the mergers, and on Adult half as much again is lost. Equal records are one vertex,
+    so that they share a class. Among edges of the same length the literal cut takes those first that leave k records on
+    both sides. The tree is exact, is never stored as a matrix of distances, and is built in parallel.
 
-    Does not protect against more than the models of the policy do. Long edges mostly cut off single outliers, so
-    that much is left to the mergers and more is lost than by k-member.
+    Does not protect against more than the models of the policy do. A subtree may be a long chain, whose ends have
+    little in common: more is lost than by k-member, unless the classes are refined.
 
     Reference: minimum spanning tree partitioning for local recoding, after M. Laszlo, S. Mukherjee, Minimum
     spanning tree partitioning algorithm for microaggregation, 2005.
@@ -46,13 +48,21 @@ class Mst(Clustering):
         Doc("how numeric attributes are published: along a hierarchy if one was given, or always as this says"),
     ] = "given"
 
+    cut: Annotated[
+        Literal["balanced", "literal"],
+        Doc("which edges go: the longest that leave k records on both sides, or the ⌊n/k⌋ - 1 longest of all"),
+    ] = "balanced"
+
     by_union: ClassVar[bool] = True
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
-        from shoal.kernels.spanning import cut
+        from shoal.kernels.spanning import cut, cut_evenly
 
         edges, lengths = spanning_tree(records.points, records.dataset.hierarchies, run)
         least = records.policy.least
-        subtrees = cut(edges, lengths, records.counts, len(records) // least - 1, least, run.flag)
+        if self.cut == "balanced":
+            subtrees = cut_evenly(edges, lengths, records.counts, least, run.flag)
+        else:
+            subtrees = cut(edges, lengths, records.counts, len(records) // least - 1, least, run.flag)
         run.check()
         return subtrees[records.tuples], {"edges": len(edges), "subtrees": int(subtrees.max()) + 1}

@@ -12,20 +12,24 @@ from typing_extensions import Doc
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._growing import grown
 from shoal.algorithms._merging import placed
-from shoal.algorithms._records import Records
+from shoal.algorithms._records import Records, numbered
 from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
 from shoal.core.run import Run
+
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class TwoPhase(Clustering):
     """Phase one grows clusters as k-member does, and lets a cluster that has k records take more as long as the
-    next one adds no more loss than the cluster already pays for each of its records. Phase two splits every
-    cluster of 2k records or more.
+    next one adds no more loss than it would pay together with its own nearest, were it to begin another cluster. Phase
+    two splits every cluster of 2k records or more.
 
     Splitting A bisects a big cluster around its two farthest members, again and again. Splitting B runs k-member
-    inside it. Splitting `none` keeps the big clusters.
+    inside it. Both keep a split only if the loss falls, so that they lose no more than phase one; whether they lose
+    less than k-member depends on the table. Splitting `none` keeps the big clusters.
 
     The method is reconstructed: of the work that proposes it only the abstract, the titles of its listings and its
     figures' captions were at hand.
@@ -61,13 +65,14 @@ class TwoPhase(Clustering):
         sizes = np.bincount(owners)
         facts = {"clusters": len(sizes), "big": int(np.sum(sizes >= 2 * least))}
         run.report(0.8, "splitting clusters")
+        parts = owners
         if self.splitting == "A":
-            frozen = np.zeros(len(records), dtype=np.bool_)
-            bisect(owners, frozen, records.tuples, records.points, records.costs, least, False, run.flag)
+            parts, frozen = owners.copy(), np.zeros(len(records), dtype=np.bool_)
+            bisect(parts, frozen, records.tuples, records.points, records.costs, least, False, run.flag)
             run.check()
         elif self.splitting == "B":
-            owners = _regrown(records, owners, sizes, run.part(between=(0.8, 1.0)))
-        return owners, facts
+            parts = _regrown(records, owners, sizes, run.part(between=(0.8, 1.0)))
+        return _improved(records, owners, parts), facts
 
 
 def _regrown(records: Records, owners: Codes, sizes: NDArray[np.int64], run: Run) -> Codes:
@@ -88,3 +93,22 @@ def _regrown(records: Records, owners: Codes, sizes: NDArray[np.int64], run: Run
         if place % 64 == 0:
             run.report(place / len(big), "splitting clusters")
     return split
+
+
+def _improved(records: Records, owners: Codes, parts: Codes) -> Codes:
+    """The clustering with those clusters split into their parts whose loss falls by that."""
+    parts = numbered(parts)
+    parents = np.empty(int(parts.max()) + 1, np.int32)
+    parents[parts] = owners
+    before, after = _paid(records, owners), np.bincount(parents, weights=_paid(records, parts))
+    falls = after < before - ROUNDING
+    return numbered(np.where(falls[owners], len(falls) + parts, owners))
+
+
+def _paid(records: Records, owners: Codes) -> Floats:
+    """The loss of each cluster, over all its records."""
+    from shoal.kernels.merging import ranges
+
+    held = ranges(*records.ranges(owners), records.costs)
+    paid: Floats = held.sizes * held.paid
+    return paid

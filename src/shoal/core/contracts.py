@@ -102,6 +102,11 @@ class Model(Parametrized, ABC):
         return 1
 
     @property
+    def variety(self) -> int:
+        """How many different sensitive values every class that satisfies it has at least."""
+        return 1
+
+    @property
     def bound(self) -> float | int:
         """What the level of every class is held against."""
         value: float | int = getattr(self, self.asks)

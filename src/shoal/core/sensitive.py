@@ -46,6 +46,11 @@ class SensitiveModel(Model):
         """How many records, or people where they are known, a class must have, whatever the bound on its level is."""
         return 1
 
+    @property
+    def variety(self) -> int:
+        # A least size that is not asked for as such follows from different values.
+        return self.least if self.floor == 1 else 1
+
     def compiled(self, histogram: Histogram) -> Measure | None:
         """The kernel's kind of level, with what it takes; None when `levels_of` is written otherwise."""
         return None

@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from shoal.kernels.cost import cost, pair
+from shoal.kernels.cost import cost, pair, span
 from shoal.kernels.index import Roster, Walk, joined, near_bucket, pop, push, retire, roster, start, walk_through
+
+ROUNDING = 1e-9
 
 
 class Growth(NamedTuple):
@@ -52,7 +54,7 @@ def _cheapest(points, growth, costs, low, high):
 
 
 @njit(cache=True, nogil=True)
-def _reach(costs, point, box_low, box_high):
+def reach(costs, point, box_low, box_high):
     """The most that a point of a box can be away from a point."""
     total = 0.0
     for attribute in range(len(point)):
@@ -77,8 +79,8 @@ def _farthest(points, growth, costs, origin):
             return chosen
         child = boxes.left[node]
         if child >= 0:
-            first = _reach(costs, points[origin], boxes.low[child], boxes.high[child])
-            second = _reach(costs, points[origin], boxes.low[child + 1], boxes.high[child + 1])
+            first = reach(costs, points[origin], boxes.low[child], boxes.high[child])
+            second = reach(costs, points[origin], boxes.low[child + 1], boxes.high[child + 1])
             push(growth.walk, child, -first, -second)
             continue
         for place in range(boxes.begins[node], boxes.ends[node]):
@@ -90,13 +92,42 @@ def _farthest(points, growth, costs, origin):
 
 
 @njit(cache=True, nogil=True)
+def _alone(point, points, growth, costs, others):
+    """The cost of a record together with the so many others without a cluster that are nearest to it."""
+    boxes, alive, query = growth.roster.boxes, growth.roster.alive, points[point]
+    best, names = np.full(others, np.inf), np.full(others, point)
+    start(growth.walk)
+    while others > 0:
+        node = near_bucket(growth.walk, boxes, alive, 0, costs, query, query, best[others - 1], 0)
+        if node < 0:
+            break
+        for place in range(boxes.begins[node], boxes.ends[node]):
+            other = boxes.order[place]
+            distance = joined(costs, query, query, points[other], best[others - 1])
+            for _ in range(min(growth.remaining[other] - (other == point), others)):
+                if distance >= best[others - 1]:
+                    break
+                slot = others - 1
+                while slot > 0 and best[slot - 1] > distance:
+                    best[slot], names[slot] = best[slot - 1], names[slot - 1]
+                    slot -= 1
+                best[slot], names[slot] = distance, other
+    low, high = query.copy(), query.copy()
+    for other in names:
+        for attribute in range(len(low)):
+            low[attribute] = min(low[attribute], points[other, attribute])
+            high[attribute] = max(high[attribute], points[other, attribute])
+    return span(costs, low, high)
+
+
+@njit(cache=True, nogil=True)
 def grow(points, counts, growth, costs, least, relaxed, spare, flag):
     """Grows clusters, one after the other, as greedy k-member does, until `spare` records or fewer than `least` are
     left.
 
     A cluster begins with the record farthest from where the last one began, and takes the record that adds least
-    loss until it has `least`. When `relaxed` it goes on as long as the next record adds no more than the
-    cluster already pays for each.
+    loss until it has `least`. When `relaxed` it goes on as long as the next record adds no more than it would pay
+    among its own nearest, and leaves nobody or enough for another cluster.
     """
     remaining, owners = growth.remaining, growth.owners
     firsts = np.cumsum(counts) - counts
@@ -109,8 +140,6 @@ def grow(points, counts, growth, costs, least, relaxed, spare, flag):
         while not flag[0]:
             # Equal records join together: once one of them is in, the others add nothing to the range.
             taken = min(remaining[point], max(least - size, 1))
-            if relaxed and size >= least:
-                taken = remaining[point]
             first = firsts[point] + counts[point] - remaining[point]
             owners[first : first + taken] = clusters
             remaining[point] -= taken
@@ -125,7 +154,7 @@ def grow(points, counts, growth, costs, least, relaxed, spare, flag):
             point, after = _cheapest(points, growth, costs, low, high)
             if size >= least:
                 added = (size + 1) * after - size * paid
-                if added > paid:
+                if 1 < rest <= least or added > _alone(point, points, growth, costs, least - 1) + ROUNDING:
                     break
         clusters += 1
     growth.rest[0], growth.clusters[0], growth.origin[0] = rest, clusters, origin

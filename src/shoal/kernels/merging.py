@@ -126,23 +126,35 @@ def follow(into):
             into[cluster] = into[into[cluster]]
 
 
+class Leftovers(NamedTuple):
+    """Records without a cluster that have one sensitive value: `held` says how many records of it each cluster has, and
+    it may make up one part in `wanted` of a cluster at most; with 0 every cluster is open."""
+
+    rows: Any
+    held: Any
+    wanted: Any
+
+
 @njit(cache=True, nogil=True)
-def place_leftovers(owners, tuples, points, held, costs, flag):
-    """Each record without a cluster joins the one to which it adds least loss."""
-    for row in range(len(owners)):
+def place_leftovers(leftovers, owners, tuples, points, held, costs, flag):
+    """Each leftover joins the open cluster to which it adds least loss; what finds none stays without."""
+    for row in leftovers.rows:
         if flag[0]:
             break
-        if owners[row] >= 0:
-            continue
         point = points[tuples[row]]
         best, chosen = np.inf, -1
         for cluster in range(len(held.sizes)):
             size, paid = held.sizes[cluster], held.sizes[cluster] * held.paid[cluster]
+            if (leftovers.held[cluster] + 1) * leftovers.wanted > size + 1:
+                continue
             here = union(costs, held.low[cluster], held.high[cluster], point, point, (best + paid) / (size + 1))
             score = here * (size + 1) - paid
             if score < best - ROUNDING:
                 best, chosen = score, cluster
+        if chosen < 0:
+            continue
         owners[row] = chosen
+        leftovers.held[chosen] += 1
         held.sizes[chosen] += 1
         _widen(chosen, point, point, held)
         held.paid[chosen] = span(costs, held.low[chosen], held.high[chosen])

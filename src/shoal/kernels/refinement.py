@@ -46,6 +46,16 @@ class Proposals(NamedTuple):
     partners: Any
 
 
+class Guard(NamedTuple):
+    """What every cluster must keep: so many `distinct` sensitive values, and `frequency` times as many records as the
+    most frequent value has. `values` has the value of each record, each below `kinds`; nothing is guarded without."""
+
+    values: Any
+    kinds: Any
+    distinct: Any
+    frequency: Any
+
+
 LEAST_GAIN = 1e-9
 """Above rounding, so that a sum that was stopped early never looks like a gain."""
 
@@ -137,12 +147,50 @@ def _swapped(cluster, leaving, coming, state, costs, limit):
 
 
 @njit(cache=True, nogil=True)
-def propose(begin, end, state, proposals, costs, least, flag):
-    """For the records `begin:end`, the best move to, or swap with, a cluster of a neighbouring tuple.
+def _keeps(cluster, leaving, coming, state, guard, counts):
+    """Whether a cluster keeps what is guarded when one record leaves and another comes, -1 for none. `counts` is all
+    zero, before and after."""
+    size, distinct, most = 0, 0, 0
+    if coming >= 0:
+        counts[guard.values[coming]] = 1
+        size, distinct, most = 1, 1, 1
+    row = state.heads[cluster]
+    while row >= 0:
+        if row != leaving:
+            value = guard.values[row]
+            counts[value] += 1
+            size += 1
+            distinct += counts[value] == 1
+            most = max(most, counts[value])
+        row = state.following[row]
+    row = state.heads[cluster]
+    while row >= 0:
+        counts[guard.values[row]] = 0
+        row = state.following[row]
+    if coming >= 0:
+        counts[guard.values[coming]] = 0
+    return distinct >= guard.distinct and size / most >= guard.frequency
+
+
+@njit(cache=True, nogil=True)
+def _may(row, partner, target, state, guard, counts):
+    """Whether both clusters keep what is guarded when a record goes to another one, and its partner comes back."""
+    if len(guard.values) == 0 or (partner >= 0 and guard.values[row] == guard.values[partner]):
+        return True
+    return _keeps(state.owners[row], row, partner, state, guard, counts) and _keeps(
+        target, partner, row, state, guard, counts
+    )
+
+
+@njit(cache=True, nogil=True)
+def propose(begin, end, state, proposals, costs, least, guard, flag):
+    """For the records `begin:end`, the best move to, or swap with, a cluster of a neighbouring tuple, so that both
+    clusters keep what is guarded.
 
     Pairs of clusters that have not changed since the record was last looked at are passed over.
     """
     ceiling, gains, targets, partners = proposals
+    counts = np.zeros(guard.kinds, np.int64)
     dimensions = state.points.shape[1]
     stamps = np.full(len(state.heads), -1, np.int32)
     low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
@@ -178,7 +226,7 @@ def propose(begin, end, state, proposals, costs, least, flag):
                     limit = (both - best - shrunk * (size - 1)) / (others + 1)
                     there = joined(costs, state.extremes[target, 0], state.extremes[target, 3], point, limit)
                     gain = both - shrunk * (size - 1) - there * (others + 1)
-                    if best + LEAST_GAIN < gain < ceiling[row]:
+                    if best + LEAST_GAIN < gain < ceiling[row] and _may(row, -1, target, state, guard, counts):
                         best, targets[row], partners[row] = gain, target, -1
                 limit = (both - best - shrunk * size) / others
                 if (
@@ -195,7 +243,8 @@ def propose(begin, end, state, proposals, costs, least, flag):
                         if limit > 0:
                             there = _swapped(target, back, point, state, costs, limit)
                             gain = both - here * size - there * others
-                            if best + LEAST_GAIN < gain < ceiling[row]:
+                            better = best + LEAST_GAIN < gain < ceiling[row]
+                            if better and _may(row, partner, target, state, guard, counts):
                                 best, targets[row], partners[row] = gain, target, partner
                     # In a cluster without loss all records are equal.
                     partner = state.following[partner] if state.paid[target] > 0.0 else -1

@@ -211,12 +211,53 @@ def cut(edges, lengths, counts, wanted, least, flag):
                     if parents[top] < 0 or severed[top]:
                         break
                     top = parents[top]
-    owners = np.zeros(count, np.int32)
+    return _subtrees(order, parents, severed)
+
+
+@njit(cache=True, nogil=True)
+def _subtrees(order, parents, severed):
+    """The number of the subtree that each vertex is in, when some are severed from their parents."""
+    owners = np.zeros(len(order), np.int32)
     fresh = 1
-    for at in range(1, count):
+    for at in range(1, len(order)):
         vertex = order[at]
         owners[vertex] = owners[parents[vertex]]
         if severed[vertex]:
             owners[vertex] = fresh
             fresh += 1
     return owners
+
+
+@njit(cache=True, nogil=True)
+def cut_evenly(edges, lengths, counts, least, flag):
+    """Drops every edge, the longest first, that leaves at least `least` records on both sides, and returns the subtree
+    of each vertex. Edges without length stay; of equally long ones those farthest from the root go first, which
+    makes more subtrees."""
+    count = len(counts)
+    order, parents, above = rooted(edges, count)
+    sizes = counts.copy()
+    for at in range(count - 1, 0, -1):
+        sizes[parents[order[at]]] += sizes[order[at]]
+    severed = np.zeros(count, np.bool_)
+    upwards = np.empty(max(count - 1, 0), np.float64)
+    for at in range(count - 1, 0, -1):
+        upwards[count - 1 - at] = -lengths[above[order[at]]]
+    for place in np.argsort(upwards, kind="mergesort"):
+        vertex = order[count - 1 - place]
+        if flag[0] or upwards[place] == 0.0:
+            break
+        if sizes[vertex] < least:
+            continue
+        top = parents[vertex]
+        while parents[top] >= 0 and not severed[top]:
+            top = parents[top]
+        if sizes[top] - sizes[vertex] < least:
+            continue
+        severed[vertex] = True
+        at = parents[vertex]
+        while True:
+            sizes[at] -= sizes[vertex]
+            if at == top:
+                break
+            at = parents[at]
+    return _subtrees(order, parents, severed)

@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.cost import pair
+from shoal.kernels.index import joined
 
 EXHAUSTIVE = 256
 
@@ -34,12 +35,40 @@ def _farthest_pair(begin, end, members, points, tuples, costs):
 
 
 @njit(cache=True, nogil=True)
+def _range(begin, end, members, points, tuples):
+    low, high = points[tuples[members[begin]]].copy(), points[tuples[members[begin]]].copy()
+    for place in range(begin + 1, end):
+        point = points[tuples[members[place]]]
+        low[:], high[:] = np.minimum(low, point), np.maximum(high, point)
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def _top_up(begin, middle, end, least, members, points, tuples, costs):
+    """A half that is too small takes those of the other half that cost it least; returns where the halves meet."""
+    low, high = np.empty(points.shape[1], points.dtype), np.empty(points.shape[1], points.dtype)
+    while middle - begin < least or end - middle < least:
+        first = middle - begin < least
+        small = (begin, middle) if first else (middle, end)
+        low[:], high[:] = _range(small[0], small[1], members, points, tuples)
+        best, chosen = np.inf, -1
+        for place in range(middle, end) if first else range(begin, middle):
+            here = joined(costs, low, high, points[tuples[members[place]]], best)
+            if here < best:
+                best, chosen = here, place
+        edge = middle if first else middle - 1
+        members[chosen], members[edge] = members[edge], members[chosen]
+        middle += 1 if first else -1
+    return middle
+
+
+@njit(cache=True, nogil=True)
 def bisect(owners, frozen, tuples, points, costs, least, once, flag):
     """Splits every cluster of twice `least` or more in two, and, unless `once`, the halves again, in place.
 
-    Each member goes to the nearer of the two farthest ones, so far as both halves keep `least`. Clusters of equal
-    records and of `frozen` ones are not split. Cluster numbers have no gaps; one half keeps the number. Returns the
-    number of clusters.
+    Each member goes to the nearer of the two farthest ones; a half below `least` takes the members of the other one
+    that cost it least. Clusters of equal records and of `frozen` ones are not split. Cluster numbers have no gaps; one
+    half keeps the number. Returns the number of clusters.
     """
     members = np.argsort(owners, kind="mergesort").astype(np.int32)
     begins, ends = np.empty(len(owners), np.int64), np.empty(len(owners), np.int64)
@@ -71,7 +100,7 @@ def bisect(owners, frozen, tuples, points, costs, least, once, flag):
                 nearer += 1
         order = np.argsort(leaning, kind="mergesort")
         members[begin:end] = members[begin:end][order]
-        middle = begin + min(max(nearer, least), end - begin - least)
+        middle = _top_up(begin, begin + nearer, end, least, members, points, tuples, costs)
         ends[cluster] = middle
         begins[clusters], ends[clusters] = middle, end
         clusters += 1

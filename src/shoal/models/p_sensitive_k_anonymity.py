@@ -58,6 +58,10 @@ class PSensitiveKAnonymity(SensitiveModel):
         return max(self.p, self.k)
 
     @property
+    def variety(self) -> int:
+        return self.p
+
+    @property
     def floor(self) -> int:
         return self.k
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.algorithms.anatomy import kept_counts
+from shoal.algorithms._eligibility import kept_counts
 from shoal.api import publish
 from shoal.core.recoding import Plan, Recoding
 from shoal.errors import InfeasibleError

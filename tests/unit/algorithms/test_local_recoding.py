@@ -7,12 +7,15 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.algorithms._records import Records
+from shoal.algorithms._records import Records, numbered
 from shoal.algorithms._refinement import refined
 from shoal.algorithms.k_means import coordinates, lloyd
+from shoal.algorithms.two_phase import TwoPhase, _improved, _paid, _regrown
 from shoal.core.policy import Policy
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError, InputError, ParameterError, SchemaError
+from shoal.kernels.spanning import cut_evenly
+from shoal.kernels.splitting import bisect
 
 CLUSTERINGS = ["oka", "k-means", "k-member", "two-phase", "two-phase:splitting=A", "mst", "mdav"]
 EVERY = [*CLUSTERINGS, "mondrian", "mondrian:refine=true", "k-member:refine=true", "mst:refine=true"]
@@ -197,7 +200,7 @@ class TestSuppression:
 
     def test_an_outlier_is_left_out_where_that_costs_less(self) -> None:
         data = shoal.read(self.table(), quasi=["age", "zip"])
-        release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="mst", suppression=0.1)
+        release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="mst:cut=literal", suppression=0.1)
         assert release.suppressed == 1
         assert set(release.frame["age"]) == {20}
 
@@ -242,10 +245,82 @@ class TestTwoPhase:
         assert loss["B"] < loss["none"]
 
     @pytest.mark.parametrize("splitting", ["A", "B"])
-    def test_no_cluster_stays_big(self, splitting: str) -> None:
+    def test_splits_lose_no_more_than_phase_one(self, splitting: str) -> None:
         data = read(people(400))
-        release = shoal.anonymize(data, "k-anonymity:k=3", algorithm=f"two-phase:splitting={splitting}")
-        assert release.view.people().sizes.max() < 6
+        policy = Policy(models=(shoal.KAnonymity(k=3),), seed=3)
+
+        def paid(how: str) -> float:
+            records = Records.of(data, policy, ("interval", "hierarchy", "hierarchy"))
+            owners, _ = TwoPhase(splitting=how).cluster(records, np.random.default_rng(1), Run())
+            return float(_paid(records, owners).sum())
+
+        assert paid(splitting) < paid("none")
+
+    def test_the_specified_cluster_is_split_both_ways(self) -> None:
+        """{1, 2, 10, 11, 12} loses 5 as one cluster, and 8/11 as {1, 2} and {10, 11, 12}."""
+        table = pl.DataFrame({"age": [1, 2, 10, 11, 12]})
+        data = shoal.read(table, quasi=["age"])
+        policy = Policy(models=(shoal.KAnonymity(k=2),))
+        records, together = Records.of(data, policy, ("interval",)), np.zeros(5, np.int32)
+        assert _paid(records, together).tolist() == pytest.approx([5])
+        halves = together.copy()
+        bisect(halves, np.zeros(5, np.bool_), records.tuples, records.points, records.costs, 2, False, Run().flag)
+        regrown = numbered(_regrown(records, together, np.array([5]), Run()))
+        for owners in (halves, regrown):
+            assert owners[0] == owners[1] != owners[2] == owners[3] == owners[4]
+            assert _paid(records, owners).sum() == pytest.approx(8 / 11)
+            assert _improved(records, together, owners).tolist() == [0, 0, 1, 1, 1]
+
+    def test_a_split_that_gains_nothing_is_not_kept(self) -> None:
+        table = pl.DataFrame({"a": [1, 9, 1, 9], "b": [1, 9, 9, 1]})
+        data = shoal.read(table, quasi=["a", "b"])
+        records = Records.of(data, Policy(models=(shoal.KAnonymity(k=2),)), ("interval", "interval"))
+        order = [data.summary.keys.T.tolist().index([a, b]) for a, b in ([0, 0], [1, 1], [0, 1], [1, 0])]
+        crossed, apart = np.empty(4, np.int32), np.empty(4, np.int32)
+        crossed[order], apart[order] = [0, 0, 1, 1], [0, 1, 0, 1]
+        together = np.zeros(4, np.int32)
+        assert _improved(records, together, crossed).tolist() == [0, 0, 0, 0]
+        assert len(set(_improved(records, together, apart).tolist())) == 2
+
+
+class TestSpanningTree:
+    @pytest.mark.parametrize("seed", range(5))
+    def test_balanced_cuts_leave_enough_on_both_sides_and_no_more_can_be_made(self, seed: int) -> None:
+        generator = np.random.default_rng(seed)
+        edges = np.array([[generator.integers(0, vertex), vertex] for vertex in range(1, 60)])
+        lengths, counts = generator.integers(0, 4, 59).astype(np.float64), generator.integers(1, 4, 60)
+        found = cut_evenly(edges, lengths, counts, 5, Run().flag)
+        assert np.bincount(found, weights=counts).min() >= 5
+        for place, (one, other) in enumerate(edges.tolist()):
+            if found[one] != found[other]:
+                assert lengths[place] > 0
+                continue
+            inside = [
+                edge for at, edge in enumerate(edges.tolist()) if at != place and found[edge[0]] == found[edge[1]]
+            ]
+            side = {one}
+            while reached := {end for edge in inside for end in edge if side & set(edge)} - side:
+                side |= reached
+            whole = int(counts[found == found[one]].sum())
+            here = int(counts[list(side)].sum())
+            assert lengths[place] == 0 or min(here, whole - here) < 5
+
+    def test_the_longest_goes_first(self) -> None:
+        """Either cut of a chain of four leaves two sides of two, but only the middle one is long."""
+        edges, counts = np.array([[0, 1], [1, 2], [2, 3]]), np.array([2, 1, 1, 2])
+        found = cut_evenly(edges, np.array([1.0, 3.0, 1.0]), counts, 2, Run().flag)
+        assert found.tolist() == [0, 0, 1, 1]
+        found = cut_evenly(edges, np.array([3.0, 1.0, 3.0]), counts, 2, Run().flag)
+        assert found[0] != found[1] == found[2] != found[3]
+
+    def test_balanced_cuts_lose_less_than_the_literal_ones(self) -> None:
+        quasi = ["age", "gender", "education", "country", "occupation"]
+        data = shoal.read(shoal.samples.census(800), quasi=quasi, hierarchies=shoal.samples.hierarchies("census"))
+        releases = [
+            shoal.anonymize(data, "k-anonymity:k=4", algorithm=f"mst:cut={cut}") for cut in ("balanced", "literal")
+        ]
+        balanced, literal = (shoal.Gcp().score(data, release).value for release in releases)
+        assert balanced < literal
 
 
 class TestOneCentre:

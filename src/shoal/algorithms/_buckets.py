@@ -1,0 +1,85 @@
+"""What bucket clustering and l-member clustering share: records by tuple and sensitive value, and what may be drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.algorithms._clustering import Clustering
+from shoal.algorithms._eligibility import check_one_sensitive, eligible_counts, wanted_variety
+from shoal.algorithms._merging import check_feasible
+from shoal.algorithms._records import Records
+from shoal.core.grouping import Codes, Counts, group
+from shoal.core.run import Run
+from shoal.errors import InfeasibleError, ParameterError
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiverseClustering(Clustering):
+    """A clustering that looks at sensitive values. Where the whole table is not diverse enough, records of values that
+    are too frequent are left out, as few as possible, if the suppression allows."""
+
+    def check(self, records: Records) -> None:
+        check_one_sensitive(records.dataset, type(self).__name__)
+        if wanted_variety(records.policy) < 2:
+            raise ParameterError(
+                f"{type(self).__name__} draws different sensitive values, and the policy asks for none; add a model "
+                "such as frequency-l-diversity, or take k-member"
+            )
+        drawable(records)
+
+
+def drawable(records: Records) -> Counts:
+    """How many records of each value can be published; raises when no release satisfies the policy."""
+    counts = records.dataset.summary.sensitive[0].population
+    if bool(records.holds(np.zeros(len(records), np.int32)).all()):
+        return counts
+    kept = eligible_counts(counts, wanted_variety(records.policy), records.policy.budget(len(records)))
+    if kept.sum() == len(records):
+        check_feasible(records)
+    rows = some_of_each(records, kept)
+    owners = np.full(len(records), -1, np.int32)
+    owners[rows] = 0
+    if not bool(records.holds(owners).all()):
+        raise InfeasibleError(
+            f"what is left as one class when {len(records) - len(rows):,} records with frequent sensitive values are "
+            "left out does not satisfy the policy; ask for less",
+            {"least": records.policy.least, "lacking": len(records) - len(rows)},
+        )
+    return kept
+
+
+def some_of_each(records: Records, counts: Counts, owners: Codes | None = None) -> NDArray[np.int64]:
+    """So many records of each value, drawn by the seed from those that have no cluster."""
+    (values,) = records.dataset.listed(records.policy.seed)
+    rows = np.arange(len(records)) if owners is None else np.flatnonzero(owners < 0)
+    # In their own order the last ones, with the greatest quasi-identifiers, would go.
+    rows = np.random.default_rng(records.policy.seed).permutation(rows)
+    by_value = rows[np.argsort(values[rows], kind="stable")]
+    held = values[by_value]
+    ranks = np.arange(len(held)) - np.searchsorted(held, held)
+    return np.sort(by_value[ranks < counts[held]])
+
+
+def filled(records: Records, left: Counts, generator: np.random.Generator, run: Run) -> tuple[Any, NDArray[np.int64]]:
+    """The buckets of a table, and the record that each place of their owners stands for."""
+    from shoal.kernels import buckets as kernel
+
+    (values,) = records.dataset.listed(records.policy.seed)
+    kinds = group([records.tuples, values], [len(records.points), len(left)], index=True)
+    assert kinds.index is not None
+    points = np.ascontiguousarray(records.points[kinds.keys[0]])
+    origin = int(generator.integers(len(points)))
+    boxes = records.index(points, run)
+    held = kernel.filled(points, np.ascontiguousarray(kinds.keys[1]), kinds.counts, left, boxes, origin)
+    return held, np.argsort(kinds.index, kind="stable")
+
+
+def owners_of(buckets: Any, order: NDArray[np.int64], finished: int) -> Codes:
+    """The cluster of each record; what the last cluster had when it could not be finished is without again."""
+    owners = np.empty(len(order), np.int32)
+    owners[order] = np.where(buckets.owners < finished, buckets.owners, np.int32(-1))
+    return owners

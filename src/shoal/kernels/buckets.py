@@ -1,0 +1,298 @@
+"""Drawing clusters of different sensitive values from buckets, one for each value (bucket and l-member clustering)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.cost import pair
+from shoal.kernels.index import Roster, Walk, bound, joined, pop, push, roster, start, walk_through
+from shoal.kernels.members import reach
+
+EVERY = np.uint64(0xFFFFFFFFFFFFFFFF)
+NONE = np.uint64(0)
+ENDLESS = np.iinfo(np.int64).max
+"""More draws than there are, where no rule limits them."""
+
+
+class Buckets(NamedTuple):
+    """What is left to draw from.
+
+    - A *kind* is the records with equal tuples and equal values: `points`, `values`, `firsts` (its first record), and
+      how many of its records are `remaining`;
+    - `left`: by value, how many of its records may still be drawn; `begins`: whether a cluster may begin with it;
+    - `roster`: a tree of boxes over the kinds; `masks`: for each node, a bit for each value (modulo 64) that is left
+      under it;
+    - `owners`: the cluster of each record, -1: none; `origin[0]`: the kind that the last cluster began with;
+      `clusters[0]`: how many there are.
+    """
+
+    points: Any
+    values: Any
+    firsts: Any
+    remaining: Any
+    left: Any
+    begins: Any
+    roster: Roster
+    masks: Any
+    walk: Walk
+    owners: Any
+    origin: Any
+    clusters: Any
+
+
+class Rule(NamedTuple):
+    """Which values may be drawn. Those `used` at `stamp` are in the round already, and drawn again only if `again`.
+    A value of which no more than `coming` records are left is scarce: drawing it takes of `slack[0]`, and drawing it
+    again of `slack[1]` too, and neither may fall below 0."""
+
+    used: Any
+    stamp: Any
+    again: Any
+    coming: Any
+    slack: Any
+
+
+class Shape(NamedTuple):
+    """What clusters shall be: so many `rounds`, which together take as many records as `sizes` says, and each at least
+    `wanted` different values. Without `hall` nothing is kept back for the rounds to come."""
+
+    rounds: Any
+    sizes: Any
+    wanted: Any
+    hall: Any
+
+
+@njit(cache=True, nogil=True)
+def _bit(value):
+    return np.uint64(1) << np.uint64(value & 63)
+
+
+@njit(cache=True, nogil=True)
+def filled(points, values, counts, left, boxes, origin):
+    """All records still to be drawn; the first cluster begins as far from a kind as can be.
+
+    Clusters begin with outliers, so not with values of which some records will not be drawn: those shall be the
+    outliers.
+    """
+    tree = roster(boxes)
+    masks = np.zeros(len(boxes.left), np.uint64)
+    for node in range(len(masks) - 1, -1, -1):
+        child = boxes.left[node]
+        if child >= 0:
+            masks[node] = masks[child] | masks[child + 1]
+        else:
+            for place in range(boxes.begins[node], boxes.ends[node]):
+                masks[node] |= _bit(values[boxes.order[place]])
+    surplus = -left
+    for kind in range(len(values)):
+        surplus[values[kind]] += counts[kind]
+    return Buckets(
+        points, values, np.cumsum(counts) - counts, counts.copy(), left.copy(), surplus <= 0, tree, masks,
+        walk_through(boxes), np.full(counts.sum(), -1, np.int32), np.full(1, origin, np.int64), np.zeros(1, np.int64),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _open(value, buckets, rule):
+    left = buckets.left[value]
+    if left == 0:
+        return False
+    if rule.used[value] != rule.stamp:
+        return left > rule.coming or rule.slack[0] > 0
+    return rule.again and (left > rule.coming or (rule.slack[0] > 0 and rule.slack[1] > 0))
+
+
+@njit(cache=True, nogil=True)
+def _open_mask(buckets, rule):
+    """The bits of the values that may be drawn, perhaps with others."""
+    if len(buckets.left) > 64 and rule.slack[0] > 0:
+        return EVERY
+    mask = NONE
+    for value in range(len(buckets.left)):
+        if _open(value, buckets, rule):
+            mask |= _bit(value)
+    return mask
+
+
+@njit(cache=True, nogil=True)
+def _cheapest(buckets, rule, costs, low, high):
+    """The kind that may be drawn from and costs least in a cluster; -1 when there is none."""
+    boxes, masks = buckets.roster.boxes, buckets.masks
+    mask = _open_mask(buckets, rule)
+    best, chosen = np.inf, -1
+    start(buckets.walk)
+    while True:
+        node = pop(buckets.walk, boxes, masks, NONE, best, 0)
+        if node < 0:
+            return chosen
+        child = boxes.left[node]
+        if child >= 0:
+            first, second = np.inf, np.inf
+            if masks[child] & mask != NONE:
+                first = bound(costs, low, high, boxes.low[child], boxes.high[child], best)
+            if masks[child + 1] & mask != NONE:
+                second = bound(costs, low, high, boxes.low[child + 1], boxes.high[child + 1], best)
+            push(buckets.walk, child, first, second)
+            continue
+        for place in range(boxes.begins[node], boxes.ends[node]):
+            kind = boxes.order[place]
+            if buckets.remaining[kind] > 0 and _open(buckets.values[kind], buckets, rule):
+                here = joined(costs, low, high, buckets.points[kind], best)
+                if here < best:
+                    best, chosen = here, kind
+
+
+@njit(cache=True, nogil=True)
+def _farthest(buckets, rule, costs, origin, begins):
+    """The kind that may be drawn from and is farthest from one, of the values that `begins` names; -1 when there is
+    none."""
+    boxes, masks, point = buckets.roster.boxes, buckets.masks, buckets.points[origin]
+    mask = _open_mask(buckets, rule)
+    best, chosen = -1.0, -1
+    start(buckets.walk)
+    while True:
+        # Far is near with the sign turned round.
+        node = pop(buckets.walk, boxes, masks, NONE, -best, 0)
+        if node < 0:
+            return chosen
+        child = boxes.left[node]
+        if child >= 0:
+            first, second = np.inf, np.inf
+            if masks[child] & mask != NONE:
+                first = -reach(costs, point, boxes.low[child], boxes.high[child])
+            if masks[child + 1] & mask != NONE:
+                second = -reach(costs, point, boxes.low[child + 1], boxes.high[child + 1])
+            push(buckets.walk, child, first, second)
+            continue
+        for place in range(boxes.begins[node], boxes.ends[node]):
+            kind = boxes.order[place]
+            value = buckets.values[kind]
+            if buckets.remaining[kind] > 0 and begins[value] and _open(value, buckets, rule):
+                here = pair(costs, point, buckets.points[kind])
+                if here > best:
+                    best, chosen = here, kind
+
+
+@njit(cache=True, nogil=True)
+def _next(size, buckets, rule, costs, low, high):
+    """Draws the record with which a cluster goes on, or begins; returns its kind, -1 when there is none, and whether
+    its value is new in this round."""
+    if size > 0:
+        kind = _cheapest(buckets, rule, costs, low, high)
+    else:
+        kind = _farthest(buckets, rule, costs, buckets.origin[0], buckets.begins)
+        if kind < 0:
+            kind = _farthest(buckets, rule, costs, buckets.origin[0], np.ones_like(buckets.begins))
+    if kind < 0:
+        return kind, False
+    point, value = buckets.points[kind], buckets.values[kind]
+    if size == 0:
+        buckets.origin[0] = kind
+        low[:], high[:] = point, point
+    for attribute in range(len(low)):
+        low[attribute] = min(low[attribute], point[attribute])
+        high[attribute] = max(high[attribute], point[attribute])
+    fresh = rule.used[value] != rule.stamp
+    if buckets.left[value] <= rule.coming:
+        rule.slack[0] -= 1
+        rule.slack[1] -= not fresh
+    rule.used[value] = rule.stamp
+    buckets.left[value] -= 1
+    end = len(buckets.owners) if kind + 1 == len(buckets.firsts) else buckets.firsts[kind + 1]
+    buckets.owners[end - buckets.remaining[kind]] = buckets.clusters[0]
+    buckets.remaining[kind] -= 1
+    if buckets.remaining[kind] == 0:
+        _strike(kind, buckets)
+    return kind, fresh
+
+
+@njit(cache=True, nogil=True)
+def _strike(kind, buckets):
+    """Takes the value of a kind without records out of the masks above it where no other kind has it."""
+    boxes, masks = buckets.roster.boxes, buckets.masks
+    node = buckets.roster.homes[kind]
+    mask = NONE
+    for place in range(boxes.begins[node], boxes.ends[node]):
+        other = boxes.order[place]
+        if buckets.remaining[other] > 0:
+            mask |= _bit(buckets.values[other])
+    while mask != masks[node]:
+        masks[node] = mask
+        node = buckets.roster.parents[node]
+        if node < 0:
+            break
+        child = boxes.left[node]
+        mask = masks[child] | masks[child + 1]
+
+
+@njit(cache=True, nogil=True)
+def _slack(left, rounds, wanted):
+    """How many records more there are than `rounds` of so many different values need (Hall): a round takes a value
+    once, so of each value no more than `rounds` records count."""
+    total = -rounds * wanted
+    for count in left:
+        total += min(count, rounds)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def draw(buckets, shape, costs, until, flag):
+    """Draws clusters until there are so many; whether all of them could be finished. With `hall` they can.
+
+    A cluster begins with the record farthest from where the last one began, and takes the one that adds least loss of
+    all that may be drawn. A round may take a value again as long as it can still reach all that are wanted.
+
+    Why the slacks: with l values wanted, m of them lacking in this round, and q rounds to come, all can be had if
+    Σ min(left, q) ≥ q·l, and Σ min(left, q, and one more of a value that this round lacks) ≥ q·l + m. A draw lowers
+    the first sum by one where the value is scarce; the second, only where this round has the value already.
+    """
+    dimensions = buckets.points.shape[1]
+    low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
+    used = np.full(len(buckets.left), -1, np.int64)
+    slack = np.full(2, ENDLESS, np.int64)
+    coming = shape.rounds[buckets.clusters[0] :].sum()
+    stamp = 0
+    while buckets.clusters[0] < until and not flag[0]:
+        cluster, size = buckets.clusters[0], 0
+        draws = shape.sizes[cluster] // shape.rounds[cluster]
+        for _ in range(shape.rounds[cluster]):
+            if shape.hall:
+                slack[0] = _slack(buckets.left, coming - 1, shape.wanted)
+                slack[1] = _slack(buckets.left, coming, shape.wanted)
+            coming -= 1
+            stamp += 1
+            lacking = shape.wanted
+            for place in range(draws):
+                rule = Rule(used, stamp, draws - place > lacking, coming, slack)
+                kind, fresh = _next(size, buckets, rule, costs, low, high)
+                if kind < 0:
+                    return False
+                lacking -= fresh
+                size += 1
+        buckets.clusters[0] += 1
+    return True
+
+
+@njit(cache=True, nogil=True)
+def gather(buckets, least, wanted, costs, spare, flag):
+    """Grows clusters by the record that adds least loss, whatever its value, until no value makes up more than one
+    part in `wanted` of the cluster, which then has `least` records or more; ends when `spare` records are left. Returns
+    whether the last cluster could be finished."""
+    dimensions = buckets.points.shape[1]
+    low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
+    used, slack = np.zeros(len(buckets.left), np.int64), np.full(2, ENDLESS, np.int64)
+    rule = Rule(used, 0, True, 0, slack)
+    rest = buckets.left.sum()
+    while rest > spare and not flag[0]:
+        size, most = 0, 0
+        counts = np.zeros(len(buckets.left), np.int64)
+        while size < least or most * wanted > size:
+            kind, _ = _next(size, buckets, rule, costs, low, high)
+            if kind < 0:
+                return False
+            size, rest = size + 1, rest - 1
+            counts[buckets.values[kind]] += 1
+            most = max(most, counts[buckets.values[kind]])
+        buckets.clusters[0] += 1
+    return True
