@@ -376,6 +376,17 @@ class Candidates:
     chances: NDArray[np.float64]
 
 
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """What a form publishes of some columns together: part `groups[e]` of the records has, `counts[e]` times, the
+    leaves `leaves[:, e]` in the `columns`."""
+
+    columns: tuple[str, ...]
+    groups: Codes
+    leaves: Codes
+    counts: Counts
+
+
 class View(ABC):
     """What an attacker can read from a release. What a form does not tell is refused with the reason."""
 
@@ -405,6 +416,18 @@ class View(ABC):
     def placed(self, recoding: Recoding) -> Codes:
         """For each class of a plan, the group that it is published as; negative: nothing of it is published."""
         raise NotDefined("this form does not say in which group a person is")
+
+    def owners(self, dataset: Dataset, recoding: Recoding) -> Codes:
+        """For each entry of a plan of the dataset, the group that it is published in; negative: it is not."""
+        assert recoding.plan is not None
+        owners, placed = recoding.plan.owners, self.placed(recoding)
+        found: Codes = np.where(owners >= 0, placed[owners], np.int32(-1)).astype(np.int32)
+        return found
+
+    def distributions(self) -> tuple[Distribution, ...]:
+        """What is published of columns that stand together, part by part of the records; nothing is told about how
+        columns of different distributions go together inside a part."""
+        raise NotDefined("this form publishes ranges of values, not how often each value occurs")
 
     @abstractmethod
     def check(self, dataset: Dataset, recoding: Recoding) -> None:
