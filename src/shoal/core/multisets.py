@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-_QUOTED = re.compile(r'[",:]|^\s|\s$|^$')
+Entries = list[tuple[str | None, int]]
+"""The values of a multiset and how often each occurs."""
+
+_ODD = re.compile(r'[",:]|^\s|\s$|^$')
 _ENTRY = re.compile(r'(?:"((?:[^"]|"")*)"|([^",:]*)):([1-9][0-9]{0,17})(,|\}$)')
 
 
-def spelled(entries: Iterable[tuple[str | None, int]]) -> str:
-    """A multiset of values with how often each occurs; the missing value is written as nothing.
+def spelled_value(value: str | None) -> str:
+    """A value as it stands in a multiset: the missing one as nothing, and in quotes, which are doubled inside, whatever
+    could be mistaken for something else: with a comma, a colon, quotes or blanks at an end, or empty."""
+    if value is None:
+        return ""
+    return '"' + value.replace('"', '""') + '"' if _ODD.search(value) else value
 
-    Values that could be mistaken for something else (with a comma, a colon, quotes or blanks at an end, or empty) stand
-    in quotes, in which quotes are doubled.
+
+def spelled_multiset(values: Sequence[str], counts: Sequence[int]) -> str:
+    """A multiset of spelled values.
 
     Example:
-        >>> spelled([("F", 2), (None, 1), ("a,b", 1), ("", 3)])
+        >>> spelled_multiset([spelled_value(value) for value in ("F", None, "a,b", "")], [2, 1, 1, 3])
         '{F:2,:1,"a,b":1,"":3}'
     """
-    return "{" + ",".join(f"{'' if value is None else _plain(value)}:{count}" for value, count in entries) + "}"
+    return "{" + ",".join([f"{value}:{count}" for value, count in zip(values, counts, strict=True)]) + "}"
 
 
-def _plain(value: str) -> str:
-    return '"' + value.replace('"', '""') + '"' if _QUOTED.search(value) else value
-
-
-def parsed(text: str | None) -> list[tuple[str | None, int]] | None:
-    """The values of a multiset and how often each occurs; None when the text is none.
+def parsed(text: str | None) -> Entries | None:
+    """What a multiset holds; None when the text is none.
 
     Example:
         >>> parsed('{F:2,:1,"a,b":1,"":3}')
@@ -37,13 +41,13 @@ def parsed(text: str | None) -> list[tuple[str | None, int]] | None:
     """
     if text is None or not (text.startswith("{") and text.endswith("}")):
         return None
-    found: list[tuple[str | None, int]] = []
+    found: Entries = []
     at, more = 1, ","
     while more == ",":
         entry = _ENTRY.match(text, at)
         if entry is None:
             return None
-        inside, plain, count, more = entry.groups()
-        found.append((plain or None if inside is None else inside.replace('""', '"'), int(count)))
+        quoted, plain, count, more = entry.groups()
+        found.append((plain or None if quoted is None else quoted.replace('""', '"'), int(count)))
         at = entry.end()
     return found

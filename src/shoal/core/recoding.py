@@ -14,7 +14,7 @@ from shoal.core.classes import Classes
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Floats, Hierarchy, spelled
 from shoal.core.lattice import Node
-from shoal.core.multisets import spelled as spelled_multiset
+from shoal.core.multisets import spelled_multiset, spelled_value
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +71,9 @@ class Codebook:
         """An entry a class: the multiset of its values. Entry `i` of the arrays says how often a class has a leaf;
         they stand in the order of classes, then of leaves."""
         edges = np.searchsorted(owners, np.arange(classes + 1))
-        entries = list(zip(hierarchy.labels[0][leaves].tolist(), counts.tolist(), strict=True))
-        labels = [spelled_multiset(entries[begin:end]) for begin, end in pairwise(edges.tolist())]
+        texts = np.array([spelled_value(label) for label in hierarchy.labels[0]], object)[leaves].tolist()
+        times = counts.tolist()
+        labels = [spelled_multiset(texts[begin:end], times[begin:end]) for begin, end in pairwise(edges.tolist())]
         filled = np.flatnonzero(np.diff(edges))
         low, high = np.zeros((2, classes), np.int32)
         low[filled], high[filled] = leaves[edges[filled]], leaves[edges[filled + 1] - 1]

@@ -12,8 +12,9 @@ from shoal.core.dataset import Dataset
 from shoal.core.decision import check_groups, check_people
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Groups, group
+from shoal.core.hierarchy import Hierarchy
 from shoal.core.matching import matched
-from shoal.core.multisets import parsed
+from shoal.core.multisets import Entries, parsed
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release, unknown_values
 from shoal.errors import NotDefined
@@ -53,15 +54,21 @@ class MultisetsView(GeneralizedView):
         )
 
     @cached_property
+    def _held(self) -> tuple[list[Entries], ...]:
+        """What the labels of each column hold; nothing where one is no multiset."""
+        return tuple(
+            [parsed(label) or [] for label in self.release.published.labels(name)] for name in self._classes.attributes
+        )
+
+    @cached_property
     def _columns(self) -> tuple[Distribution, ...]:
         """What each class has in each column; a class that stands for several has so many times the counts."""
         release, classes = self.release, self._classes
         found = []
-        for name, keys in zip(classes.attributes, classes.keys, strict=True):
-            hierarchy = release.hierarchy_of(name)
-            held = [parsed(label) or [(None, 0)] for label in release.published.labels(name)]
-            leaves = [[hierarchy.leaf(value) for value, _ in entries] for entries in held]
-            unknown = sum(None in some for some in leaves)
+        for name, keys, held in zip(classes.attributes, classes.keys, self._held, strict=True):
+            leaf_of = _Leaves(release.hierarchy_of(name))
+            leaves = [[leaf_of[value] for value, _ in entries] for entries in held]
+            unknown = sum(not some or None in some for some in leaves)
             if unknown:
                 raise unknown_values(name, unknown)
             widths = np.array([len(entries) for entries in held])
@@ -72,7 +79,7 @@ class MultisetsView(GeneralizedView):
             owners = np.repeat(np.arange(len(classes)), widths[keys])
             firsts = np.cumsum(widths[keys]) - widths[keys]
             at = np.arange(len(owners)) - firsts[owners] + starts[keys[owners]]
-            times = counts[at] * classes.sizes[owners] // np.maximum(totals[keys[owners]], 1)
+            times = counts[at] * classes.sizes[owners] // totals[keys[owners]]
             found.append(Distribution((name,), owners.astype(np.int32), flat[at][None], times))
         return tuple(found)
 
@@ -101,9 +108,8 @@ class MultisetsView(GeneralizedView):
         """Every cell of a class counts as many records as its other cells, and the class has so many, or some times
         as many."""
         totals = []
-        for name, keys in zip(self._classes.attributes, self._classes.keys, strict=True):
-            held = [parsed(label) for label in self.release.published.labels(name)]
-            totals.append(np.array([sum(count for _, count in entries or ()) for entries in held], np.int64)[keys])
+        for keys, held in zip(self._classes.keys, self._held, strict=True):
+            totals.append(np.array([sum(count for _, count in entries) for entries in held], np.int64)[keys])
         same = all(np.array_equal(totals[0], other) for other in totals[1:]) and bool(np.all(totals[0] > 0))
         agree = same and not bool(np.any(self._classes.sizes % totals[0]))
         return (
@@ -112,6 +118,18 @@ class MultisetsView(GeneralizedView):
                 how="records that the multisets of each class count, held against the rows of the class",
             ),
         )  # fmt: skip
+
+
+class _Leaves(dict[str | None, int | None]):
+    """The leaf of each value, looked up once."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        super().__init__()
+        self.hierarchy = hierarchy
+
+    def __missing__(self, value: str | None) -> int | None:
+        leaf = self[value] = self.hierarchy.leaf(value)
+        return leaf
 
 
 def _rows(held: Distribution) -> Groups:
