@@ -50,7 +50,8 @@ class OverlappingSlicing(Algorithm):
     """
 
     columns: Annotated[
-        tuple[Annotated[tuple[str, ...], BeforeValidator(split)], ...],
+        tuple[tuple[str, ...], ...],
+        BeforeValidator(split),
         Doc("the attributes that stand together, as age+disease|zip+disease; the sensitive one may stand in several"),
     ]
 

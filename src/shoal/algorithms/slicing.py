@@ -55,7 +55,8 @@ class Slicing(Algorithm):
     """
 
     columns: Annotated[
-        tuple[Annotated[tuple[str, ...], BeforeValidator(split)], ...],
+        tuple[tuple[str, ...], ...],
+        BeforeValidator(split),
         Doc("the attributes that stand together, as age+sex|zip+disease; found by how they go together if not given"),
     ] = ()
     number: Annotated[int, Ge(1), Doc("how many columns are made, if none are given")] = 2

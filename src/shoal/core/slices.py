@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,11 @@ Columns = tuple[tuple[str, ...], ...]
 """Groups of attributes that stand together."""
 
 
-def split(column: str | Sequence[str]) -> Sequence[str]:
-    """A column from its spelling: `age+sex` is two attributes."""
-    return tuple(name.strip() for name in column.split("+")) if isinstance(column, str) else column
+def split(columns: Any) -> Any:
+    """Columns of which some are spelled: `age+sex` is two attributes."""
+    if not isinstance(columns, (list, tuple)):
+        return columns
+    return [[name.strip() for name in each.split("+")] if isinstance(each, str) else each for each in columns]
 
 
 def the_sensitive(schema: Schema) -> str:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Candidates, Cells, Form, Model, Sheet, Shown, View, What
+from shoal.core.contracts import Candidates, Cells, Distribution, Form, Model, Sheet, Shown, View, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_groups, check_people
 from shoal.core.finding import Finding
@@ -113,6 +113,14 @@ class TwoTableView(View):
         groups = np.array([places[label] for label in labels], np.int32)[rows.keys[-1]]
         radices = [int(codes.max(initial=0)) + 1 for codes in leaves]
         return group([*leaves, groups], [*radices, len(places)], weights=rows.sizes)
+
+    def distributions(self) -> tuple[Distribution, ...]:
+        rows, held = self._rows, self._groups.histogram()
+        owners = held.owners.astype(np.int32)
+        return (
+            Distribution(self.release.schema.quasi, rows.keys[-1], rows.keys[:-1], rows.counts),
+            Distribution((held.column,), owners, held.values[None], held.counts),
+        )
 
     def candidates(self, people: Codes) -> Candidates:
         """The groups that have a record with exactly the person's values, by how many they have."""
