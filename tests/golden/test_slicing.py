@@ -113,8 +113,11 @@ def test_columns_are_bounded_beside_the_sensitive_one() -> None:
     assert chosen_columns(read(EIGHT), 2, 9, 10) == (("sex",), ("age", "zip", "disease"))
     assert chosen_columns(read(EIGHT), 2, 1, 10) == (("sex", "zip"), ("age", "disease"))
     assert chosen_columns(read(EIGHT), 2, 0, 10) == (("age", "sex", "zip"), ("disease",))
+    half, given = shoal.FrequencyLDiversity(l=2), "slicing:columns=sex|age+zip+disease"
     with pytest.raises(InfeasibleError, match="fewer quasi-identifiers beside"):
-        shoal.anonymize(read(EIGHT), shoal.FrequencyLDiversity(l=2), algorithm="slicing:beside=9", seed=1)
+        shoal.anonymize(read(EIGHT), half, algorithm=given, seed=1)
+    release = shoal.anonymize(read(EIGHT), half, algorithm="slicing:beside=9", seed=1)
+    assert release.recoding.facts["columns"] == [["age", "sex", "zip"], ["disease"]]
 
 
 TWO_BUCKETS = pl.DataFrame(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,18 @@ class Bucketing(Cutter):
             joints.append(Joint(buckets, besides, values, joint.counts))
         return blocks(joints, held.column, held.population)
 
+    @property
+    def passes(self) -> bool:
+        """Whether the whole table as one bucket passes the check."""
+        return not bool(self._broken(np.zeros(len(self.dataset.summary), np.int32), 1).any())
+
+    def trouble(self) -> tuple[str, dict[str, Any]]:
+        """What is wrong with the whole table as one bucket, in words and figures."""
+        _, classes = self.told(np.zeros(len(self.dataset.summary), np.int32), 1)
+        broken = int((~self.policy.holds(classes)).sum())
+        figures = {"broken": broken, "groups": len(classes)}
+        return f"{broken:,} of {len(classes):,} groups break the policy", figures
+
     def _broken(self, index: Codes, count: int) -> NDArray[np.bool_]:
         buckets, classes = self.told(index, count)
         broken = np.zeros(count, dtype=np.bool_)
@@ -115,6 +128,13 @@ class TargetBucketing(Bucketing):
         return matching, matching[:, None] * shares[beside]
 
     @property
+    def passes(self) -> bool:
+        return self.worst <= self.bound
+
+    def trouble(self) -> tuple[str, dict[str, Any]]:
+        return f"somebody's value is found with {self.worst:.0%}", {"worst": self.worst}
+
+    @property
     def worst(self) -> float:
         """The most that somebody believes about a person."""
         return float((self.having / self.matching[:, None]).max(initial=0.0))
@@ -149,7 +169,7 @@ class TargetBucketing(Bucketing):
         for sign, (begin, end) in [(-1.0, whole), *((1.0, side) for side in sides)]:
             matching, having = self._told_by(self.points.identities[begin:end].astype(np.int64))
             self.matching, self.having = self.matching + sign * matching, self.having + sign * having
-        if self.worst <= self.bound:
+        if self.passes:
             return True
         self.matching, self.having = before
         return False

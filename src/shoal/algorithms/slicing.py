@@ -28,7 +28,8 @@ class Slicing(Algorithm):
     """Puts attributes that have most to do with one another into a column, cuts the records into buckets as Mondrian
     does, and publishes every column of a bucket apart, values as they are.
 
-    Columns are found by PAM with the distance 1 − φ², or given. In every bucket the models of the policy hold for the
+    Columns are found by PAM with the distance 1 − φ², with as few quasi-identifiers beside the sensitive attribute as
+    it takes, or given. In every bucket the models of the policy hold for the
     people who have equal quasi-identifiers beside the sensitive attribute: then whoever knows everybody's
     quasi-identifiers finds no value of a person more likely than they allow (1/l for frequency-l-diversity).
 
@@ -61,7 +62,7 @@ class Slicing(Algorithm):
     ] = ()
     number: Annotated[int, Ge(1), Doc("how many columns are made, if none are given")] = 2
     beside: Annotated[
-        int, Ge(0), Doc("how many quasi-identifiers may stand beside the sensitive attribute, if no columns are given")
+        int, Ge(0), Doc("how many quasi-identifiers stand beside the sensitive one at most, if no columns are given")
     ] = 1
     bins: Annotated[int, Ge(2), Doc("into how many bins numbers go before it is seen how they go together")] = 10
     attacker: Annotated[
@@ -86,18 +87,21 @@ class Slicing(Algorithm):
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         check_models(policy, "slicing")
         the_sensitive(dataset.schema)
-        columns: Columns = self.columns or chosen_columns(dataset, self.number, self.beside, self.bins)
-        checked(dataset.schema, columns, overlapping=False)
-        if self.attacker == "all":
-            return sliced(dataset, policy, columns, Bucketing(dataset, policy, columns), run)
-        bucketing = TargetBucketing(dataset, policy, columns, self.l)
-        if bucketing.worst > bucketing.bound:
-            raise InfeasibleError(
-                f"with the whole table as one bucket somebody's value is found with {bucketing.worst:.0%}; put fewer "
-                "quasi-identifiers beside the sensitive attribute, or ask for less",
-                {"worst": bucketing.worst, "l": self.l},
-            )
+        if self.columns:
+            columns: Columns = checked(dataset.schema, self.columns, overlapping=False)
+            return sliced(dataset, policy, columns, self._bucketing(dataset, policy, columns), run)
+        # What stands beside the sensitive attribute may be too telling for any bucket.
+        for beside in range(min(self.beside, len(dataset.schema.quasi)), -1, -1):
+            columns = chosen_columns(dataset, self.number, beside, self.bins)
+            bucketing = self._bucketing(dataset, policy, columns)
+            if bucketing.passes:
+                break
         return sliced(dataset, policy, columns, bucketing, run)
+
+    def _bucketing(self, dataset: Dataset, policy: Policy, columns: Columns) -> Bucketing:
+        if self.attacker == "all":
+            return Bucketing(dataset, policy, columns)
+        return TargetBucketing(dataset, policy, columns, self.l)
 
 
 def check_models(policy: Policy, who: str) -> None:
@@ -115,17 +119,15 @@ def sliced(dataset: Dataset, policy: Policy, columns: Columns, bucketing: Bucket
     """Buckets cut from the whole table, if that keeps the policy as one."""
     if len(dataset.summary.attributes) > 64:
         raise SchemaError(f"slicing takes up to 64 quasi-identifiers; there are {len(dataset.summary.attributes)}")
-    _, classes = bucketing.told(np.zeros(len(dataset.summary), np.int32), 1)
-    broken = int((~policy.holds(classes)).sum())
-    if broken:
-        raise _infeasible(dataset, policy, columns, broken, len(classes))
+    if not bucketing.passes:
+        raise _infeasible(dataset, policy, columns, bucketing)
     owners = bucketing.run(run)
     facts: dict[str, Any] = {"columns": [list(column) for column in columns], "buckets": int(owners.max()) + 1}
     plan = without_cells(dataset.summary.keys, owners, policy.seed, by_record=False)
     return Recoding(plan, form="sliced", options={"columns": columns}, facts=facts)
 
 
-def _infeasible(dataset: Dataset, policy: Policy, columns: Columns, broken: int, groups: int) -> InfeasibleError:
+def _infeasible(dataset: Dataset, policy: Policy, columns: Columns, bucketing: Bucketing) -> InfeasibleError:
     value = dataset.schema.sensitive[0]
     values = int(np.count_nonzero(dataset.summary.histogram(value).population))
     if values < policy.least:
@@ -134,8 +136,10 @@ def _infeasible(dataset: Dataset, policy: Policy, columns: Columns, broken: int,
             {"values": values, "least": policy.least},
         )
     beside = any(len(column) > 1 for column in columns if value in column)
-    advice = "put fewer quasi-identifiers beside the sensitive attribute, or ask for less" if beside else "ask for less"
-    return InfeasibleError(
-        f"with the whole table as one bucket {broken:,} of {groups:,} groups break the policy; {advice}",
-        {"values": values, "broken": broken, "groups": groups},
+    advice = (
+        "put fewer quasi-identifiers beside the sensitive attribute, or ask for less"
+        if beside
+        else "ask for less, or take anatomy, which can leave records out"
     )
+    trouble, figures = bucketing.trouble()
+    return InfeasibleError(f"with the whole table as one bucket {trouble}; {advice}", figures)

@@ -143,11 +143,17 @@ class SlicedView(View):
     def _ordered(self) -> list[_Part]:
         return sorted(self._parts, key=lambda part: (bool(part.classes.sensitive), part in self._telling))
 
-    def people(self) -> Classes:
+    @cached_property
+    def _people(self) -> Classes | None:
         for part in self._parts:
             if part.quasi == self.release.schema.quasi:
                 return self.release.grouped(part.name, part.quasi)
-        raise NotDefined("no table has all quasi-identifiers of a record, so nobody's record can be found in it")
+        return None
+
+    def people(self) -> Classes:
+        if self._people is None:
+            raise NotDefined("no table has all quasi-identifiers of a record, so nobody's record can be found in it")
+        return self._people
 
     @cached_property
     def _groups(self) -> Classes:
