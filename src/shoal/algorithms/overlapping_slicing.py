@@ -17,7 +17,7 @@ from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
-from shoal.core.slices import checked, joined_back, split
+from shoal.core.slices import checked, joined_back, split, the_sensitive
 from shoal.errors import InfeasibleError
 
 
@@ -52,8 +52,11 @@ class OverlappingSlicing(Algorithm):
     columns: Annotated[
         tuple[tuple[str, ...], ...],
         BeforeValidator(split),
-        Doc("the attributes that stand together, as age+disease|zip+disease; the sensitive one may stand in several"),
-    ]
+        Doc(
+            "the attributes that stand together, as age+disease|zip+disease, the sensitive one in several if wanted; "
+            "by default it stands alone, and all quasi-identifiers together"
+        ),
+    ] = ()
 
     examples: ClassVar[Examples] = (
         {"columns": (("age", "race", "marital-status"), ("sex", "occupation"), ("occupation",))},
@@ -61,7 +64,8 @@ class OverlappingSlicing(Algorithm):
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         check_models(policy, "overlapping-slicing")
-        columns = checked(dataset.schema, self.columns, overlapping=True)
+        columns = self.columns or (dataset.schema.quasi, (the_sensitive(dataset.schema),))
+        checked(dataset.schema, columns, overlapping=True)
         bucketing = Bucketing(dataset, policy, columns)
         try:
             return sliced(dataset, policy, columns, bucketing, run)
