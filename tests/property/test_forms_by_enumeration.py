@@ -153,3 +153,23 @@ def test_the_attack_by_a_dependency_counts_these_worlds(method: str, table: pl.D
     assert found.detail["exact"]
     assert found.success == pytest.approx(sum(expected) / len(expected))
     assert found.worst == pytest.approx(max(expected))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_one_target_is_not_found_with_more_than_one_half(table: pl.DataFrame) -> None:
+    """The check of the authors, by its definition: shares of the columns, multiplied."""
+    method = shoal.Slicing(columns=(("one",), ("two", "value")), attacker="target", l=2)
+    try:
+        release = shoal.anonymize(read(table), algorithm=method, seed=3)
+    except InfeasibleError:
+        return
+    for person in table.rows(named=True):
+        believed: Counter[str] = Counter()
+        for bucket in release.frame["bucket"].unique():
+            ones = release.frame.filter(pl.col("bucket") == bucket)["one"]
+            entries = release.frames["sensitive"].filter(pl.col("bucket") == bucket)
+            alike = entries.filter(pl.col("two") == person["two"])["value"]
+            for value in alike:
+                believed[value] += (ones == person["one"]).mean() / entries.height
+        assert max(believed.values()) / believed.total() <= 0.5 + 1e-9

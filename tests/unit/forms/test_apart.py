@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.core import matching
 from shoal.core.files import sha256
 from shoal.core.release import part_path
 from shoal.errors import InfeasibleError, NotDefined, ShoalError
@@ -139,3 +140,28 @@ def test_classes_with_the_same_multisets_are_one() -> None:
     release = shoal.anonymize(read(frame), shoal.FrequencyLDiversity(l=2), algorithm="multiset:base=anatomy", seed=1)
     assert set(release.frame["age"]) == {"{1:2}"} and release.view.groups().sizes.tolist() == [4]
     assert release.view.distributions()[0].counts.tolist() == [4] and release.verify(release.policy).holds
+
+
+@pytest.mark.parametrize("method", METHODS[:3])
+def test_blocks_do_not_change_what_is_found(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = read(table(1, 60))
+    release = shoal.anonymize(data, shoal.DistinctLDiversity(l=2), algorithm=method, seed=1)
+    whole = release.view.candidates(data.summary.keys)
+    monkeypatch.setattr(matching, "BLOCK", 7)
+    parts = release.view.candidates(data.summary.keys)
+    assert parts.starts.tolist() == whole.starts.tolist() and parts.classes.tolist() == whole.classes.tolist()
+    assert parts.chances.tolist() == whole.chances.tolist()
+
+
+def test_the_attack_by_a_dependency_from_the_files(tmp_path: Path) -> None:
+    """Where everybody fits into one group only, files say as much as the plan."""
+    frame = pl.DataFrame(
+        {"age": [1, 1, 1, 2, 2, 2], "sex": list("ffffff"), "city": list("ABCADE"), "disease": list("123145")}
+    )
+    data = read(frame)
+    attack = shoal.FunctionalDependency(determinant=("disease",), dependent="city")
+    for method in METHODS[:3]:
+        release = shoal.anonymize(data, shoal.FrequencyLDiversity(l=3), algorithm=method, seed=1)
+        release.write(tmp_path / "release.csv")
+        found = shoal.attack(data, tmp_path / "release.csv", attack)
+        assert found == shoal.attack(data, release, attack) and found[0].worst == 1
