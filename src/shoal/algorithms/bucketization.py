@@ -1,4 +1,4 @@
-"""Bucketization of any partition (paper 004, table 5)."""
+"""Bucketization of any partition."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Bucketization(Algorithm):
     """Takes the classes of another algorithm and publishes the quasi-identifiers as they are, with the number of the
     class, and apart from them how often each class has each sensitive value.
 
-    This is what table 5 of paper 004 shows under the name of overlapping slicing: rows as they were, and the
-    sensitive values shuffled inside each class. Who has which value of a class is not told. Anatomy publishes the
-    same two tables, of groups drawn at random; here the members of a class are alike.
+    Who has which value of a class is not told. Anatomy publishes the same two tables, of groups drawn at random; here
+    the members of a class are alike. What has been printed as an example of overlapping slicing is this: rows as
+    they were, and the sensitive values shuffled inside each class.
 
     Does not protect against being found: the quasi-identifiers are published as they are, so k-anonymity and its kin
     cannot be asked for.
 
-    Reference: X. Xiao, Y. Tao, Anatomy: simple and effective privacy preservation, 2006; paper 004, table 5.
+    Reference: X. Xiao, Y. Tao, Anatomy: simple and effective privacy preservation, 2006.
 
     Example:
         >>> import polars, shoal

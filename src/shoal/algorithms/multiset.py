@@ -1,4 +1,4 @@
-"""Multiset generalization of any partition (paper 004)."""
+"""Multiset generalization of any partition."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Multiset(Algorithm):
     Does not protect against whoever knows that single values are rare: a multiset names the extreme ones, which
     an interval or a node may not.
 
-    Reference: the multiset-based generalization that paper 004 compares with; how a cell is written is ours.
+    Reference: T. Li, N. Li, J. Zhang, I. Molloy, Slicing: a new approach for privacy preserving data publishing, 2012,
+    who compare with it; how a cell is written is ours.
 
     Example:
         >>> import polars, shoal

@@ -1,4 +1,4 @@
-"""Overlapping slicing (paper 004)."""
+"""Overlapping slicing (after Li, Li, Zhang and Molloy, 2012)."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ class OverlappingSlicing(Algorithm):
     """Slicing in which the sensitive attribute may stand in several columns, so that how each of them goes with it is
     kept.
 
-    Whoever joins such columns on the sensitive attribute often gets the records back: of paper 004's eight patients
-    every one. So buckets are cut only as long as, in each, every sensitive value can be exchanged for others, as many
+    Whoever joins such columns on the sensitive attribute often gets the records back: in the example that
+    it was explained with, of all eight patients. So buckets are cut only as long as, in each, every sensitive value can be exchanged for others, as many
     as the policy's models ask for, which stand equally often beside the same quasi-identifiers in every column. Nothing
     that is published then tells them apart. A table without such values is refused: `slicing` keeps the attribute in
-    one column, and `bucketization` makes what the paper prints.
+    one column, and `bucketization` makes what that example prints.
 
     Does not protect against being found, and takes no k-anonymity: the quasi-identifiers are published as they are.
     Leaves no record out.
 
-    Reference: paper 004 describes it after T. Li, N. Li, J. Zhang, I. Molloy, Slicing, 2012; the check is ours.
+    Reference: T. Li, N. Li, J. Zhang, I. Molloy, Slicing: a new approach for privacy preserving data publishing, 2012,
+    who name it; the check is ours.
 
     Example:
         >>> import polars, shoal

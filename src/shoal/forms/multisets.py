@@ -1,4 +1,4 @@
-"""Multisets: one table in which a class shows how often it has each value (after paper 004)."""
+"""Multisets: one table in which a class shows how often it has each value."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class MultisetsView(GeneralizedView):
         agree = same and not bool(np.any(self._classes.sizes % totals[0]))
         return (
             Finding(
-                name="counts-of-cells", value="yes" if agree else "no", holds=agree,
+                name="cells-agree", value="yes" if agree else "no", holds=agree,
                 how="records that the multisets of each class count, held against the rows of the class",
             ),
         )  # fmt: skip
