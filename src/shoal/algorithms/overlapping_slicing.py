@@ -26,11 +26,11 @@ class OverlappingSlicing(Algorithm):
     """Slicing in which the sensitive attribute may stand in several columns, so that how each of them goes with it is
     kept.
 
-    Whoever joins such columns on the sensitive attribute often gets the records back: in the example that
-    it was explained with, of all eight patients. So buckets are cut only as long as, in each, every sensitive value can be exchanged for others, as many
-    as the policy's models ask for, which stand equally often beside the same quasi-identifiers in every column. Nothing
-    that is published then tells them apart. A table without such values is refused: `slicing` keeps the attribute in
-    one column, and `bucketization` makes what that example prints.
+    Whoever joins such columns on the sensitive attribute often gets the records back: in the example that it was
+    explained with, those of all eight patients. So buckets are cut only as long as, in each, every sensitive value can
+    be exchanged for others, as many as the policy's models ask for: values that stand equally often beside the same
+    quasi-identifiers in every column, so that nothing that is published tells them apart. A table without such values
+    is refused: `slicing` keeps the attribute in one column, and `bucketization` makes what that example prints.
 
     Does not protect against being found, and takes no k-anonymity: the quasi-identifiers are published as they are.
     Leaves no record out.
