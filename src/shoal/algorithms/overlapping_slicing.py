@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BeforeValidator
 from typing_extensions import Doc
 
-from shoal.algorithms._buckets import Bucketing
+from shoal.algorithms._bucketing import Bucketing
 from shoal.algorithms.slicing import check_models, sliced
 from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset

@@ -10,7 +10,7 @@ from annotated_types import Ge
 from pydantic import BeforeValidator
 from typing_extensions import Doc
 
-from shoal.algorithms._buckets import Bucketing, TargetBucketing
+from shoal.algorithms._bucketing import Bucketing, TargetBucketing
 from shoal.algorithms._columns import chosen_columns
 from shoal.algorithms._partition import without_cells
 from shoal.core.contracts import Algorithm

@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from shoal import job
-from shoal.algorithms import _buckets
+from shoal.algorithms import _bucketing
 from shoal.errors import InfeasibleError, NotDefined, ParameterError, SchemaError, ShoalError
 
 TABLE = pl.DataFrame(
@@ -103,7 +103,7 @@ def test_one_target(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "release.csv.manifest.json").write_text(json.dumps(stated))
     with pytest.raises(ShoalError, match="states no model"):
         shoal.verify(tmp_path / "release.csv")
-    monkeypatch.setattr(_buckets, "WIDEST", 10)
+    monkeypatch.setattr(_bucketing, "WIDEST", 10)
     with pytest.raises(ParameterError, match="take attacker=all"):
         shoal.anonymize(read(), algorithm="slicing:attacker=target,columns=age+sex|zip+disease", seed=1)
 
