@@ -5,14 +5,20 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 from typer.main import get_command
 
+import shoal
 from shoal import registry
 from shoal.cli import EXIT_CODES, app, schemas
 from shoal.core.parameters import parameters
+from shoal.core.run import Run
+from shoal.errors import NotDefined
 
 FOLDER = Path(__file__).parent / "reference"
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -33,7 +39,8 @@ def plugin_page(family: str) -> str:
             for row in rows:
                 default = "required" if row.required else f"`{row.default!r}`"
                 kind = row.kind.replace("|", "\\|")
-                parts.append(f"| `{row.name}` | {kind} | {default} | {row.bounds} | {row.help} |\n")
+                help_ = row.help.replace("|", "\\|")
+                parts.append(f"| `{row.name}` | {kind} | {default} | {row.bounds} | {help_} |\n")
         if example:
             parts.append(f"\n```python\n{inspect.cleandoc(example)}\n\n```\n")
     return "".join(parts)
@@ -60,9 +67,53 @@ def command_page() -> str:
     return "".join(parts)
 
 
+def views_page() -> str:
+    """The page of what each form answers: every model, metric and attack is asked, and what a form refuses is shown in
+    its own words."""
+    table = pl.DataFrame(
+        {"age": [21, 22, 23, 24] * 2, "sex": list("ffmm") * 2, "row": range(8), "occupation": list("abcdbcda")}
+    )
+    data = shoal.read(table, quasi=["age", "sex"], sensitive=["occupation"])
+    parts = ["# What each form answers\n\nMade from the code by `make docs`.\n"]
+    for form in registry.names("forms"):
+        algorithm, *models = MADE_BY[form]
+        release = shoal.anonymize(data, *models, algorithm=algorithm, seed=1)
+        parts.append(f"\n## {form}\n\n| | answered | not defined, and why |\n|---|---|---|\n")
+        for family, ask in QUESTIONS.items():
+            answered, refused = [], dict[str, list[str]]()
+            for name in registry.names(family):
+                plugin = registry.make(family, name, dict(registry.examples(family, name)[0]))
+                try:
+                    ask(plugin, data, release)
+                    answered.append(f"`{name}`")
+                except NotDefined as reason:
+                    words = str(reason).replace(type(plugin).__name__, "it")
+                    refused.setdefault(words, []).append(f"`{name}`")
+            whole = "all" if answered and not refused else "none" if not answered else ", ".join(answered)
+            reasons = "<br>".join(f"{', '.join(names)}: {words}" for words, names in refused.items())
+            parts.append(f"| {family} | {whole} | {reasons} |\n")
+    return "".join(parts)
+
+
+MADE_BY = {
+    "generalized": ("mondrian", "k-anonymity:k=2"),
+    "multisets": ("multiset", "k-anonymity:k=2"),
+    "perturbed": ("rank-swapping",),
+    "sliced": ("slicing:columns=age|sex|occupation", "frequency-l-diversity:l=2"),
+    "two-table": ("anatomy", "frequency-l-diversity:l=2"),
+}
+"""An algorithm that makes each form, and the models that it is asked for."""
+QUESTIONS: dict[str, Callable[[Any, shoal.Dataset, shoal.Release], Any]] = {
+    "models": lambda model, data, release: release.view.judged_by(model),
+    "metrics": lambda metric, data, release: metric.score(data, release),
+    "attacks": lambda attack, data, release: attack.attempt(data, release, Run()),
+}
+
+
 def pages() -> dict[str, str]:
     """Every reference page by its file name."""
-    return {**{f"{family}.md": plugin_page(family) for family in registry.CONTRACTS}, "cli.md": command_page()}
+    families = {f"{family}.md": plugin_page(family) for family in registry.CONTRACTS}
+    return {**families, "cli.md": command_page(), "views.md": views_page()}
 
 
 def written_schemas() -> dict[str, str]:

@@ -591,7 +591,7 @@ def publish(
     run: Run | None = None,
 ) -> Release:
     """The release that carries a recoding out. Nothing is verified: `anonymize` does that before it hands one out."""
-    form = registry.make("forms", recoding.form, {})
+    form = registry.make("forms", recoding.form, dict(recoding.options))
     sheets = form.sheets(data.schema, pseudonyms=pseudonyms is not None)
     seed = policy.seed if policy is not None else 0
     release = Release(

@@ -78,18 +78,33 @@ def plugin(family: str, spec: str | Mapping[str, Any] | object) -> Any:
     found = registry.find(family, name)
     lists = {entry.name for entry in fields(found) if "tuple[" in str(entry.type)}
     values = {key: [value] if key in lists and isinstance(value, str) else value for key, value in values.items()}
+    for entry in fields(found):
+        if "Algorithm" in str(entry.type) and isinstance(values.get(entry.name), (str, Mapping)):
+            values[entry.name] = _inner(values[entry.name])
     return registry.make(family, name, values)
+
+
+def _inner(spec: str | Mapping[str, Any]) -> Algorithm:
+    """The algorithm that another one is told to use; in text its parameters are separated by semicolons."""
+    made: Algorithm = plugin("algorithms", spec.replace(";", ",") if isinstance(spec, str) else spec)
+    return made
 
 
 def spelled(chosen: object) -> dict[str, Any]:
     """A plug-in as a job file or a manifest holds it: its name and its parameters."""
     parameters = chosen.parameters()  # type: ignore[attr-defined]
     plain = {
-        key: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
+        key: spelled(value) if isinstance(value, Algorithm) else _spelled_value(value)
         for key, value in parameters.items()
         if value is not None
     }
     return {"name": registry.name_of(chosen), **plain}
+
+
+def _spelled_value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_spelled_value(entry) for entry in value]
+    return str(value) if isinstance(value, Path) else value
 
 
 def written(chosen: object) -> str:

@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    model_validator,
+)
 
 from shoal import job, registry
 from shoal.core.contracts import Algorithm, Form, Published
@@ -19,7 +29,7 @@ from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Spelling
 from shoal.core.release import FORMAT, Crowd, manifest_path, part_path
 from shoal.core.schema import Column, Kind, Role, Schema
-from shoal.errors import InputError, ParameterError, unknown_columns
+from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns
 
 Count = Annotated[StrictInt, Field(ge=0)]
 
@@ -33,7 +43,7 @@ class _Column(BaseModel):
 
 
 class _Table(BaseModel):
-    part: Annotated[StrictStr, Field(pattern=r"^[a-z-]{0,40}$")]
+    part: Annotated[StrictStr, Field(pattern=r"^[a-z0-9-]{0,40}$")]
     rows: Count
     sha256: StrictStr
 
@@ -76,12 +86,18 @@ class _People(BaseModel):
 
 
 class _Algorithm(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
     name: StrictStr
 
 
-def _claims(algorithm: str) -> bool:
+def _claims(algorithm: _Algorithm) -> bool:
     """Whether what an algorithm makes satisfies a model; one that is not known here is no excuse for stating none."""
-    return algorithm not in registry.names("algorithms") or registry.find("algorithms", algorithm).claims
+    try:
+        made: Algorithm = job.plugin("algorithms", algorithm.model_dump())
+    except ShoalError:
+        return True
+    return made.claims
 
 
 class _Unverified(BaseModel):
@@ -109,7 +125,7 @@ class _Manifest(BaseModel):
         parts = [table.part for table in self.tables]
         if parts[0] or len(set(parts)) < len(parts) or self.tables[0].rows != self.published:
             raise ValueError("its tables are not those of a release")
-        if not self.policy.models and _claims(self.algorithm.name) and self.unverified is None:
+        if not self.policy.models and _claims(self.algorithm) and self.unverified is None:
             raise ValueError("it states no model, which only a perturbed release may do")
         if self.policy.models and self.unverified is not None:
             raise ValueError("it states models and that it was not verified")

@@ -46,7 +46,7 @@ class TestForm:
             sheets = form.sheets(small().schema, pseudonyms=pseudonyms)
             parts = [sheet.part for sheet in sheets]
             assert parts[0] == "" and len(set(parts)) == len(parts)
-            assert all(re.fullmatch(r"[a-z-]{0,40}", part) for part in parts)
+            assert all(re.fullmatch(r"[a-z0-9-]{0,40}", part) for part in parts)
             for sheet in sheets:
                 names = [column.name for column in sheet.columns]
                 assert len(set(names)) == len(names)

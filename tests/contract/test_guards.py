@@ -403,7 +403,7 @@ def test_classes_with_one_mean_are_one_class() -> None:
 
 def test_a_manifest_whose_levels_part_again(table: pl.DataFrame, tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
-    stated = written(shoal.anonymize(read(table), K, "distinct-l-diversity:l=2", seed=1), path)
+    stated = written(shoal.anonymize(read(table), K, "distinct-l-diversity:l=2", algorithm="mondrian", seed=1), path)
     size = len(stated["sensitive"]["disease"]["population"])
     stated["sensitive"]["disease"]["levels"] = [[0] * (size - 1) + [1], [0, 1] + [1] * (size - 2)]
     with pytest.raises(shoal.errors.InputError, match="no tree"):
@@ -426,7 +426,7 @@ def test_strictness_is_verified_too(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     data = shoal.read(table, quasi=["age"], sensitive=["a", "b"])
     models = [shoal.DistinctLDiversity(l=2, column=name) for name in "ab"]
-    stated = written(shoal.anonymize(data, *models, seed=1), path)
+    stated = written(shoal.anonymize(data, *models, algorithm="mondrian", seed=1), path)
     assert restated(path, stated).holds
     stated["strict"] = True
     assert not restated(path, stated).holds

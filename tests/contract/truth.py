@@ -39,6 +39,9 @@ def covers(shown: Any, true: Any, hierarchy: shoal.Hierarchy) -> bool:
     interval = re.fullmatch(r"\[(\d+)-(\d+)\]", str(shown))
     if interval and true is not None:
         return int(interval[1]) <= true <= int(interval[2])
+    if str(shown).startswith("{") and re.search(r":\d+}$", str(shown)):
+        entries = re.findall(r"(?:^{|,)([^:]*):(\d+)", str(shown))
+        return ("" if true is None else str(true)) in dict(entries)
     leaf = hierarchy.leaf(None if true is None else str(true))
     levels = range(hierarchy.height + 1)
     return any(hierarchy.labels[level][hierarchy.codes[level, leaf]] == shown for level in levels)

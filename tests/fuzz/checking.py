@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 import math
+import re
 import traceback
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator
@@ -181,6 +182,12 @@ class Checks:
             return
         sheet = sheets[""]
         self._check_plain(sheet, rows)
+        if form == "sliced":
+            self._check_sliced(sheets, rows)
+            return
+        if form == "multisets":
+            self._check_multisets(sheet, rows)
+            return
         quasi = [sheet.column(column.name) for column in self.case.named("quasi")]
         classes = defaultdict(list)
         for place, key in enumerate(zip(*quasi, strict=True)):
@@ -197,13 +204,48 @@ class Checks:
                     true = None not in members and _is_mean(shown, members, rounded)
                 demand(bool(true), f"a published cell of a quasi-identifier is not true of its record ({column.type})")
         for column in self.case.named("sensitive"):
-            if form != "two-table":
+            if form not in ("two-table", "sliced"):
                 values = self.lexicons[column.name].values
                 demand(self._read(sheet, column.name) == [values[row] for row in rows], "a sensitive value was changed")
 
+    def _check_sliced(self, sheets: dict[str, Sheet], rows: list[int]) -> None:
+        """Every table has, in every bucket, what the records have that the main table puts there."""
+        buckets = [str(bucket) for bucket in sheets[""].column("bucket")]
+        for sheet in sheets.values():
+            names = [name for name in sheet.names if name in self.lexicons]
+            columns = [self._read(sheet, name) for name in names]
+            shown = Counter(zip(map(str, sheet.column("bucket")), *columns, strict=True))
+            true = [[self.lexicons[name].values[row] for row in rows] for name in names]
+            demand(shown == Counter(zip(buckets, *true, strict=True)), "a bucket has other values than its records")
+
+    def _check_multisets(self, sheet: Sheet, rows: list[int]) -> None:
+        """Every cell counts what the records of its class have; classes with the same cells are one."""
+        names = [column.name for column in self.case.named("quasi")]
+        classes = defaultdict(list)
+        for row, key in zip(rows, zip(*(sheet.column(name) for name in names), strict=True), strict=True):
+            classes[key].append(row)
+        for key, members in classes.items():
+            for name, cell in zip(names, key, strict=True):
+                demand(cell[0] + cell[-1] == "{}", "a cell is no multiset")
+                told: Counter[Hashable] = Counter()
+                for quoted, plain, count in re.findall(r'(?:^|,)(?:("(?:[^"]|"")*")|([^",:]*)):(\d+)', cell[1:-1]):
+                    text = quoted[1:-1].replace('""', '"') if quoted else plain or None
+                    told[self._meant(name, text)] += int(count)
+                times = len(members) // told.total()
+                held = Counter(self.lexicons[name].values[row] for row in members)
+                demand(held == Counter({value: count * times for value, count in told.items()}),
+                       "a multiset is not that of its class")  # fmt: skip
+
+    def _meant(self, name: str, text: str | None) -> Hashable:
+        try:
+            return self.lexicons[name].read(text, pa.string())
+        except (StopIteration, RuntimeError):
+            raise Broken("a value of a multiset is none of its column's") from None
+
     def _check_models(self, sheets: dict[str, Sheet], kept: list[int], form: str) -> None:
         """The models hold in the file, and Shoal's own verifier sees the same figures there."""
-        classes = self._groups(sheets) if form == "two-table" else self._classes(sheets[""])
+        read = {"two-table": self._groups, "sliced": self._sliced}.get(form)
+        classes = self._classes(sheets[""]) if read is None else read(sheets)
         levels = {}
         for place, (name, given) in enumerate(self.case.models):
             levels[place], holds = self._level(name, given, classes, kept)
@@ -240,6 +282,27 @@ class Checks:
             found[str(group)] += [value] * int(count)
         demand(Counter(map(str, sheets[""].column("group"))) == {group: len(held) for group, held in found.items()},
                "the two tables have groups of other sizes")  # fmt: skip
+        return [{"": [None] * len(held), column.name: held} for held in found.values()]
+
+    def _sliced(self, sheets: dict[str, Sheet]) -> list[dict[str, list[Hashable]]]:
+        """The sensitive values of the people of a bucket who have the same quasi-identifiers beside them; where several
+        tables say what stands beside them, values of which all tables say the same."""
+        (column,) = self.case.named("sensitive")
+        quasi = {each.name for each in self.case.named("quasi")}
+        holding = [sheet for sheet in sheets.values() if column.name in sheet.names]
+        telling = [sheet for sheet in holding if quasi & set(sheet.names)] or holding
+        found: dict[Any, list[Hashable]] = defaultdict(list)
+        beside: dict[Any, Counter[Any]] = defaultdict(Counter)
+        for sheet in telling:
+            names = [name for name in sheet.names if name in quasi]
+            keys = zip(map(str, sheet.column("bucket")), *(sheet.column(name) for name in names), strict=True)
+            for key, value in zip(keys, self._read(sheet, column.name), strict=True):
+                beside[key[0], value][tuple(names), key] += 1
+                if len(telling) == 1:
+                    found[key].append(value)
+        for (bucket, value), counts in beside.items():
+            if len(telling) > 1:
+                found[bucket, frozenset(counts.items())] += [value] * (counts.total() // len(telling))
         return [{"": [None] * len(held), column.name: held} for held in found.values()]
 
     def _level(self, name: str, given: dict[str, Any], classes: Any, kept: list[int]) -> tuple[float, bool]:

@@ -15,7 +15,8 @@ from tests.fuzz.definitions import DEFINITIONS
 from tests.fuzz.meaning import Lexicon, attribute
 from tests.fuzz.pools import Pool
 
-from shoal import registry
+from shoal import job, registry
+from shoal.core.contracts import Algorithm
 
 BOUNDS: dict[str, tuple[Any, ...]] = {
     "k": (1, 2, 2, 3, 5), "l": (1, 2, 2, 3), "c": (0.5, 1.5, 3.0), "t": (0.2, 0.5, 0.8, 1.0), "alpha": (0.4, 0.7, 1.0),
@@ -30,7 +31,7 @@ BOUNDS: dict[str, tuple[Any, ...]] = {
 def algorithms() -> tuple[tuple[str, dict[str, Any]], ...]:
     """Every algorithm with each of its examples."""
     return tuple(
-        (name, dict(example))
+        (name, {key: job.spelled(each) if isinstance(each, Algorithm) else each for key, each in example.items()})
         for name in registry.names("algorithms")
         for example in registry.examples("algorithms", name)
     )
@@ -63,7 +64,7 @@ def drawn(number: int) -> Case:
         columns = [column.at(rows) for column in columns]
     chance.shuffle(columns)
     parameters = _suited(parameters, columns)
-    claims = registry.find("algorithms", algorithm).claims
+    claims = job.plugin("algorithms", {"name": algorithm, **parameters}).claims
     count = chance.choice([1, 1, 2]) if claims else 0
     endings = ["csv", "csv.gz", "tsv", "parquet", "arrow"]
     case = Case(
@@ -196,9 +197,22 @@ def _suited(parameters: dict[str, Any], columns: list[Column]) -> dict[str, Any]
         "publish": lambda entries: tuple(
             f"{name}={entry.partition('=')[2]}" for name, entry in zip(numeric, entries, strict=False)
         ),
-        "columns": lambda entries: tuple(numeric[: len(entries)]),
-    }
+        "columns": lambda entries: _sliced(entries, columns) if isinstance(entries[0], tuple) else tuple(
+            numeric[: len(entries)]
+        ),
+    }  # fmt: skip
     return {key: named[key](value) if key in named else value for key, value in parameters.items()}
+
+
+def _sliced(entries: tuple[tuple[str, ...], ...], columns: list[Column]) -> tuple[tuple[str, ...], ...]:
+    """As many groups of columns as an example has; the sensitive attribute stands alone or with some of the others
+    wherever it does there."""
+    quasi = [column.name for column in columns if column.role == "quasi"]
+    value = next((column.name for column in columns if column.role == "sensitive"), quasi[0])
+    found = [quasi[at :: len(entries)] for at in range(len(entries))]
+    for names, entry in zip(found, entries, strict=True):
+        names += [value] if "occupation" in entry else []
+    return tuple(tuple(names) for names in found if names)
 
 
 def _model(chance: Random, sensitive: list[Column]) -> tuple[str, dict[str, Any]]:

@@ -39,12 +39,14 @@ def released(classes: Classes, form: str) -> tuple[shoal.Dataset, shoal.Release]
     nobody = np.zeros(len(classes), dtype=np.bool_)
     if form == "generalized":
         return data, publish(data, Recoding.at_levels(data.summary, (0,), nobody))
+    if form == "multisets":
+        return data, shoal.anonymize(data, shoal.DistinctLDiversity(l=1), algorithm="multiset:base=optimal", seed=1)
     groups = np.arange(len(classes), dtype=np.int32)
     plan = Plan(data.summary.keys, groups, nobody, np.zeros((0, len(classes)), np.int32), ())
-    return data, publish(data, Recoding(plan, form="two-table"))
+    return data, publish(data, Recoding(plan, form=form))
 
 
-@pytest.mark.parametrize("form", ["generalized", "two-table"])
+@pytest.mark.parametrize("form", ["generalized", "two-table", "multisets", "sliced"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_posteriors(name: str, form: str) -> None:
     classes, determines, maps, expected = EXAMPLES[name]

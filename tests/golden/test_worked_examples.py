@@ -42,7 +42,7 @@ def test_mondrian_finds_the_two_anonymous_classes_of_the_four_patients():
     data = shoal.read(
         table, quasi=["age", "gender", "zip"], kinds={"zip": "categorical"}, column_hierarchies={"zip": "masking"}
     )
-    release = shoal.anonymize(data, shoal.KAnonymity(k=2))
+    release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="mondrian")
     assert set(release.frame["age"]) == {"[21-22]", "[23-24]"}
 
 
@@ -65,6 +65,6 @@ def test_ten_patients_published_as_the_paper_does():
 def test_eight_patients_in_two_classes_of_four():
     table = shoal.samples.patients_eight()
     data = shoal.read(table, quasi=["age", "gender", "zip"], sensitive=["disease"], kinds={"zip": "categorical"})
-    release = shoal.anonymize(data, shoal.KAnonymity(k=4))
+    release = shoal.anonymize(data, shoal.KAnonymity(k=4), algorithm="mondrian")
     classes = release.frame.group_by("age", "gender", "zip").agg(pl.col("disease").sort()).sort("age")
     assert classes["disease"].to_list() == [["AIDS", "AIDS", "Flu", "Flu"], ["AIDS", "Cancer", "Flu", "Flu"]]

@@ -54,7 +54,8 @@ def test_every_release_satisfies_its_policy(table, k, algorithm, seed):
     assert frame.group_by("age", "income", "city", "born").len()["len"].min() >= k
     for column in ("note", "disease"):
         assert sorted(frame[column]) == sorted(table[column])
-    assert 0 <= shoal.evaluate(data, release, "gcp")["gcp"].value <= 1
+    lost = shoal.evaluate(data, release, "gcp")["gcp"].value
+    assert lost is None if release.recoding.form == "multisets" else 0 <= lost <= 1
 
 
 @given(tables(), st.integers(0, 10**6))
@@ -76,7 +77,9 @@ def test_order_of_rows_and_columns_changes_no_finding(table, seed):
 @given(tables(), st.integers(0, 3))
 @settings(max_examples=30, deadline=None)
 def test_the_same_seed_gives_the_same_release(table, seed):
-    same = [shoal.anonymize(read(table), shoal.KAnonymity(k=2), seed=seed).frame for _ in range(2)]
+    same = [
+        shoal.anonymize(read(table), shoal.KAnonymity(k=2), algorithm="mondrian", seed=seed).frame for _ in range(2)
+    ]
     assert same[0].equals(same[1])
 
 

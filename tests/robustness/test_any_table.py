@@ -116,7 +116,7 @@ def test_any_damage(seed: int, tmp_path: Path) -> None:
         source.write_bytes((HEADER + text).encode(chance.choice(["utf-8", "utf-16", "cp1252"]), errors="ignore"))
         try:
             data = library.read(source, quasi=["age", "sex", "zip"], sensitive=["disease"], identifiers=["name"])
-            library.anonymize(data, library.KAnonymity(k=3)).write(target)
+            library.anonymize(data, library.KAnonymity(k=3), algorithm="mondrian").write(target)
         except ShoalError:
             assert CANARY not in traceback.format_exc()
             outcomes["refused"] += 1
@@ -144,8 +144,10 @@ def test_no_traceback_of_the_library_holds_a_value(tmp_path: Path) -> None:
         lambda: library.read(good, quasi=["a"], hierarchies={"a": "intervals:width=5"}),
         lambda: library.read(good, quasi=["a"], hierarchies={"a": f"ordering:order={CANARY}|{CANARY}"}),
         lambda: library.read(good, quasi=["a"], missing=[CANARY, "x"], missing_rules={"a": "refuse"}),
-        lambda: library.anonymize(library.read(good, quasi=["a"]), library.KAnonymity(k=3)),
-        lambda: library.anonymize(library.read(good, quasi=["a"]), library.KAnonymity(k=1)).write(tmp_path),
+        lambda: library.anonymize(library.read(good, quasi=["a"]), library.KAnonymity(k=3), algorithm="mondrian"),
+        lambda: library.anonymize(library.read(good, quasi=["a"]), library.KAnonymity(k=1), algorithm="mondrian").write(
+            tmp_path
+        ),
     ]
     for place, fail in enumerate(failing):
         try:

@@ -70,7 +70,7 @@ def test_an_arrow_column_in_every_role(name: str, role: str, tmp_path: Path) -> 
     if role != "plain":
         roles[role] = [*roles[role], name]
     data = library.read(table, **roles)
-    release = library.anonymize(data, library.KAnonymity(k=3))
+    release = library.anonymize(data, library.KAnonymity(k=3), algorithm="mondrian")
     assert isinstance(release.frame, pa.Table)
     assert multiset(release.frame, name) == multiset(table, name) or name == "nan"
     came, given_back = table[name].type, release.frame[name].type
@@ -92,7 +92,7 @@ def test_files_hold_every_type(ending: str, tmp_path: Path) -> None:
     source, target = stored(table, tmp_path / f"in.{ending}"), tmp_path / f"out.{ending}"
     before = source.read_bytes()
     data = library.read(source, quasi=["int8", "bool"], sensitive=["decimal"], identifiers=["string"])
-    library.anonymize(data, library.KAnonymity(k=3), rows_are_people=True).write(target)
+    library.anonymize(data, library.KAnonymity(k=3), algorithm="mondrian", rows_are_people=True).write(target)
     assert library.verify(target).holds
     reader = pa.parquet.read_table if ending == "parquet" else pa.feather.read_table
     published = reader(target)
@@ -108,7 +108,7 @@ def test_a_release_keeps_odd_texts(ending: str, tmp_path: Path) -> None:
     table = pa.table({"q": texts * 3 + [None, ""] * 2, "s": texts * 3 + [None, ""] * 2})
     target = tmp_path / f"out.{ending}"
     data = library.read(table, quasi=["q"], sensitive=["s"])
-    release = library.anonymize(data, library.KAnonymity(k=3))
+    release = library.anonymize(data, library.KAnonymity(k=3), algorithm="mondrian")
     release.write(target)
     assert library.verify(target).holds
     again = library.read(target, quasi=["q"], sensitive=["s"])
@@ -124,12 +124,12 @@ def test_nested_and_binary_columns_have_no_role(role: str) -> None:
         with pytest.raises(SchemaError, match="'odd'"):
             roles = {"quasi": ["group"], role: ["odd"]}
             data = library.read(table, **roles)
-            library.anonymize(data, library.KAnonymity(k=1), pseudonyms=library.Pseudonyms())
+            library.anonymize(data, library.KAnonymity(k=1), algorithm="mondrian", pseudonyms=library.Pseudonyms())
 
 
 def test_nested_columns_do_not_go_into_csv(tmp_path: Path) -> None:
     data = library.read(pa.table({"group": ["g", "g"], "odd": [[1], [2]]}), quasi=["group"])
-    release = library.anonymize(data, library.KAnonymity(k=2))
+    release = library.anonymize(data, library.KAnonymity(k=2), algorithm="mondrian")
     with pytest.raises(ShoalError, match=r"out\.csv: column 'odd' .*parquet"):
         release.write(tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []
@@ -160,7 +160,7 @@ def test_frames_come_back_as_they_came(frame, kind: type) -> None:
     given = frame()
     copy = given.copy() if isinstance(given, pd.DataFrame) else None
     data = library.read(given, quasi=["age", "sex"])
-    release = library.anonymize(data, library.KAnonymity(k=5), allow_plain=["note"])
+    release = library.anonymize(data, library.KAnonymity(k=5), algorithm="mondrian", allow_plain=["note"])
     assert isinstance(release.frame, kind)
     assert list(release.frame.columns if kind is not pa.Table else release.frame.column_names) == ["age", "sex", "note"]
     assert sorted(pl.DataFrame(release.frame).rows()) == sorted(pl.DataFrame(people()).rows())
@@ -184,7 +184,7 @@ def test_dtypes_of_pandas_survive() -> None:
         }
     )
     data = library.read(frame, quasi=["age", "kind"])
-    release = library.anonymize(data, library.KAnonymity(k=5))
+    release = library.anonymize(data, library.KAnonymity(k=5), algorithm="mondrian")
     assert release.frame.dtypes.drop("kind").to_dict() == frame.dtypes.drop("kind").to_dict()
     assert sorted(release.frame["kind"].cat.categories) == ["x", "y"]
     assert sorted(release.frame["big"].dropna()) == [2**60 + 1] * 10
@@ -206,7 +206,7 @@ def test_dtypes_of_polars_survive() -> None:
         }
     )
     data = library.read(frame, quasi=["age", "kind", "tiny", "when"])
-    release = library.anonymize(data, library.KAnonymity(k=5), allow_plain=["other"])
+    release = library.anonymize(data, library.KAnonymity(k=5), algorithm="mondrian", allow_plain=["other"])
     for name in ("age", "when", "moment", "tiny", "money", "list"):
         assert release.frame[name].dtype == frame[name].dtype, name
     for name in ("kind", "other"):
@@ -244,7 +244,7 @@ def test_columns_of_mixed_types_are_refused(cells: list) -> None:
 
 def test_columns_that_are_numbered(tmp_path: Path) -> None:
     frame = pd.DataFrame({0: [1, 1, 2, 2], 1: ["a", "b", "c", "d"]})
-    release = library.anonymize(library.read(frame, quasi=["0"]), library.KAnonymity(k=2))
+    release = library.anonymize(library.read(frame, quasi=["0"]), library.KAnonymity(k=2), algorithm="mondrian")
     assert list(release.frame.columns) == ["0", "1"]
 
 
@@ -268,7 +268,7 @@ def test_a_format_is_known_by_its_content(tmp_path: Path) -> None:
 def test_dots_in_names_of_parquet_columns(tmp_path: Path) -> None:
     source = stored(pa.table({"a": [1, 1], "a.b": [2, 2], "c.d": ["x", "y"]}), tmp_path / "in.parquet")
     data = library.read(source, quasi=["a.b", "a"])
-    release = library.anonymize(data, library.KAnonymity(k=2))
+    release = library.anonymize(data, library.KAnonymity(k=2), algorithm="mondrian")
     assert release.frame.columns == ["a", "a.b", "c.d"]
 
 
@@ -278,7 +278,7 @@ def test_dots_in_names_of_parquet_columns(tmp_path: Path) -> None:
 def test_numbers_that_files_spell_in_another_way(numbers: list[float], tmp_path: Path) -> None:
     table = pa.table({"q": numbers * 3, "s": numbers * 3})
     data = library.read(table, quasi=["q"], sensitive=["s"])
-    release = library.anonymize(data, library.KAnonymity(k=3))
+    release = library.anonymize(data, library.KAnonymity(k=3), algorithm="mondrian")
     for ending in ("csv", "parquet"):
         target = tmp_path / f"out.{ending}"
         release.write(target)
@@ -291,7 +291,7 @@ def test_a_hierarchy_that_spells_numbers_in_another_way(tmp_path: Path) -> None:
     tree.write_text("30.0;[30-31];*\n31.0;[30-31];*\n4e1;[40-41];*\n")
     table = pa.table({"q": [30, 31, 40] * 3, "s": [30, 31, 40] * 3})
     data = library.read(table, quasi=["q"], sensitive=["s"], hierarchies={"q": tree, "s": tree})
-    library.anonymize(data, library.KAnonymity(k=3)).write(target)
+    library.anonymize(data, library.KAnonymity(k=3), algorithm="mondrian").write(target)
     assert library.verify(target).holds
     assert library.evaluate(data, target, "gcp")["gcp"].value == 0
 
@@ -299,7 +299,7 @@ def test_a_hierarchy_that_spells_numbers_in_another_way(tmp_path: Path) -> None:
 @pytest.mark.parametrize("builder", ["masking", "ordering", "dates", "intervals:width=5", "automatic"])
 def test_a_column_without_any_value_suits_every_builder(builder: str) -> None:
     data = library.read(pa.table({"q": pa.nulls(4, pa.string())}), quasi=["q"], hierarchies={"q": builder})
-    release = library.anonymize(data, library.KAnonymity(k=4))
+    release = library.anonymize(data, library.KAnonymity(k=4), algorithm="mondrian")
     assert release.frame["q"].null_count == 4
 
 
@@ -352,7 +352,7 @@ def test_blanks_around_names_do_not_count(tmp_path: Path) -> None:
         for ending in ("csv", "tsv", "parquet", "arrow"):
             target = tmp_path / "out" / f"release.{ending}"
             target.parent.mkdir(exist_ok=True)
-            library.anonymize(data, library.KAnonymity(k=2)).write(target)
+            library.anonymize(data, library.KAnonymity(k=2), algorithm="mondrian").write(target)
             assert library.verify(target).holds
             assert library.read(target, quasi=["note"]).schema.names == data.schema.names
 
@@ -377,7 +377,7 @@ def test_text_that_is_not_unicode_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="column 'x' holds text that is not"):
             library.read(source, quasi=["x"])
     with pytest.raises(InputError, match="column 'x' holds text that is not"):
-        library.anonymize(library.read(file, quasi=["y"]), library.KAnonymity(k=1))
+        library.anonymize(library.read(file, quasi=["y"]), library.KAnonymity(k=1), algorithm="mondrian")
 
 
 @pytest.mark.parametrize("missing", [["\ud800"], [5], [None], ["a\0"]])
@@ -405,7 +405,7 @@ def test_formulas_are_neutralized_on_request(engine: str, tmp_path: Path) -> Non
         data = library.read(
             tmp_path / "in.csv", quasi=["town"], sensitive=["secret"], neutralize_formulas=wanted, engine=engine
         )
-        library.anonymize(data, "k-anonymity:k=2").write(tmp_path / "out.csv")
+        library.anonymize(data, "k-anonymity:k=2", algorithm="mondrian").write(tmp_path / "out.csv")
         assert library.verify(tmp_path / "out.csv").holds
         written = pl.read_csv(tmp_path / "out.csv", infer_schema=False)
         for column in ("secret", "note"):

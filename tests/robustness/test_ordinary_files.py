@@ -62,7 +62,7 @@ def test_row_numbers_are_never_published(
     data = library.read(path, quasi=["age", "sex"], engine=engine)
     assert data.schema.names == ("age", "sex", "note")
     assert told == ["note: in.csv: the first column has no name of its own and numbers the rows; it is left out"]
-    release = library.anonymize(data, library.KAnonymity(k=3), seed=1)
+    release = library.anonymize(data, library.KAnonymity(k=3), algorithm="mondrian", seed=1)
     release.write(tmp_path / "out.csv")
     assert library.verify(tmp_path / "out.csv").holds
     assert rows_of(release.frame.select(pl.col("age").cast(int), "sex", "note")) == rows_of(pl.DataFrame(PEOPLE))
@@ -80,7 +80,7 @@ def test_row_numbers_in_frames_and_typed_files(engine: str, tmp_path: Path, told
     for source in (frame, table, tmp_path / "in.parquet", tmp_path / "in.arrow"):
         data = library.read(source, quasi=["age", "sex"], engine=engine)
         assert data.schema.names == ("age", "sex", "note")
-        release = library.anonymize(data, library.KAnonymity(k=3), seed=1)
+        release = library.anonymize(data, library.KAnonymity(k=3), algorithm="mondrian", seed=1)
         assert rows_of(release.frame) == rows_of(pl.DataFrame(PEOPLE))
     assert len(told) == 3
     assert list(frame.columns) == ["Unnamed: 0", *PEOPLE]
@@ -109,7 +109,7 @@ def test_duplicate_headings_are_named_counted_and_renamed(engine: str, tmp_path:
         library.read(path, quasi=["age"], engine=engine)
     data = library.read(path, quasi=["age", "x.2"], sensitive=["x.1"], rename_duplicates=True, engine=engine)
     assert data.schema.names == ("age", "x", "note", "x.2", "x.3", "x.1", "note.1")
-    release = library.anonymize(data, library.KAnonymity(k=2), seed=1)
+    release = library.anonymize(data, library.KAnonymity(k=2), algorithm="mondrian", seed=1)
     release.write(tmp_path / "out.csv")
     assert library.verify(tmp_path / "out.csv").holds
     frame = release.frame
@@ -127,7 +127,7 @@ def test_duplicates_in_frames_and_parquet(tmp_path: Path) -> None:
             library.read(source, quasi=["age"])
         for engine in ENGINES:
             data = library.read(source, quasi=["age"], rename_duplicates=True, engine=engine)
-            release = library.anonymize(data, library.KAnonymity(k=2))
+            release = library.anonymize(data, library.KAnonymity(k=2), algorithm="mondrian")
             assert rows_of(release.frame) == [(1, "a", "c"), (1, "b", "c")]
             assert list(pl.DataFrame(release.frame).columns) == ["age", "x", "x.1"]
     assert list(frame.columns) == ["age", "x", "x"]
@@ -194,7 +194,7 @@ def test_a_spreadsheet(engine: str, tmp_path: Path) -> None:
     assert data.schema["zip"].hierarchy.labels[0].tolist() == [None, "01234", "01235"]
     assert data.schema["born"].hierarchy.labels[0].tolist() == [None, "1984-05-17", "1991-06-18"]
     assert set(data.schema["mixed"].hierarchy.labels[0]) == {None, "1", "one"}
-    release = library.anonymize(data, library.KAnonymity(k=3), seed=1)
+    release = library.anonymize(data, library.KAnonymity(k=3), algorithm="mondrian", seed=1)
     assert sorted(map(str, release.frame["weight"].to_list())) == ["70.5", "71.0", "None"]
     assert set(release.frame["seen"]) == {dt.datetime(2020, 1, 2, 3, 4), dt.datetime(2020, 1, 2), None}
     release.write(tmp_path / "out.csv")
@@ -264,7 +264,7 @@ def test_labels_are_values_where_all_have_one(ending: str, engine: str, tmp_path
     assert data.schema["age"].kind == "numeric"
     assert data.schema["age"].hierarchy.labels[0].tolist() == ["31", "45", "99"]
     assert len(told) == 1 and "column 'age' keeps its codes" in told[0] and "stated" not in told[0]
-    release = library.anonymize(data, library.KAnonymity(k=2), seed=1)
+    release = library.anonymize(data, library.KAnonymity(k=2), algorithm="mondrian", seed=1)
     release.write(tmp_path / "out.csv")
     assert library.verify(tmp_path / "out.csv").holds
     assert Counter(release.frame["town"]) == {"a": 2, "b": 2}
@@ -330,7 +330,11 @@ def test_parquet_folders_and_patterns(engine: str, tmp_path: Path) -> None:
     pa.parquet.write_table(table.slice(3), folder / "c.parquet")
     data = library.read(folder, quasi=["age"], sensitive=["town"], engine=engine)
     assert data.records == 5
-    assert Counter(library.anonymize(data, library.KAnonymity(k=2)).frame["town"]) == {"a": 2, "b": 1, None: 2}
+    assert Counter(library.anonymize(data, library.KAnonymity(k=2), algorithm="mondrian").frame["town"]) == {
+        "a": 2,
+        "b": 1,
+        None: 2,
+    }
     assert library.read(folder / "*.parquet", quasi=["age"], engine=engine).records == 4
     assert library.read(str(folder / "a*"), quasi=["age"], engine=engine).records == 3
     pa.parquet.write_table(pa.table({"age": [1], "x": ["a"]}), folder / "d.parquet")
@@ -353,7 +357,7 @@ def test_a_part_of_a_folder_is_not_overwritten(shoal, tmp_path: Path) -> None:
     data = library.read(folder, quasi=["age"])
     pa.parquet.write_table(pa.table({"age": [31], "note": ["z"]}), folder / "b.parquet")
     with pytest.raises(ShoalError, match=r"b\.parquet: the file changed"):
-        library.anonymize(data, library.KAnonymity(k=2))
+        library.anonymize(data, library.KAnonymity(k=2), algorithm="mondrian")
 
 
 def test_columns_left_out_cannot_be_named(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_dates_cost_what_days_as_numbers_cost(algorithm: str) -> None:
 def test_intervals_are_iso_dates_that_hold_their_records(form: str) -> None:
     data = read(SAME[form])
     assert data.schema["born"].kind is Kind.DATE
-    release = shoal.anonymize(data, "k-anonymity:k=5", seed=1)
+    release = shoal.anonymize(data, "k-anonymity:k=5", algorithm="mondrian", seed=1)
     for row, text in release.frame.select("row", "born").iter_rows():
         first, last = (dt.date.fromisoformat(end) for end in text.removeprefix("[").removesuffix("]").split(" - "))
         assert first <= DAYS[row] <= last and {first, last} <= set(DAYS)
@@ -193,7 +193,7 @@ def test_damaged_dates_are_missing_and_noted() -> None:
         f"column 'born': 2 of its {distinct} distinct values are no dates and count as missing",
     )
     assert tree.missing and tree.size == distinct - 2 + 1 and int((data.codes("born") == 0).sum()) == 3
-    release = shoal.anonymize(data, "k-anonymity:k=5", seed=1)
+    release = shoal.anonymize(data, "k-anonymity:k=5", algorithm="mondrian", seed=1)
     published = release.frame["born"].to_list()
     assert not any(text and ("31.02" in text or "unknown" in text) for text in published)
     with pytest.raises(InputError, match="lacks a value in 3 of 600 records"):
@@ -231,7 +231,7 @@ def test_detection_and_attacks_do_not_ask() -> None:
     found = shoal.detect(table)["born"]
     assert found.kind is Kind.DATE and found.role != "plain"
     data = shoal.read(table, quasi=["sex", "ward"], sensitive=["disease"])
-    release = shoal.anonymize(data, "k-anonymity:k=5", seed=1)
+    release = shoal.anonymize(data, "k-anonymity:k=5", algorithm="mondrian", seed=1)
     assert shoal.attack(data, release, "functional-dependency:determinant=born,dependent=disease")
 
 
@@ -299,7 +299,7 @@ def test_numbers_are_read_and_published_with_a_point(tmp_path: Path) -> None:
     doubled = wages(GERMAN * 2)
     raw = shoal.anonymize(doubled, "k-anonymity:k=2", algorithm="optimal", seed=1)
     assert sorted(map(float, raw.frame["wage"])) == sorted(plain * 2)
-    release = shoal.anonymize(data, "k-anonymity:k=4", seed=1)
+    release = shoal.anonymize(data, "k-anonymity:k=4", algorithm="mondrian", seed=1)
     release.write(tmp_path / "release.csv")
     same = shoal.evaluate(data, release, "gcp")["gcp"].value
     assert shoal.evaluate(data, tmp_path / "release.csv", "gcp")["gcp"].value == same
@@ -308,7 +308,9 @@ def test_numbers_are_read_and_published_with_a_point(tmp_path: Path) -> None:
 
 def gcp_of_numbers(numbers: list[float]) -> float:
     data = shoal.read(pl.DataFrame({"wage": numbers}), quasi=["wage"])
-    return shoal.evaluate(data, shoal.anonymize(data, "k-anonymity:k=4", seed=1), "gcp")["gcp"].value
+    return shoal.evaluate(data, shoal.anonymize(data, "k-anonymity:k=4", algorithm="mondrian", seed=1), "gcp")[
+        "gcp"
+    ].value
 
 
 def test_numbers_that_could_be_read_in_two_ways_ask() -> None:

@@ -51,11 +51,11 @@ def test_a_class_of_k_records_may_be_one_person():
     table = visits()
     keyed = shoal.Pseudonyms()
     careless = shoal.anonymize(
-        shoal.read(table, quasi=QUASI, identifiers=["patient"]), "k-anonymity:k=3", seed=1, pseudonyms=keyed,
+        shoal.read(table, quasi=QUASI, identifiers=["patient"]), "k-anonymity:k=3", algorithm="mondrian", seed=1, pseudonyms=keyed,
         rows_are_people=True,
     )  # fmt: skip
     assert heads(careless.frame).min() < 3
-    careful = shoal.anonymize(read(table), "k-anonymity:k=3", seed=1, pseudonyms=keyed)
+    careful = shoal.anonymize(read(table), "k-anonymity:k=3", algorithm="mondrian", seed=1, pseudonyms=keyed)
     assert heads(careful.frame).min() >= 3
     assert careful.verify(careful.policy)["k"].value == heads(careful.frame).min()
 
@@ -105,10 +105,12 @@ def test_a_person_column_has_no_other_role():
 def test_an_identifier_that_repeats_stops_with_advice(engine):
     data = shoal.read(visits(), quasi=QUASI, identifiers=["patient"], engine=engine)
     with pytest.raises(SchemaError, match=r"'patient' repeats in 200 of 240 records.*--person.*--rows-are-people"):
-        shoal.anonymize(data, "k-anonymity:k=3")
-    assert shoal.anonymize(data, "k-anonymity:k=3", rows_are_people=True).suppressed == 0
+        shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian")
+    assert shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", rows_are_people=True).suppressed == 0
     alone = visits().unique("patient")
-    assert shoal.anonymize(shoal.read(alone, quasi=QUASI, identifiers=["patient"], engine=engine), "k-anonymity:k=3")
+    assert shoal.anonymize(
+        shoal.read(alone, quasi=QUASI, identifiers=["patient"], engine=engine), "k-anonymity:k=3", algorithm="mondrian"
+    )
 
 
 def test_blanks_around_an_identifier_and_missing_ones_are_no_people():
@@ -120,7 +122,7 @@ def test_blanks_around_an_identifier_and_missing_ones_are_no_people():
 
 def test_saying_both_is_refused():
     with pytest.raises(SchemaError, match="rows_are_people"):
-        shoal.anonymize(read(), "k-anonymity:k=3", rows_are_people=True)
+        shoal.anonymize(read(), "k-anonymity:k=3", algorithm="mondrian", rows_are_people=True)
 
 
 def test_what_does_not_count_people_says_so():
@@ -129,7 +131,7 @@ def test_what_does_not_count_people_says_so():
         shoal.anonymize(data, "frequency-l-diversity:l=2", algorithm="anatomy")
     for model in ("inference-l:l=2", shoal.DeltaPresence(delta_max=0.9, values=("flu",))):
         with pytest.raises(ParameterError, match="does not count people"):
-            shoal.anonymize(data, model)
+            shoal.anonymize(data, model, algorithm="mondrian")
         with pytest.raises(ParameterError, match="does not count people"):
             shoal.ask(data, notion=model, question=2, attributes=QUASI)
 
@@ -173,7 +175,7 @@ def test_every_algorithm_counts_people_or_refuses():
 @pytest.mark.parametrize("engine", ["embedded", "duckdb"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_file_without_the_person_column_says_what_it_cannot_tell(tmp_path, engine, ending):
-    release = shoal.anonymize(read(engine=engine), "k-anonymity:k=3", "t-closeness:t=0.6", seed=1)
+    release = shoal.anonymize(read(engine=engine), "k-anonymity:k=3", "t-closeness:t=0.6", algorithm="mondrian", seed=1)
     path, manifest = written(release, tmp_path, ending)
     assert "patient" not in release.frame.columns
     smallest = release.verify(release.policy)["k"].value
@@ -188,7 +190,7 @@ def test_a_file_without_the_person_column_says_what_it_cannot_tell(tmp_path, eng
 def test_pseudonyms_let_people_be_counted_again(tmp_path):
     data = read()
     models = ("k-anonymity:k=3", "frequency-l-diversity:l=1.1", "t-closeness:t=0.6")
-    release = shoal.anonymize(data, *models, seed=1, pseudonyms=shoal.Pseudonyms())
+    release = shoal.anonymize(data, *models, algorithm="mondrian", seed=1, pseudonyms=shoal.Pseudonyms())
     path, manifest = written(release, tmp_path)
     found = shoal.verify(path)
     assert found.holds and found["people"].value == 40
@@ -199,7 +201,9 @@ def test_pseudonyms_let_people_be_counted_again(tmp_path):
 
 
 def test_a_manifest_that_tells_something_else_about_people_is_found_out(tmp_path):
-    release = shoal.anonymize(read(), "k-anonymity:k=3", "t-closeness:t=0.6", seed=1, pseudonyms=shoal.Pseudonyms())
+    release = shoal.anonymize(
+        read(), "k-anonymity:k=3", "t-closeness:t=0.6", algorithm="mondrian", seed=1, pseudonyms=shoal.Pseudonyms()
+    )
     path, manifest = written(release, tmp_path)
     beside = path.with_name(path.name + ".manifest.json")
     few = {"populations": {"disease": [1] * 4}}
@@ -219,7 +223,11 @@ def test_a_manifest_that_tells_something_else_about_people_is_found_out(tmp_path
 
 def test_the_same_person_has_one_pseudonym_and_no_name_is_left():
     release = shoal.anonymize(
-        read(), "k-anonymity:k=3", seed=1, pseudonyms=shoal.Pseudonyms(key=b"sixteen bytes or more")
+        read(),
+        "k-anonymity:k=3",
+        algorithm="mondrian",
+        seed=1,
+        pseudonyms=shoal.Pseudonyms(key=b"sixteen bytes or more"),
     )
     tokens = release.frame["patient"]
     assert tokens.n_unique() == 40 and not tokens.str.contains("person").any()
@@ -228,27 +236,27 @@ def test_the_same_person_has_one_pseudonym_and_no_name_is_left():
 def _careless(data):
     """A recoding whose classes have three records each, whoever they are of."""
     rows = shoal.read(visits(), quasi=QUASI, sensitive=SENSITIVE, engine=data.engine)
-    return shoal.anonymize(rows, "k-anonymity:k=3", seed=1).recoding
+    return shoal.anonymize(rows, "k-anonymity:k=3", algorithm="mondrian", seed=1).recoding
 
 
 @pytest.mark.parametrize("engine", ["embedded", "duckdb"])
 @pytest.mark.parametrize("pseudonyms", [None, shoal.Pseudonyms()])
 def test_verification_finds_classes_of_k_records_and_fewer_people(engine, pseudonyms, monkeypatch):
     data = read(engine=engine)
-    policy = shoal.anonymize(data, "k-anonymity:k=3", seed=1).policy
+    policy = shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1).policy
     release = api.publish(data, _careless(data), policy, pseudonyms=pseudonyms)
     assert release.view.people().sizes.min() >= 3
     found = release.verify(policy)["k"]
     assert found.value < 3 and found.holds is False
     monkeypatch.setattr(shoal.Mondrian, "search", lambda self, *_: release.recoding)
     with pytest.raises(VerificationError, match=r"breaks its policy \(k\)"):
-        shoal.anonymize(data, "k-anonymity:k=3", seed=1, pseudonyms=pseudonyms)
+        shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1, pseudonyms=pseudonyms)
 
 
 def test_people_are_counted_only_in_the_classes_that_were_decided_on():
     """People are counted in the classes that were decided on: the file must have those."""
-    release = shoal.anonymize(read(), "k-anonymity:k=3", seed=1)
-    other = shoal.anonymize(read(), "k-anonymity:k=20", seed=1)
+    release = shoal.anonymize(read(), "k-anonymity:k=3", algorithm="mondrian", seed=1)
+    other = shoal.anonymize(read(), "k-anonymity:k=20", algorithm="mondrian", seed=1)
     with pytest.raises(VerificationError, match="classes"):
         replace(release, tables=other.tables).verify(release.policy)
 
@@ -310,12 +318,12 @@ def test_exposure_and_attacks_count_people():
 
 def test_pseudonyms_show_who_is_alone_by_all_records():
     data = read()
-    release = shoal.anonymize(data, "k-anonymity:k=3", seed=1, pseudonyms=shoal.Pseudonyms())
+    release = shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1, pseudonyms=shoal.Pseudonyms())
     classes = release.frame.group_by("patient", *QUASI).len().sort("patient", *QUASI)
     whole = classes.group_by("patient").agg(pl.struct(*QUASI, "len").alias("all"))["all"].to_list()
     alone = sum(whole.count(each) == 1 for each in whole)
     assert 0 < alone == shoal.evaluate(data, release)["unique-by-all-records"].value
-    hidden = shoal.evaluate(data, shoal.anonymize(data, "k-anonymity:k=3", seed=1))
+    hidden = shoal.evaluate(data, shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1))
     assert "unique-by-all-records" not in {finding.name for finding in hidden}
 
 

@@ -91,7 +91,7 @@ class Mondrian(Algorithm):
         else:
             columns = [np.repeat(keys, summary.sizes) for keys in summary.keys]
             weights = np.ones(dataset.records, dtype=np.int64)
-        cutter = _Cutter(dataset, policy, columns, weights, intervals, relaxed=not self.strict)
+        cutter = Cutter(dataset, policy, columns, weights, intervals, relaxed=not self.strict)
         classes = cutter.run(run.part(between=(0.0, 0.1 if self.refine else 1.0)))
         facts: dict[str, Any] = {"rounds": cutter.rounds}
         if self.refine:
@@ -102,7 +102,7 @@ class Mondrian(Algorithm):
         return Recoding.of_partition(summary, classes, chosen, facts=facts)
 
 
-class _Cutter:
+class Cutter:
     """The partitions that can still be cut, and the points in their order."""
 
     def __init__(
@@ -195,10 +195,16 @@ class _Cutter:
             points = np.repeat(begins - np.append(0, np.cumsum(ends - begins)[:-1]), ends - begins)
             points += np.arange(len(points))
             index[self.points.identities[points]] = np.repeat(np.arange(len(begins), dtype=np.int32), ends - begins)
-            sides = self.dataset.partitioned(index, len(begins), seed=self.policy.seed)
-            for model in self.judges:
-                refused[parents[~model.holds(sides)]] = True
+            refused[parents[self._broken(index, len(begins))]] = True
         return refused
+
+    def _broken(self, index: Codes, count: int) -> NDArray[np.bool_]:
+        """Which of so many sides break a model, `index` having the side of each point; negative: none."""
+        sides = self.dataset.partitioned(index, count, seed=self.policy.seed)
+        broken = np.zeros(count, dtype=np.bool_)
+        for model in self.judges:
+            broken |= ~model.holds(sides)
+        return broken
 
 
 def _sides(begins: Counts, counts: Counts, bounds: Counts) -> tuple[Counts, Counts, Counts]:

@@ -169,8 +169,7 @@ def _groups(dataset: Dataset, release: Release) -> Codes:
     sizes = dataset.summary.sizes
     plan = release.recoding.plan if release.recoding is not None else None
     if plan is not None and release.recoding is not None:
-        placed = release.view.placed(release.recoding)
-        owners: Codes = np.where(plan.owners >= 0, placed[plan.owners], np.int32(-1)).astype(np.int32)
+        owners = release.view.owners(dataset, release.recoding)
         return owners if plan.by_record else np.repeat(owners, sizes)
     candidates = release.view.candidates(dataset.summary.keys)
     counts: NDArray[np.int64] = np.diff(candidates.starts)

@@ -441,14 +441,27 @@ class Candidates:
 class Linked:
     """Columns of a published table that stand together for a record.
 
-    Which row belongs to which row of another such set is told only as far as both are of the same group, whose number
-    the column `group` holds. Rows count as often as the column `count` says.
+    Which row belongs to which row of another such set is told only as far as both are of the same group, which the
+    columns `group` name. Rows count as often as the column `count` says. With `multisets`, a cell of the one column
+    holds the values of the whole group.
     """
 
     part: str
     columns: tuple[str, ...]
-    group: str | None = None
+    group: tuple[str, ...] = ()
     count: str | None = None
+    multisets: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """What a form publishes of some columns together: part `groups[e]` of the records has, `counts[e]` times, the
+    leaves `leaves[:, e]` in the `columns`."""
+
+    columns: tuple[str, ...]
+    groups: Codes
+    leaves: Codes
+    counts: Counts
 
 
 class View(ABC):
@@ -484,6 +497,18 @@ class View(ABC):
     def linked(self) -> tuple[Linked, ...]:
         """Which published columns stand together for a record."""
         raise NotDefined("this form does not say which columns stand together for a record")
+
+    def owners(self, dataset: Dataset, recoding: Recoding) -> Codes:
+        """For each entry of a plan of the dataset, the group that it is published in; negative: it is not."""
+        assert recoding.plan is not None
+        owners, placed = recoding.plan.owners, self.placed(recoding)
+        found: Codes = np.where(owners >= 0, placed[owners], np.int32(-1)).astype(np.int32)
+        return found
+
+    def distributions(self) -> tuple[Distribution, ...]:
+        """What is published of columns that stand together, part by part of the records; nothing is told about how
+        columns of different distributions go together inside a part."""
+        raise NotDefined("this form publishes ranges of values, not how often each value occurs")
 
     @abstractmethod
     def check(self, dataset: Dataset, recoding: Recoding) -> None:

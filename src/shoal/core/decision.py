@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from shoal.core.classes import Classes, Histogram
@@ -15,7 +17,7 @@ def check_cells(dataset: Dataset, plan: Plan) -> None:
     """Raises unless every cell of a plan covers the values of the records that are published in it."""
     owners = plan.owners
     shown = owners >= 0
-    for keys, cells, book in zip(_people(dataset, plan), plan.cells, plan.codebooks, strict=True):
+    for keys, cells, book in zip(people_of(dataset, plan), plan.cells, plan.codebooks, strict=True):
         values, entries = keys[shown], cells[owners[shown]]
         if bool(np.any((values < book.low[entries]) | (values > book.high[entries]))):
             raise VerificationError(
@@ -36,6 +38,11 @@ def decided_groups(dataset: Dataset, plan: Plan, placed: Codes, groups: int, see
     return dataset.partitioned(_places(plan, placed), groups, seed=seed)
 
 
+def check_members(dataset: Dataset, places: Codes, groups: Classes, seed: int) -> None:
+    """Raises unless groups have the records, and the sensitive values, of the entries of a plan that belong there."""
+    check_same(groups, dataset.partitioned(places, len(groups), seed=seed))
+
+
 def check_same(groups: Classes, decided: Classes) -> None:
     """Raises unless published groups have the records, and the sensitive values, of those that were decided on."""
     if not np.array_equal(decided.sizes, groups.sizes):
@@ -45,20 +52,23 @@ def check_same(groups: Classes, decided: Classes) -> None:
             raise VerificationError(f"column {found.column!r}: a published group has other values than was decided")
 
 
-def check_people(dataset: Dataset, plan: Plan, rows: Groups, placed: Codes) -> None:
+def check_people(
+    dataset: Dataset, plan: Plan, rows: Groups, placed: Codes, *, attributes: Sequence[int] | None = None
+) -> None:
     """Raises unless people who are published as they are stand in the groups that a plan puts them into.
 
-    `rows` has the distinct leaves of the quasi-identifiers with, last, the group.
+    `rows` has the distinct leaves of the quasi-identifiers, or of some `attributes` among them, with, last, the group.
     """
     places = _places(plan, placed)
-    shown = places >= 0
-    columns = [*_people(dataset, plan)[:, shown], places[shown]]
+    shown, people = places >= 0, people_of(dataset, plan)
+    chosen = people if attributes is None else people[list(attributes)]
+    columns = [*chosen[:, shown], places[shown]]
     weights = np.ones(len(places), np.int64) if plan.by_record else dataset.summary.sizes
     if not _same(rows, group(columns, [int(codes.max(initial=0)) + 1 for codes in columns], weights=weights[shown])):
         raise VerificationError("records are not published in the groups that were decided on")
 
 
-def _people(dataset: Dataset, plan: Plan) -> Codes:
+def people_of(dataset: Dataset, plan: Plan) -> Codes:
     """The quasi-identifiers of each entry of a plan, as leaves."""
     summary = dataset.summary
     return np.repeat(summary.keys, summary.sizes, axis=1) if plan.by_record else summary.keys

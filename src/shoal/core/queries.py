@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from shoal.core.classes import Classes
 from shoal.core.conditions import Condition, Labels, where
-from shoal.core.contracts import Linked
+from shoal.core.contracts import Linked, Published
 from shoal.core.dataset import Dataset
 from shoal.core.estimation import Estimate, Measure, Part, estimate
-from shoal.core.grouping import Counts
+from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.multisets import parsed
 from shoal.core.release import Release
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 
@@ -89,32 +91,43 @@ def _checked(
     return wanted, about
 
 
-def _groups(release: Release, linked: Linked) -> tuple[dict[str | None, int], Counts]:
-    """The place of each group by its label, and how many records each has."""
-    assert linked.group is not None
+Grouped = Mapping[tuple[str | None, ...], int]
+
+
+def _groups(release: Release, linked: Linked) -> tuple[Grouped, Counts]:
+    """The place of each group by its labels, and how many records each has."""
     table = release.tables[linked.part]
-    rows = table.group((linked.group,), (), count=linked.count)
-    labels = table.labels(linked.group)
-    return {labels[key]: place for place, key in enumerate(rows.keys[0].tolist())}, rows.sizes
+    rows = table.group(linked.group, (), count=linked.count)
+    return {named: place for place, named in enumerate(_named(table, linked.group, rows.keys))}, rows.sizes
+
+
+def _named(table: Published, columns: Sequence[str], keys: Codes) -> Iterator[tuple[str | None, ...]]:
+    """The labels of rows, each a tuple."""
+    labels = [table.labels(name) for name in columns]
+    for codes in keys.T.tolist():
+        yield tuple(names[code] for names, code in zip(labels, codes, strict=True))
 
 
 def _part(
     release: Release,
     linked: Linked,
     names: Sequence[str],
-    grouped: Mapping[str | None, int] | None,
+    grouped: Grouped | None,
     hierarchies: Mapping[str, Hierarchy],
 ) -> Part:
     """The rows of a set of columns that stand together, as far as a query is about them."""
     table = release.tables[linked.part]
-    keys = (*names, linked.group) if grouped is not None and linked.group is not None else tuple(names)
-    rows = table.group(keys, (), count=linked.count)
+    told = () if linked.multisets else tuple(names)
+    group = linked.group if grouped is not None or linked.multisets else ()
+    rows = table.group((*told, *group), (), count=linked.count)
     groups = np.zeros(len(rows), np.int32)
-    if grouped is not None and linked.group is not None:
-        places = [grouped.get(label, -1) for label in table.labels(linked.group)]
+    if grouped is not None:
+        places = [grouped.get(named, -1) for named in _named(table, group, rows.keys[len(told) :])]
         if -1 in places:
             raise NotDefined("the tables of the release do not agree on its groups")
-        groups = np.array(places, np.int32)[rows.keys[-1]]
+        groups = np.array(places, np.int32)
+    if linked.multisets:
+        return _counted(table, names[0], rows, groups)
     labels = {}
     for place, name in enumerate(names):
         texts = table.labels(name)
@@ -122,3 +135,21 @@ def _part(
         exact = release.spellings.get(name, "values" if name not in release.schema.quasi else "levels") != "levels"
         labels[name] = Labels(name, texts, weights, exact, hierarchies.get(name))
     return Part(groups, rows.sizes, dict(zip(names, rows.keys, strict=False)), labels)
+
+
+def _counted(table: Published, name: str, rows: Classes, groups: Codes) -> Part:
+    """The values that the multisets of a column count, for each group as often as it has them."""
+    held = [parsed(label) or [] for label in table.labels(name)]
+    places: dict[str | None, int] = {}
+    owners, codes, counts = [], [], []
+    for group, key, size in zip(
+        groups.tolist(), rows.keys[rows.attributes.index(name)].tolist(), rows.sizes.tolist(), strict=True
+    ):
+        total = sum(count for _, count in held[key])
+        for value, count in held[key]:
+            owners.append(group)
+            codes.append(places.setdefault(value, len(places)))
+            counts.append(count * size // total)
+    weights = np.array(counts, np.int64)
+    labels = Labels(name, list(places), np.bincount(codes, weights=weights, minlength=len(places)), exact=True)
+    return Part(np.array(owners, np.int32), weights, {name: np.array(codes, np.int32)}, {name: labels})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from shoal.core.classes import Classes
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import DATES, INTERVAL, TOP, Floats, Hierarchy
 from shoal.core.lattice import Node
+from shoal.core.multisets import spelled_multiset, spelled_value
 
 Spelling = Literal["values", "intervals", "means", "levels"]
 """How a quasi-identifier is published: as it was, or hidden; as intervals of numbers; as means; as nodes of its
@@ -90,6 +92,21 @@ class Codebook:
         return cls(hierarchy.column, np.array(labels, object), low, high, levels, lengths, numeric=numeric)
 
     @classmethod
+    def of_multisets(cls, hierarchy: Hierarchy, owners: Codes, leaves: Codes, counts: Counts, classes: int) -> Codebook:
+        """An entry a class: the multiset of its values. Entry `i` of the arrays says how often a class has a leaf;
+        they stand in the order of classes, then of leaves."""
+        edges = np.searchsorted(owners, np.arange(classes + 1))
+        texts = np.array([spelled_value(label) for label in hierarchy.labels[0]], object)[leaves].tolist()
+        times = counts.tolist()
+        labels = [spelled_multiset(texts[begin:end], times[begin:end]) for begin, end in pairwise(edges.tolist())]
+        filled = np.flatnonzero(np.diff(edges))
+        low, high = np.zeros((2, classes), np.int32)
+        low[filled], high[filled] = leaves[edges[filled]], leaves[edges[filled + 1] - 1]
+        lengths = np.nan_to_num(hierarchy.extent(low, high)) if hierarchy.ordered else np.zeros(classes)
+        levels = hierarchy.ancestor_levels(low, high).astype(np.int32)
+        return cls(hierarchy.column, np.array([*labels, None], object)[:-1], low, high, levels, lengths)
+
+    @classmethod
     def parsed(cls, hierarchy: Hierarchy, labels: Sequence[str | None]) -> Codebook | int:
         """What published labels stand for, or how many of them stand for nothing here."""
         hierarchy.leaves(labels)
@@ -160,7 +177,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Recoding:
-    """A plan, the form that it is published in, and facts worth knowing.
+    """A plan, the form that it is published in, with the form's `options`, and facts worth knowing.
 
     A full-domain search also tells its `levels` and its `trail`: the level vectors that it checked, in order, and
     whether each one satisfied the policy. A perturbation has no plan: `changed` has the new values of columns,
@@ -169,6 +186,7 @@ class Recoding:
 
     plan: Plan | None = None
     form: str = "generalized"
+    options: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     levels: Node | None = None
     trail: tuple[tuple[Node, bool], ...] = ()

@@ -302,26 +302,32 @@ class Release:
 
     def raw_cells_of(self, people: Classes) -> Cells:
         """The cells of classes whose quasi-identifiers are published as they are."""
-        leaves = np.stack([self._leaves(name)[keys] for name, keys in zip(people.attributes, people.keys, strict=True)])
+        leaves = np.stack(
+            [self.leaves_of(name)[keys] for name, keys in zip(people.attributes, people.keys, strict=True)]
+        )
         return Cells(leaves, leaves, np.zeros_like(leaves), np.zeros(leaves.shape))
 
-    def _hierarchy(self, name: str) -> Hierarchy:
+    def hierarchy_of(self, name: str) -> Hierarchy:
+        """The hierarchy through which the published values of a column are understood."""
         hierarchy = self.schema[name].hierarchy
         if hierarchy is None:
             raise NotDefined(f"column {name!r} has no hierarchy, so its published values cannot be understood")
         return hierarchy
 
-    def _leaves(self, name: str) -> Codes:
-        hierarchy = self._hierarchy(name)
-        leaves = hierarchy.leaves(self.published.labels(name))
+    def leaves_of(self, name: str, part: str | None = None) -> Codes:
+        """The leaf of each label of a column that is published as it is, in the first table that holds it or in a
+        part."""
+        hierarchy = self.hierarchy_of(name)
+        table = self.holding(name) if part is None else self.tables[part]
+        leaves = hierarchy.leaves(table.labels(name))
         if None in leaves:
-            raise _unknown_values(name, leaves.count(None))
+            raise unknown_values(name, leaves.count(None))
         return np.array(leaves, np.int32)
 
     def _understood(self, name: str) -> Codebook:
-        book = Codebook.parsed(self._hierarchy(name), self.published.labels(name))
+        book = Codebook.parsed(self.hierarchy_of(name), self.published.labels(name))
         if isinstance(book, int):
-            raise _unknown_values(name, book)
+            raise unknown_values(name, book)
         return book
 
     def verify(self, policy: Policy, *, as_far_as_known: bool = False) -> Findings:
@@ -495,7 +501,8 @@ def _occurring(histogram: Histogram) -> Counts:
     return counts
 
 
-def _unknown_values(name: str, count: int) -> InputError:
+def unknown_values(name: str, count: int) -> InputError:
+    """Says that a column of a release cannot be understood."""
     return InputError(
         f"column {name!r} of the release has {count} distinct values that its hierarchy does not know; "
         "give the hierarchies that the release was made with"

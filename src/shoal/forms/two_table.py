@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Candidates, Cells, Form, Linked, Model, Sheet, Shown, View, What
+from shoal.core.contracts import Candidates, Cells, Distribution, Form, Linked, Model, Sheet, Shown, View, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_groups, check_people
 from shoal.core.finding import Finding
@@ -119,6 +119,14 @@ class TwoTableView(View):
         radices = [int(codes.max(initial=0)) + 1 for codes in leaves]
         return group([*leaves, groups], [*radices, len(places)], weights=rows.sizes)
 
+    def distributions(self) -> tuple[Distribution, ...]:
+        rows, held = self._rows, self._groups.histogram()
+        owners = held.owners.astype(np.int32)
+        return (
+            Distribution(self.release.schema.quasi, rows.keys[-1], rows.keys[:-1], rows.counts),
+            Distribution((held.column,), owners, held.values[None], held.counts),
+        )
+
     def candidates(self, people: Codes) -> Candidates:
         """The groups that have a record with exactly the person's values, by how many they have."""
         rows = self._rows
@@ -140,8 +148,8 @@ class TwoTableView(View):
     def linked(self) -> tuple[Linked, ...]:
         people = tuple(name for name in self.release.published.names if name != GROUP)
         return (
-            Linked(part="", columns=people, group=GROUP),
-            Linked(part="sensitive", columns=self.release.schema.sensitive, group=GROUP, count=COUNT),
+            Linked(part="", columns=people, group=(GROUP,)),
+            Linked(part="sensitive", columns=self.release.schema.sensitive, group=(GROUP,), count=COUNT),
         )
 
     def placed(self, recoding: Recoding) -> Codes:

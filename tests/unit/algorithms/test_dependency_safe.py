@@ -94,7 +94,7 @@ def test_adult_with_a_region_that_the_occupation_determines() -> None:
     data = shoal.read(table, quasi=["age", "sex", "education"], sensitive=["occupation"])
     plain = shoal.FunctionalDependency(determinant=("occupation",), dependent="region")
     bounded = shoal.FunctionalDependency(determinant=("occupation", "sex"), dependent="region", nodes=1000, sweeps=8)
-    usual = shoal.anonymize(data, shoal.KAnonymity(k=10), shoal.EntropyLDiversity(l=3), seed=1)
+    usual = shoal.anonymize(data, shoal.KAnonymity(k=10), shoal.EntropyLDiversity(l=3), algorithm="mondrian", seed=1)
     (before,) = shoal.attack(data, usual, plain)
     assert before.success > 2 * before.baseline and before.worst == 1.0
     release = shoal.anonymize(

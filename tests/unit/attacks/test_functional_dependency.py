@@ -28,7 +28,7 @@ def table() -> pl.DataFrame:
 
 def made(table: pl.DataFrame, **more: object) -> tuple[shoal.Dataset, shoal.Release]:
     data = shoal.read(table, quasi=["age"], sensitive=["ill"])
-    return data, shoal.anonymize(data, shoal.KAnonymity(k=3), seed=1)
+    return data, shoal.anonymize(data, shoal.KAnonymity(k=3), algorithm="mondrian", seed=1)
 
 
 def spelled(**given: object) -> shoal.FunctionalDependency:
@@ -138,7 +138,7 @@ def test_many_people_and_many_values() -> None:
         }
     )
     data = shoal.read(table, quasi=["age"], sensitive=["ill"])
-    release = shoal.anonymize(data, shoal.KAnonymity(k=5), seed=1)
+    release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="mondrian", seed=1)
     (found,) = shoal.attack(data, release, spelled())
     assert found.detail["exact"] and found.success > 0.9 > found.baseline
     (beside,) = shoal.attack(data, release, spelled(determinant=("ill", "sex"), sweeps=8))

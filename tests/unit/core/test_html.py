@@ -35,8 +35,8 @@ def data() -> shoal.Dataset:
     "made",
     [
         lambda data: data,
-        lambda data: shoal.anonymize(data, "k-anonymity:k=3", seed=1),
-        lambda data: shoal.evaluate(data, shoal.anonymize(data, "k-anonymity:k=3", seed=1)),
+        lambda data: shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1),
+        lambda data: shoal.evaluate(data, shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1)),
         lambda data: shoal.ask(data, k=3),
         lambda data: shoal.ask(data, attributes=[SCRIPT]),
         lambda data: shoal.detect(data),

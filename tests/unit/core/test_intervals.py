@@ -45,7 +45,7 @@ def test_a_column_of_any_library(kind) -> None:
 def test_a_release_with_numbers(as_frame) -> None:
     table = pl.DataFrame({"age": [20, 21, 30, 31] * 5, "sex": ["F", "M"] * 10, "note": range(20)})
     data = shoal.read(as_frame(table), quasi=["age", "sex"])
-    release = shoal.anonymize(data, "k-anonymity:k=10", seed=1)
+    release = shoal.anonymize(data, "k-anonymity:k=10", algorithm="mondrian", seed=1)
     labels = list(pl.DataFrame(release.frame)["age"])
     bounds = release.frame_with(numbers="bounds")
     assert type(bounds) is type(release.frame)
@@ -63,6 +63,6 @@ def test_a_release_with_numbers(as_frame) -> None:
 
 def test_bounds_do_not_hide_a_column() -> None:
     table = pl.DataFrame({"age": [20, 21] * 5, "age.low": ["x"] * 10})
-    release = shoal.anonymize(shoal.read(table, quasi=["age"]), "k-anonymity:k=10")
+    release = shoal.anonymize(shoal.read(table, quasi=["age"]), "k-anonymity:k=10", algorithm="mondrian")
     with pytest.raises(ParameterError, match=r"need a column 'age\.low', and there is one"):
         release.frame_with(numbers="bounds")

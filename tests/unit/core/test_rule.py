@@ -70,7 +70,7 @@ def test_values_between_known_ones_join_the_range_that_holds_them() -> None:
     ages = [20, 22, 24, 30, 32, 34] * 3
     table = pl.DataFrame({"age": ages, "sex": ["F"] * 18})
     data = shoal.read(table, quasi=["age", "sex"])
-    release = shoal.anonymize(data, "k-anonymity:k=9", seed=1)
+    release = shoal.anonymize(data, "k-anonymity:k=9", algorithm="mondrian", seed=1)
     assert set(release.frame["age"]) == {"[20-24]", "[30-34]"}
     made = release.transform(pl.DataFrame({"age": [21, 23] * 5 + [33] * 9, "sex": ["F"] * 19}))
     assert Counter(made.frame["age"]) == {"[20-24]": 10, "[30-34]": 9}
@@ -82,7 +82,7 @@ def test_values_between_known_ones_join_the_range_that_holds_them() -> None:
 def test_a_record_that_no_class_holds_is_withheld_within_the_budget() -> None:
     table = pl.DataFrame({"age": [20, 22, 24, 30, 32, 34] * 3})
     data = shoal.read(table, quasi=["age"])
-    release = shoal.anonymize(data, "k-anonymity:k=9", suppression=0.2, seed=1)
+    release = shoal.anonymize(data, "k-anonymity:k=9", algorithm="mondrian", suppression=0.2, seed=1)
     made = release.transform(pl.DataFrame({"age": [21] * 12 + [27] + [34] * 2}))
     assert made.frame["age"].to_list() == ["[20-24]"] * 12 and made.suppressed == 3
     with pytest.raises(VerificationError, match="suppressed"):

@@ -52,7 +52,7 @@ def test_a_generalized_person_is_in_every_class_that_covers(seed: int, rows: int
 
 def test_blocks_do_not_change_what_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     data = table(1, 60)
-    release = shoal.anonymize(data, shoal.KAnonymity(k=2), seed=1)
+    release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="mondrian", seed=1)
     whole = release.view.candidates(data.summary.keys)
     monkeypatch.setattr(generalized, "BLOCK", 7 * len(release.view.people()))
     parts = release.view.candidates(data.summary.keys)
@@ -62,7 +62,7 @@ def test_blocks_do_not_change_what_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_nobody_at_all() -> None:
     data = table(1, 20)
-    release = shoal.anonymize(data, shoal.KAnonymity(k=2), seed=1)
+    release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="mondrian", seed=1)
     found = release.view.candidates(data.summary.keys[:, :0])
     assert found.starts.tolist() == [0] and not len(found.classes)
 

@@ -72,7 +72,7 @@ MODELS = [
 @pytest.mark.smoke
 def test_release_is_verified_from_its_manifest_alone(table: polars.DataFrame, tmp_path: Path, model: Any) -> None:
     data = opened(table, "disease")
-    release = shoal.anonymize(data, shoal.KAnonymity(k=2), model)
+    release = shoal.anonymize(data, shoal.KAnonymity(k=2), model, algorithm="mondrian")
     assert len(release.classes) > 1
     path = tmp_path / "release.csv"
     release.write(path)
@@ -84,14 +84,14 @@ def test_release_is_verified_from_its_manifest_alone(table: polars.DataFrame, tm
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model}{len(getattr(model, 'values', ()))}")
 def test_k_anonymity_alone_would_not_do(table: polars.DataFrame, model: Any) -> None:
     """The model is what changes the release: without it some class breaks it."""
-    release = shoal.anonymize(opened(table, "disease"), shoal.KAnonymity(k=2))
+    release = shoal.anonymize(opened(table, "disease"), shoal.KAnonymity(k=2), algorithm="mondrian")
     assert not model.measure(release.classes).holds
 
 
 def test_tampering_is_found_by_the_model(table: polars.DataFrame, tmp_path: Path) -> None:
     """A release whose sensitive values were all made one is no longer diverse, whatever the manifest says."""
     path = tmp_path / "release.csv"
-    shoal.anonymize(opened(table, "disease"), shoal.EntropyLDiversity(l=2)).write(path)
+    shoal.anonymize(opened(table, "disease"), shoal.EntropyLDiversity(l=2), algorithm="mondrian").write(path)
     polars.read_csv(path).with_columns(disease=polars.lit("flu")).write_csv(path)
     manifest = json.loads((tmp_path / "release.csv.manifest.json").read_text())
     manifest["sensitive"]["disease"]["leaves"] = [2]
@@ -103,7 +103,9 @@ def test_tampering_is_found_by_the_model(table: polars.DataFrame, tmp_path: Path
 @pytest.mark.parametrize("strict", [False, True])
 def test_several_sensitive_attributes(table: polars.DataFrame, tmp_path: Path, strict: bool) -> None:
     data = opened(table, "disease", "income", strict=strict)
-    release = shoal.anonymize(data, shoal.DistinctLDiversity(l=2), shoal.TCloseness(t=0.8, distance="ordered"))
+    release = shoal.anonymize(
+        data, shoal.DistinctLDiversity(l=2), shoal.TCloseness(t=0.8, distance="ordered"), algorithm="mondrian"
+    )
     path = tmp_path / "release.parquet"
     release.write(path)
     found = shoal.verify(path)
@@ -117,7 +119,7 @@ def test_several_sensitive_attributes(table: polars.DataFrame, tmp_path: Path, s
 def test_verification_is_as_strict_as_the_schema(table: polars.DataFrame, tmp_path: Path) -> None:
     """A release that protects each attribute on its own breaks the strict promise, and the manifest alone shows it."""
     path = tmp_path / "release.csv"
-    shoal.anonymize(opened(table, "disease", "income"), shoal.DistinctLDiversity(l=2)).write(path)
+    shoal.anonymize(opened(table, "disease", "income"), shoal.DistinctLDiversity(l=2), algorithm="mondrian").write(path)
     assert shoal.verify(path)["distinct-l"].holds
     manifest = tmp_path / "release.csv.manifest.json"
     assert '"strict": false' in manifest.read_text()
@@ -136,16 +138,16 @@ def test_relaxed_mondrian_with_several_sensitive_attributes(table: polars.DataFr
 
 def test_a_column_is_named(table: polars.DataFrame) -> None:
     data = opened(table, "disease", "income")
-    release = shoal.anonymize(data, shoal.DistinctLDiversity(l=4, column="disease"))
+    release = shoal.anonymize(data, shoal.DistinctLDiversity(l=4, column="disease"), algorithm="mondrian")
     assert release.verify(release.policy)["distinct-l"].detail == {}
     assert shoal.DistinctLDiversity(l=4, column="disease").measure(release.classes).holds
     with pytest.raises(SchemaError, match="'disease', 'income'"):
-        shoal.anonymize(data, shoal.DistinctLDiversity(l=4, column="age"))
+        shoal.anonymize(data, shoal.DistinctLDiversity(l=4, column="age"), algorithm="mondrian")
 
 
 def test_no_sensitive_attribute(table: polars.DataFrame) -> None:
     with pytest.raises(SchemaError, match="sensitive attribute"):
-        shoal.anonymize(opened(table), shoal.DistinctLDiversity(l=2))
+        shoal.anonymize(opened(table), shoal.DistinctLDiversity(l=2), algorithm="mondrian")
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_no_sensitive_attribute(table: polars.DataFrame) -> None:
 )
 def test_what_the_whole_table_breaks_has_no_release(table: polars.DataFrame, model: Any) -> None:
     with pytest.raises(InfeasibleError) as caught:
-        shoal.anonymize(opened(table, "disease"), model)
+        shoal.anonymize(opened(table, "disease"), model, algorithm="mondrian")
     assert not any(name in str(caught.value) for name in DISEASES)
 
 
@@ -181,7 +183,7 @@ def test_what_the_whole_table_breaks_has_no_release(table: polars.DataFrame, mod
     ids=str,
 )
 def test_the_whole_table_is_like_itself(table: polars.DataFrame, model: Any) -> None:
-    assert len(shoal.anonymize(opened(table, "disease"), model).classes) >= 1
+    assert len(shoal.anonymize(opened(table, "disease"), model, algorithm="mondrian").classes) >= 1
 
 
 def test_chosen_values_are_nowhere_in_the_manifest(table: polars.DataFrame, tmp_path: Path) -> None:
@@ -191,7 +193,7 @@ def test_chosen_values_are_nowhere_in_the_manifest(table: polars.DataFrame, tmp_
         shoal.RhoPrivacy(rho1=0.12, rho2=0.5, values=("hiv",)),
         shoal.KMap(k=2, values=("asthma",)),
     ]
-    shoal.anonymize(opened(table, "disease"), *models).write(path)
+    shoal.anonymize(opened(table, "disease"), *models, algorithm="mondrian").write(path)
     text = (tmp_path / "release.csv.manifest.json").read_text()
     assert not any(name in text for name in (*DISEASES, "stomach", "lung", "blood"))
     stated = json.loads(text)["policy"]["models"]
@@ -203,7 +205,9 @@ def test_chosen_values_are_nowhere_in_the_manifest(table: polars.DataFrame, tmp_
 
 def test_chosen_values_of_a_numeric_column(table: polars.DataFrame, tmp_path: Path) -> None:
     path = tmp_path / "release.csv"
-    release = shoal.anonymize(opened(table, "income"), "alpha-k-anonymity:alpha=0.3,k=2,values=1000|7000")
+    release = shoal.anonymize(
+        opened(table, "income"), "alpha-k-anonymity:alpha=0.3,k=2,values=1000|7000", algorithm="mondrian"
+    )
     release.write(path)
     assert shoal.verify(path).holds
     shares = release.frame.group_by("age", "sex", "zip").agg(
@@ -219,13 +223,17 @@ def test_chosen_values_that_there_are_not(table: polars.DataFrame, values: tuple
     """The message counts them and does not spell them."""
     model = shoal.AlphaKAnonymity(alpha=0.5, k=2, values=values)
     with pytest.raises(ParameterError, match="'disease'") as caught:
-        shoal.anonymize(opened(table, "disease"), model)
+        shoal.anonymize(opened(table, "disease"), model, algorithm="mondrian")
     assert not any(value in str(caught.value) or value in repr(model) for value in values)
 
 
 def test_chosen_values_of_one_of_several_columns(table: polars.DataFrame) -> None:
     with pytest.raises(SchemaError, match="column"):
-        shoal.anonymize(opened(table, "disease", "income"), shoal.AlphaKAnonymity(alpha=0.5, k=2, values=("hiv",)))
+        shoal.anonymize(
+            opened(table, "disease", "income"),
+            shoal.AlphaKAnonymity(alpha=0.5, k=2, values=("hiv",)),
+            algorithm="mondrian",
+        )
 
 
 def test_one_chosen_value_on_the_command_line_is_a_list_of_one() -> None:

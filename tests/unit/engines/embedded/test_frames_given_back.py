@@ -12,5 +12,5 @@ import shoal
 def test_a_category_of_nothing_but_missing_values(categories: list[str]) -> None:
     table = pd.DataFrame({"zip": pd.Categorical([None] * 4, categories=categories), "disease": list("xxyy")})
     data = shoal.read(table, quasi=["zip"], sensitive=["disease"])
-    frame = shoal.anonymize(data, shoal.KAnonymity(k=2)).frame
+    frame = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="mondrian").frame
     assert frame["zip"].isna().all() and sorted(frame["disease"]) == list("xxyy")
