@@ -51,8 +51,8 @@ def test_a_class_of_k_records_may_be_one_person():
     table = visits()
     keyed = shoal.Pseudonyms()
     careless = shoal.anonymize(
-        shoal.read(table, quasi=QUASI, identifiers=["patient"]), "k-anonymity:k=3", algorithm="mondrian", seed=1, pseudonyms=keyed,
-        rows_are_people=True,
+        shoal.read(table, quasi=QUASI, identifiers=["patient"]), "k-anonymity:k=3", algorithm="mondrian", seed=1,
+        pseudonyms=keyed, rows_are_people=True,
     )  # fmt: skip
     assert heads(careless.frame).min() < 3
     careful = shoal.anonymize(read(table), "k-anonymity:k=3", algorithm="mondrian", seed=1, pseudonyms=keyed)
