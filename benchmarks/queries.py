@@ -1,4 +1,4 @@
-"""Random aggregates estimated from each form of release, beside the truth: how far off, and how wide what is certain is."""
+"""Random counts estimated from each form of release, beside the truth: how far off, and how much is certain."""
 
 from __future__ import annotations
 

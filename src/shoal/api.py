@@ -558,18 +558,35 @@ def anonymize(
     return release
 
 
+MANY, OFTEN = 50, 0.1
+"""A column that has fewer different values, and fewer than this share of the records, does not tell people apart."""
+
+
+def _check_rows(data: Dataset) -> None:
+    """Refuses to take records for people where the best of the identifiers repeats.
+
+    One that is different in every record says that each is a person of its own, whatever first names do; one of a few
+    values only, which was made an identifier to drop it, says nothing about people.
+    """
+    repeated = {name: data.table.repeated(name) for name in data.schema.identifiers}
+    if not repeated:
+        return
+    name = min(repeated, key=repeated.__getitem__)
+    distinct = data.records - repeated[name]
+    if repeated[name] and (distinct > MANY or distinct >= OFTEN * data.records):
+        raise SchemaError(
+            f"identifier {name!r} repeats in {repeated[name]:,} of {data.records:,} records, and k of them may be "
+            "those of one person; name the column that says whose each record is with person (--person COLUMN), or say with "
+            "rows_are_people (--rows-are-people) that every row is a person of its own"
+        )
+
+
 def _check_people(data: Dataset, policy: Policy, method: Algorithm, rows_are_people: bool) -> None:
     """Refuses to take records for people where an identifier says otherwise, and what cannot count people."""
     person = data.schema.person
     if person is None:
-        for name in data.schema.identifiers:
-            repeated = 0 if rows_are_people else data.table.repeated(name)
-            if repeated:
-                raise SchemaError(
-                    f"identifier {name!r} repeats in {repeated:,} of {data.records:,} records, and k of them may be "
-                    "those of one person; name the column that says whose each record is with person (--person "
-                    "COLUMN), or say with rows_are_people (--rows-are-people) that every row is a person of its own"
-                )
+        if not rows_are_people:
+            _check_rows(data)
         return
     if rows_are_people:
         raise SchemaError(f"column {person!r} says whose each record is; leave rows_are_people out, or that column")

@@ -168,7 +168,8 @@ def test_every_algorithm_counts_people_or_refuses():
         made = registry.make("algorithms", name, {}) if registry.complete("algorithms", name) else None
         if made is None or not made.claims or not made.counts_people:
             continue
-        release = shoal.anonymize(data, "k-anonymity:k=4", algorithm=made, seed=2, pseudonyms=shoal.Pseudonyms())
+        models = ["k-anonymity:k=4"] + ["distinct-l-diversity:l=2"] * (name in ("bucket-clustering", "l-member"))
+        release = shoal.anonymize(data, *models, algorithm=made, seed=2, pseudonyms=shoal.Pseudonyms())
         assert heads(release.frame).min() >= 4, name
 
 
@@ -236,7 +237,7 @@ def test_the_same_person_has_one_pseudonym_and_no_name_is_left():
 def _careless(data):
     """A recoding whose classes have three records each, whoever they are of."""
     rows = shoal.read(visits(), quasi=QUASI, sensitive=SENSITIVE, engine=data.engine)
-    return shoal.anonymize(rows, "k-anonymity:k=3", algorithm="mondrian", seed=1).recoding
+    return shoal.anonymize(rows, "k-anonymity:k=3", algorithm="mondrian", seed=1, allow_plain=["patient"]).recoding
 
 
 @pytest.mark.parametrize("engine", ["embedded", "duckdb"])
@@ -417,3 +418,22 @@ def test_questions_under_a_strict_schema_count_people():
                 database.register("visits", table)
                 (found,) = database.execute(shoal.sql(one, "visits")).fetchone()
             assert found == pytest.approx(one.answer), (notion, name)
+
+
+@pytest.mark.parametrize(
+    "columns, stops",
+    [
+        ({"ssn": range(200), "first": ["Ada", "Bob"] * 100}, False),  # each row has a number of its own
+        ({"first": [f"n{row % 60}" for row in range(200)]}, True),
+        ({"grade": [row % 9 for row in range(200)]}, False),  # dropped, and nobody's name
+        ({"patient": [row // 2 for row in range(200)], "grade": [row % 9 for row in range(200)]}, True),
+    ],
+)
+def test_a_repeating_identifier_stops_only_where_no_other_tells_people_apart(columns, stops):
+    table = pl.DataFrame({"age": [row % 20 for row in range(200)], **columns})
+    data = shoal.read(table, quasi=["age"], identifiers=list(columns))
+    if stops:
+        with pytest.raises(SchemaError, match="--person"):
+            shoal.anonymize(data, "k-anonymity:k=2", algorithm="mondrian")
+    else:
+        assert shoal.anonymize(data, "k-anonymity:k=2", algorithm="mondrian").records == 200

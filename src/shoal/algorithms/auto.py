@@ -46,10 +46,10 @@ class Auto(Algorithm):
     """Tries several algorithms as far as a budget of work goes, and takes the release that loses least.
 
     First come `mondrian` and `two-phase`, then the refinement of the better one, then that of the other, then
-    `k-member` and `mdav` with refinement as long as half of the budget is left. Where records may be left out and every
-    column can follow its hierarchy `optimal` is tried too. Where a model judges all classes together nothing is
-    refined, and `dependency-safe` is tried too. All of them publish values by the same rule. What is compared is the
-    policy's objective, and without one the loss metric LM, which these algorithms minimize. Of equal losses the one
+    `k-member` and `mdav` with refinement as long as half of the budget is left. Where records may be left out `optimal`
+    is tried too, which follows the hierarchies. Where a model judges all classes together nothing is refined, and
+    `dependency-safe` is tried too. All others publish values by the same rule. What is compared is the policy's
+    objective, and without one the loss metric LM, which these algorithms minimize. Of equal losses the one
     that was tried first wins.
 
     The budget is counted in steps, which follow from the number of distinct tuples, the columns and k before anything
@@ -130,8 +130,7 @@ class Auto(Algorithm):
             for name, kind, begun in (("k-member", KMember, work.growing), ("mdav", Mdav, work.averaging)):
                 method = kind(**rule, refine=True, time_limit=ENDLESS)
                 yield attempt(name, method, begun + work.refining, self.budget / 2, **rule, refine="true")
-        trees = zip(trial.published, trial.dataset.hierarchies, strict=True)
-        if trial.policy.suppression > 0 and all(output == "hierarchy" or tree.automatic for output, tree in trees):
+        if trial.policy.suppression > 0 and "mean" not in trial.published:
             yield attempt("optimal", Optimal(check_limit=CHECKS), work.checking)
         if together:
             yield attempt("dependency-safe", DependencySafe(**rule), work.growing, **rule)
