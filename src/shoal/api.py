@@ -576,8 +576,8 @@ def _check_rows(data: Dataset) -> None:
     if repeated[name] and (distinct > MANY or distinct >= OFTEN * data.records):
         raise SchemaError(
             f"identifier {name!r} repeats in {repeated[name]:,} of {data.records:,} records, and k of them may be "
-            "those of one person; name the column that says whose each record is with person (--person COLUMN), or say with "
-            "rows_are_people (--rows-are-people) that every row is a person of its own"
+            "those of one person; name the column that says whose each record is with person (--person COLUMN), or say "
+            "with rows_are_people (--rows-are-people) that every row is a person of its own"
         )
 
 

@@ -65,8 +65,8 @@ class Pram(Algorithm):
             raise SchemaError("no quasi-identifier is categorical; name the columns to change")
         generator = np.random.default_rng(policy.seed)
         changed = {}
-        for name, codes in zip(names, dataset.table.listed((), names, policy.seed), strict=True):
-            run.check()
+        for place, (name, codes) in enumerate(zip(names, dataset.table.listed((), names, policy.seed), strict=True)):
+            run.report(place / len(names), "changing values")
             hierarchy = dataset.schema[name].hierarchy
             assert hierarchy is not None
             first = int(hierarchy.missing)
