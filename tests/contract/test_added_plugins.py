@@ -194,7 +194,7 @@ def test_a_broken_metric_does_not_stand_in_the_way(installed: Path) -> None:
     script = """
 import polars, shoal
 data = shoal.read(polars.read_csv("table.csv"), quasi=["age"], sensitive=["disease"], identifiers=["name"])
-release = shoal.anonymize(data, "k-anonymity:k=2", seed=1)
+release = shoal.anonymize(data, "k-anonymity:k=2", seed=1, rows_are_people=True)
 found = shoal.evaluate(data, release)["broken"]
 print(found.value, found.how)
 assert "prosecutor" in {attempt.name for attempt in shoal.attack(data, release)}
