@@ -24,7 +24,7 @@ def name(case: dict[str, Any]) -> str:
 @cache
 def opened(part: Any, quasi: tuple[str, ...]) -> shoal.Dataset:
     return shoal.read(
-        shoal.samples.adult(part=part), quasi=quasi, sensitive=["occupation"],
+        shoal.samples.adult(part=part).drop("education-num"), quasi=quasi, sensitive=["occupation"],
         hierarchies=shoal.samples.hierarchies("adult"),
     )  # fmt: skip
 
