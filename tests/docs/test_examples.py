@@ -33,7 +33,10 @@ def blocks(page, language):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_pages(page, tmp_path, monkeypatch, capsys):
-    """Python and shell blocks of a page run one after the other, in one folder, as a reader would."""
+    """Python and shell blocks of a page run one after the other, in one folder, as a reader would.
+
+    A command that is meant to be refused says so: `# exit code 2`.
+    """
     shoal.samples.adult().write_csv(tmp_path / "adult.csv")
     monkeypatch.chdir(tmp_path)
     names = {}
@@ -44,9 +47,10 @@ def test_pages(page, tmp_path, monkeypatch, capsys):
         elif language == "console":
             for line in block.replace("\\\n", " ").splitlines():
                 if line.startswith("$ shoal "):
+                    command, _, code = line.removeprefix("$ shoal ").partition("# exit code ")
                     with pytest.raises(SystemExit) as stop:
-                        main(shlex.split(line.removeprefix("$ shoal ")))
-                    assert stop.value.code in (0, 1, None), line
+                        main(shlex.split(command))
+                    assert stop.value.code in ((int(code),) if code else (0, 1, None)), line
         elif ">>>" in block and "class " not in block:
             parsed = doctest.DocTestParser().get_doctest(block, names, page.name, str(page), 0)
             runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)

@@ -31,7 +31,7 @@ FIRST_DAY = date(2025, 1, 1)
 YEAR = 365.25
 
 
-def admissions(rows: int = 1_200, people: int = 800, seed: int = 1) -> pl.DataFrame:
+def admissions(rows: int = 1_500, people: int = 1_000, seed: int = 1) -> pl.DataFrame:
     """Admissions to an invented hospital in the year 2025; a third of them are of people who come again.
 
     `patient_id` and the names say whose each record is. Dates are written with the month first, postal codes begin
@@ -40,7 +40,7 @@ def admissions(rows: int = 1_200, people: int = 800, seed: int = 1) -> pl.DataFr
     Example:
         >>> table = admissions()
         >>> table.height, table["patient_id"].n_unique()
-        (1200, 800)
+        (1500, 1000)
         >>> table.columns[3:]
         ['birth_date', 'sex', 'zip', 'admitted', 'diagnosis', 'days']
     """
@@ -49,9 +49,9 @@ def admissions(rows: int = 1_200, people: int = 800, seed: int = 1) -> pl.DataFr
     given = [str(draw.choice((WOMEN if sex == "F" else MEN).split())) for sex in sexes]
     family = draw.choice(NAMES.split(), people).tolist()
     born = [OLDEST + timedelta(days=int(day)) for day in draw.integers(0, (YOUNGEST - OLDEST).days, people)]
-    # A few districts have most of the people: towns beside villages.
-    districts = np.minimum(draw.geometric(0.06, people), 60) * 7
-    codes = [f"{2100 + district:05}" for district in districts.tolist()]
+    # Three regions, in each of which a few districts have most of the people.
+    regions, districts = draw.integers(0, 3, people), np.minimum(draw.geometric(0.15, people), 25)
+    codes = [f"{number:05}" for number in (2100 + 100 * regions + 4 * districts - 3).tolist()]
     numbers = [f"P{number:06}" for number in (draw.permutation(people) + 100_000).tolist()]
     who = np.concatenate([np.arange(people), draw.integers(0, people, rows - people)])[draw.permutation(rows)].tolist()
     admitted = [FIRST_DAY + timedelta(days=int(day)) for day in draw.integers(0, 365, rows)]
