@@ -11,7 +11,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
-WIDEST = 120
+WIDEST = 125
 """Characters that fit into the text of a page on a screen of 1,100 pixels."""
 
 
