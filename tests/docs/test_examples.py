@@ -27,13 +27,25 @@ def test_docstrings(name):
     assert results.failed == 0
 
 
-def blocks(page, language):
-    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+def commands(block):
+    """Each command of a shell block with what the page shows of its output: the first paragraph, up to an ellipsis."""
+    for part in re.split(r"^\$ ", block.replace("\\\n", " "), flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output.partition("\n\n")[0].partition("…")[0]
+
+
+def words(text):
+    """What a text says, whatever its figures are and wherever its lines end."""
+    return re.sub(r"\d[\d,.]*\d|\d", "#", " ".join(text.split()))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_pages(page, tmp_path, monkeypatch, capsys):
-    """Python and shell blocks of a page run one after the other, in one folder, as a reader would."""
+    """Python and shell blocks of a page run one after the other, in one folder, as a reader would.
+
+    A command that is meant to be refused says so: `# exit code 2`. What a page shows of an
+    output is what is printed, but for its figures.
+    """
     shoal.samples.adult().write_csv(tmp_path / "adult.csv")
     monkeypatch.chdir(tmp_path)
     names = {}
@@ -42,11 +54,15 @@ def test_pages(page, tmp_path, monkeypatch, capsys):
         if language == "toml":
             (tmp_path / "job.toml").write_text(block, encoding="utf-8")
         elif language == "console":
-            for line in block.replace("\\\n", " ").splitlines():
-                if line.startswith("$ shoal "):
+            for line, shown in commands(block):
+                if line.startswith("shoal "):
+                    command, _, code = line.removeprefix("shoal ").partition("# exit code ")
+                    capsys.readouterr()
                     with pytest.raises(SystemExit) as stop:
-                        main(shlex.split(line.removeprefix("$ shoal ")))
-                    assert stop.value.code in (0, 1, None), line
+                        main(shlex.split(command))
+                    assert stop.value.code in ((int(code),) if code else (0, 1, None)), line
+                    printed = capsys.readouterr()
+                    assert words(shown) in words(printed.out + printed.err), line
         elif ">>>" in block and "class " not in block:
             parsed = doctest.DocTestParser().get_doctest(block, names, page.name, str(page), 0)
             runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)

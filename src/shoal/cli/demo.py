@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from shoal.cli import options, output
 
 QUASI = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country", "salary-class")
+Sample = Literal["adult", "admissions"]
+SAMPLES: dict[Sample, str] = {"adult": "a census (Adult)", "admissions": "an invented hospital"}
 
 
 def run(
     folder: Annotated[Path, typer.Option("--output", "-o", help="The folder for the results.")] = Path("demo-output"),
     k: Annotated[int, typer.Option("--k", help="The k of the release.")] = 5,
-    sample: Annotated[
-        Path | None, typer.Option("--write-sample", help="Only write the sample table, as CSV, to this file.")
+    target: Annotated[
+        Path | None, typer.Option("--write-sample", help="Only write a sample table, as CSV, to this file.")
     ] = None,
+    sample: Annotated[Sample, typer.Option("--sample", help="The sample table that --write-sample writes.")] = "adult",
     everything: options.All = False,
     as_json: options.Json = False,
 ) -> None:
@@ -28,8 +31,8 @@ def run(
     from shoal.plots.drawing import check_picture
     from shoal.plots.exposure import class_sizes
 
-    if sample is not None:
-        _write_sample(sample, as_json)
+    if target is not None:
+        _write_sample(sample, target, as_json)
         return
     picture: Path | None = folder / "adult-exposure.svg"
     try:
@@ -45,13 +48,13 @@ def run(
     )  # fmt: skip
     before = shoal.diagnose(data, k=k)
     release = shoal.anonymize(data, shoal.KAnonymity(k=k), algorithm="mondrian:numeric=interval", seed=1)
-    target = folder / "adult-release.csv"
-    manifest = release.write(target)
-    held = shoal.verify(target)
+    written = folder / "adult-release.csv"
+    manifest = release.write(written)
+    held = shoal.verify(written)
     losses = shoal.evaluate(data, release)
     columns = shoal.columns(data, release)
     summary = released(losses, columns, data.records, release.published.records)
-    files = {"release": str(target), "manifest": str(manifest)}
+    files = {"release": str(written), "manifest": str(manifest)}
     if picture is not None:
         files["picture"] = str(class_sizes(data.summary, release.classes, k=k, path=picture))
     if as_json:
@@ -73,15 +76,15 @@ def run(
     output.answer(held.holds)
 
 
-def _write_sample(path: Path, as_json: bool) -> None:
+def _write_sample(name: Sample, path: Path, as_json: bool) -> None:
     import shoal
     from shoal.core.files import replacing
     from shoal.core.words import counted
 
-    table = shoal.samples.adult()
+    table = shoal.samples.adult() if name == "adult" else shoal.samples.admissions()
     with replacing(path) as file:
         table.write_csv(file)
-    summary = f"Written: {path}, {counted(table.height, 'records')} of a census (Adult)."
+    summary = f"Written: {path}, {counted(table.height, 'records')} of {SAMPLES[name]}."
     if as_json:
         output.emit("sample", {"summary": summary, "sample": str(path), "records": table.height})
     else:

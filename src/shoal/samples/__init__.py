@@ -20,9 +20,11 @@ from typing import Literal
 import polars as pl
 
 from shoal.errors import ParameterError
+from shoal.samples.hospital import admissions
 from shoal.samples.population import census
 
 __all__ = [
+    "admissions",
     "adult",
     "census",
     "haberman",
@@ -47,7 +49,7 @@ def names() -> tuple[str, ...]:
 
     Example:
         >>> names()[:3]
-        ('adult', 'census', 'haberman')
+        ('admissions', 'adult', 'census')
     """
     return tuple(name.replace("_", "-") for name in __all__ if name not in {"hierarchies", "names"})
 

@@ -185,6 +185,10 @@ def test_the_sample_is_a_table_to_begin_with(command: Command, table: Path) -> N
     command("demo", "--write-sample", "adult.csv")
     assert polars.read_csv("adult.csv").equals(shoal.samples.adult())
     assert not Path("demo-output").exists()
+    command("demo", "--write-sample", "admissions.csv", "--sample", "admissions")
+    assert polars.read_csv("admissions.csv").height == shoal.samples.admissions().height
+    command("demo", "--write-sample", "other.csv", "--sample", "sonar", code=2)
+    assert not Path("other.csv").exists()
 
 
 def test_the_schemas_are_listed(command: Command) -> None:

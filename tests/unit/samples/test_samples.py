@@ -64,7 +64,7 @@ def people() -> pl.DataFrame:
 
 
 def test_every_name_is_a_table() -> None:
-    assert len(samples.names()) == len(set(samples.names())) == 14
+    assert len(samples.names()) == len(set(samples.names())) == 15
     for name in samples.names():
         table = getattr(samples, name.replace("-", "_"))
         frame = table(100) if name == "census" else table()
@@ -79,6 +79,17 @@ def test_samples_load_neither_pandas_nor_numba() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+def test_admissions_are_of_fewer_people_and_the_same_for_a_seed() -> None:
+    table = samples.admissions(rows=500, people=300, seed=3)
+    assert (table.height, table["patient_id"].n_unique()) == (500, 300)
+    assert table.equals(samples.admissions(rows=500, people=300, seed=3))
+    assert not table.equals(samples.admissions(rows=500, people=300, seed=4))
+    assert table.group_by("patient_id").agg(pl.all().exclude("admitted", "diagnosis", "days").n_unique()).select(
+        pl.all().exclude("patient_id").max()
+    ).rows() == [(1, 1, 1, 1, 1)]
+    assert table["zip"].str.contains(r"^0\d{4}$").all()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,60 @@
+"""Draws the pictures of the pages with the library itself: `python docs/pictures.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import shoal
+from shoal.plots import comparison, diagnosis, exposure, lattice
+
+IMAGES = Path(__file__).parent / "images"
+ADULT = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country", "salary-class")
+
+
+def adult(*quasi: str) -> shoal.Dataset:
+    """The sample with these quasi-identifiers and nothing beside them but the occupation."""
+    table = shoal.samples.adult().select(*quasi, "occupation")
+    return shoal.read(
+        table,
+        quasi=quasi,
+        sensitive=["occupation"],
+        hierarchies=shoal.samples.hierarchies("adult"),
+    )
+
+
+def draw(folder: Path = IMAGES) -> list[Path]:
+    """Every picture, written into the folder."""
+    whole, few = adult(*ADULT), adult("age", "workclass", "education", "sex", "race")
+    local = shoal.anonymize(whole, shoal.KAnonymity(k=5), algorithm="mondrian:numeric=interval", seed=1)
+    admissions = shoal.read(
+        shoal.samples.admissions(),
+        quasi=["birth_date", "sex", "zip", "admitted"],
+        sensitive=["diagnosis"],
+        identifiers=["first_name", "last_name"],
+        person="patient_id",
+    )
+    visits = shoal.anonymize(admissions, shoal.KAnonymity(k=5), shoal.DistinctLDiversity(l=3), seed=1)
+    many = shoal.samples.adult().drop("fnlwgt", "education-num")
+    small = adult("workclass", "race", "sex")
+    levels = shoal.anonymize(small, shoal.KAnonymity(k=50), algorithm="samarati", suppression=0.01, seed=1)
+    compared = shoal.compare(
+        few,
+        k=[2, 5, 10, 20, 50],
+        algorithms=["mondrian", "mondrian:numeric=interval", "k-member"],
+        metrics=["gcp", "c-avg"],
+        seed=1,
+    )
+    return [
+        exposure.class_sizes(whole.summary, local.classes, k=5, path=folder / "adult-exposure.svg"),
+        exposure.class_sizes(admissions.summary, visits.classes, k=5, path=folder / "admissions-classes.svg"),
+        diagnosis.picture(shoal.ask(shoal.read(many, quasi=many.columns), k=5), folder / "many-columns.svg"),
+        diagnosis.picture(shoal.ask(few, k=5), folder / "borders.svg"),
+        diagnosis.picture(shoal.ask(few, attributes=["age", "sex"], delta="ask"), folder / "curve.svg"),
+        lattice.lattice(small.hierarchies, levels.recoding, folder / "lattice.svg"),
+        comparison.picture(compared, folder / "comparison.svg"),
+    ]
+
+
+if __name__ == "__main__":
+    for path in draw():
+        print(path.name)
