@@ -10,7 +10,7 @@ _VERBS = (
     "read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "evaluate", "columns", "attack", "query",
     "verify",
 )  # fmt: skip
-_MODULES = ("samples", "errors")
+_MODULES = {"samples": "samples", "errors": "errors", "noise": "core.noise"}
 _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
     "Finding": "finding", "Findings": "finding", "Schema": "schema", "Pseudonyms": "pseudonyms", "Run": "run",
@@ -24,7 +24,7 @@ def __getattr__(name: str) -> Any:
     if name in _VERBS:
         return getattr(import_module("shoal.api"), name)
     if name in _MODULES:
-        return import_module(f"shoal.{name}")
+        return import_module(f"shoal.{_MODULES[name]}")
     if name in _NOUNS:
         return getattr(import_module(f"shoal.core.{_NOUNS[name]}"), name)
     if name[:1].isupper():
