@@ -182,7 +182,8 @@ def spectral_filter(values: ArrayLike, variance: float) -> Filtered:
     """Records by columns without the directions in which they vary no more than independent noise of that variance
     does: its eigenvalues stay below σ²(1 + √(columns/records))².
 
-    Reference: H. Kargupta and others, On the privacy preserving properties of random data perturbation techniques, 2003.
+    Reference: H. Kargupta and others, On the privacy preserving properties of random data perturbation techniques,
+    2003.
 
     Example:
         >>> generator = np.random.default_rng(0)
