@@ -50,7 +50,7 @@ class Mdav(Clustering):
         >>> sorted(set(release.frame["age"]))
         [21.66666667, 63.0]
         >>> round(release.recoding.facts["loss"], 2)
-        0.76
+        0.72
     """
 
     numeric: Annotated[
