@@ -19,8 +19,14 @@ from shoal.core.run import Run
 NEIGHBOURS = 20
 """Nearest records whose groups a record may move to."""
 
-BUDGET = 800_000_000
-"""Numbers that the refinement may look at: some seconds of work."""
+BUDGET = 1_300_000_000
+"""Steps that the refinement may take, some seconds of work: one for each number that a distance needs, and so many for
+the distance itself."""
+
+DISTANCE = 8
+
+KICKS_A_RECORD = 100
+"""More kicks than this for each record gain next to nothing."""
 
 HEAT = 0.1
 """How much error a kick may add at the beginning, as a share of a group's mean error; it falls to nothing."""
@@ -97,7 +103,8 @@ def refined(
         draws = generator.random((KICKS, squares_refinement.DRAWS))
         error, best = squares_refinement.kick(state, draws, heat * (1 - spent) ** 2, error, best, found, limited.flag)
         kicks += KICKS
-        spent = squares_refinement.work(state) * points.shape[1] / BUDGET
+        steps = squares_refinement.work(state) * (points.shape[1] + DISTANCE)
+        spent = max(steps / BUDGET, kicks / (KICKS_A_RECORD * len(points)))
         limited.report(0.2 + 0.8 * min(spent, 1.0), "refining groups")
     return numbered(found), {"before": before, "after": best, "kicks": kicks, "finished": finished}
 
