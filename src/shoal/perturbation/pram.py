@@ -64,9 +64,9 @@ class Pram(Algorithm):
         if not names:
             raise SchemaError("no quasi-identifier is categorical; name the columns to change")
         generator = np.random.default_rng(policy.seed)
-        changed: dict[str, NDArray[np.object_]] = {}
-        for name, codes in zip(names, dataset.table.listed((), names, policy.seed), strict=True):
-            run.report(len(changed) / len(names), "changing values")
+        changed = {}
+        for place, (name, codes) in enumerate(zip(names, dataset.table.listed((), names, policy.seed), strict=True)):
+            run.report(place / len(names), "changing values")
             hierarchy = dataset.schema[name].hierarchy
             assert hierarchy is not None
             first = int(hierarchy.missing)
