@@ -11,7 +11,7 @@ _VERBS = (
     "evaluate", "columns", "attack", "query", "verify",
 )  # fmt: skip
 _OTHERS = {"intervals": "core.intervals", "Anonymizer": "estimator"}
-_MODULES = ("samples", "errors", "distances")
+_MODULES = {"samples": "samples", "errors": "errors", "distances": "distances", "noise": "core.noise"}
 _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
     "Comparison": "comparison",
@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
     if name in _VERBS:
         return getattr(import_module("shoal.api"), name)
     if name in _MODULES:
-        return import_module(f"shoal.{name}")
+        return import_module(f"shoal.{_MODULES[name]}")
     if name in _OTHERS:
         return getattr(import_module(f"shoal.{_OTHERS[name]}"), name)
     if name in _NOUNS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -46,11 +47,16 @@ class TestAttack:
     def test_a_higher_threshold_leaves_fewer_above(self, name: str, example: Any) -> None:
         if "threshold" not in {parameter.name for parameter in parameters(registry.find("attacks", name))}:
             return
-        release, shares = by_form()["generalized"], []
-        for threshold in (0.0, 0.1, 0.3, 0.6, 1.0):
-            attack = registry.make("attacks", name, {**example, "threshold": threshold})
-            shares.append(attack.attempt(small(), release, Run()).above)
-        assert shares == sorted(shares, reverse=True) and shares[-1] == 0
+        compared = 0
+        for release in by_form().values():
+            shares = []
+            with suppress(NotDefined):
+                for threshold in (0.0, 0.1, 0.3, 0.6, 1.0):
+                    attack = registry.make("attacks", name, {**example, "threshold": threshold})
+                    shares.append(attack.attempt(small(), release, Run()).above)
+                assert shares == sorted(shares, reverse=True) and shares[-1] == 0
+                compared += 1
+        assert compared
 
     def test_spelling_gives_it_back(self, name: str, example: Any) -> None:
         attack = registry.make("attacks", name, dict(example))

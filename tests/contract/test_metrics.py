@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,13 @@ class TestMetric:
 
     def test_is_a_function_of_the_release(self, name: str, example: Any) -> None:
         """Another instance, asked again, says the same to the last bit."""
-        release = by_form()["generalized"]
-        twice = [registry.make("metrics", name, dict(example)).score(small(), release) for _ in range(2)]
-        assert twice[0] == twice[1]
+        compared = 0
+        for release in by_form().values():
+            with suppress(NotDefined):
+                twice = [registry.make("metrics", name, dict(example)).score(small(), release) for _ in range(2)]
+                assert twice[0] == twice[1]
+                compared += 1
+        assert compared
 
     def test_evaluation_shows_it(self, name: str, example: Any, tmp_path: Path) -> None:
         metric = registry.make("metrics", name, dict(example))
