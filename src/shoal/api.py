@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -860,11 +859,21 @@ def attack(
     if attacks:
         chosen = [job.plugin("attacks", attack) for attack in attacks]
         return tuple(attack.attempt(data, opened, run or Run()) for attack in chosen)
-    found = []
+    return every_attack(data, opened, run)[0]
+
+
+def every_attack(
+    data: Dataset, release: Release | str | Path, run: Run | None = None
+) -> tuple[tuple[Attempt, ...], dict[str, str]]:
+    """Every attack on a release, and why others were not made."""
+    opened = release if isinstance(release, Release) else open_release(release, data)
+    found, reasons = [], {}
     for attack in _every("attacks")[0]:
-        with contextlib.suppress(NotDefined):
+        try:
             found.append(attack.attempt(data, opened, run or Run()))
-    return tuple(found)
+        except NotDefined as reason:
+            reasons[registry.name_of(attack)] = str(reason)
+    return tuple(found), reasons
 
 
 def open_release(path: str | Path, data: Dataset) -> Release:

@@ -52,3 +52,16 @@ def test_the_unit_of_k_is_what_was_counted(shell):
     for roles, unit in ((by_people, "people"), (by_rows, "records")):
         code, out, _ = shell(*asked, *roles, "--json")
         assert code == 0 and json.loads(out)["findings"]["k"]["unit"] == unit
+
+
+def test_a_file_in_which_people_cannot_be_counted_claims_nothing_about_them(shell):
+    roles = ("--quasi", "age,sex", "--sensitive", "disease", "--person", "patient", "--identifiers", "born")
+    code, _, _ = shell("anonymize", "visits.csv", "-o", "out.csv", "--k", "3", "--algorithm", "k-member", *roles)
+    assert code == 0
+    code, out, _ = shell("attack", "visits.csv", "out.csv", *roles, "--json")
+    assert code == 0 and "people cannot be counted without the column 'patient'" in json.loads(out)["summary"]
+    code, _, err = shell("attack", "visits.csv", "out.csv", *roles, "--threshold", "0.5")
+    assert code == 2 and "people cannot be counted" in err
+    for asked in (("verify", "out.csv"), ("evaluate", "visits.csv", "out.csv", *roles)):
+        code, out, _ = shell(*asked, "--json")
+        assert code == 0 and "3-anonymous by records, not by people" in json.loads(out)["summary"]
