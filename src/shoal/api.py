@@ -19,7 +19,6 @@ from shoal.core.comparison import ALGORITHMS, METRICS, Compared, Comparison
 from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Engine, Metric, Model
 from shoal.core.dataset import Dataset
 from shoal.core.dates import checked as date_format
-from shoal.core.decision import decided_groups
 from shoal.core.estimation import Estimate
 from shoal.core.files import received, recover, sha256
 from shoal.core.finding import Finding, Findings
@@ -29,8 +28,9 @@ from shoal.core.numbers import checked as number_format
 from shoal.core.parameters import parameters
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
+from shoal.core.publication import published, whole
 from shoal.core.recoding import Recoding
-from shoal.core.release import Crowd, Release, manifest_path, people_in
+from shoal.core.release import Release, manifest_path, people_in
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role, roles
 from shoal.core.values import Values
@@ -590,34 +590,7 @@ def publish(
     run: Run | None = None,
 ) -> Release:
     """The release that carries a recoding out. Nothing is verified: `anonymize` does that before it hands one out."""
-    form = registry.make("forms", recoding.form, {})
-    sheets = form.sheets(data.schema, pseudonyms=pseudonyms is not None)
-    seed = policy.seed if policy is not None else 0
-    release = Release(
-        form=form,
-        tables=data.table.publish(data.schema, recoding, sheets, seed=seed, pseudonyms=pseudonyms, run=run or Run()),
-        schema=data.schema,
-        records=data.records,
-        engine=data.engine,
-        policy=policy,
-        recoding=recoding,
-        **_whole(data),
-    )
-    plan = recoding.plan
-    if data.schema.person is None or plan is None or release.view.people() is not release.view.groups():
-        return release
-    placed, classes = release.view.placed(recoding), len(release.view.people())
-    return release.with_members(decided_groups(data, plan, placed, classes, release.seed))
-
-
-def _whole(data: Dataset) -> dict[str, Any]:
-    """What a release knows of the whole table."""
-    held = data.summary.sensitive
-    known: dict[str, Any] = {"populations": {histogram.column: histogram.population for histogram in held}}
-    if data.people is not None:
-        counted = {histogram.column: histogram.people.population for histogram in held if histogram.people is not None}
-        known["crowd"] = Crowd(data.people, counted)
-    return known
+    return published(registry.make("forms", recoding.form, {}), data, recoding, policy, pseudonyms, run or Run())
 
 
 def save_recoding(release: Release, path: str | Path) -> Path:
@@ -885,7 +858,7 @@ def open_release(path: str | Path, data: Dataset) -> Release:
     tables = {part: data.engine.open_published(place) for part, place in manifest.parts(stated, path).items()}
     release = Release(
         form=form, tables=tables, schema=data.schema, records=data.records, engine=data.engine,
-        policy=manifest.policy_of(stated) if stated else None, **_whole(data),
+        policy=manifest.policy_of(stated) if stated else None, **whole(data),
         stated_spellings=manifest.spellings_of(stated) if stated else {},
     )  # fmt: skip
     if release.suppressed < 0:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import shoal
 from shoal.cli import main
 
 
@@ -65,3 +66,29 @@ def test_a_file_in_which_people_cannot_be_counted_claims_nothing_about_them(shel
     for asked in (("verify", "out.csv"), ("evaluate", "visits.csv", "out.csv", *roles)):
         code, out, _ = shell(*asked, "--json")
         assert code == 0 and "3-anonymous by records, not by people" in json.loads(out)["summary"]
+
+
+DATES = ("--date-format", "born=day-first")
+
+
+def test_a_saved_recoding_keeps_how_dates_and_numbers_are_written(shell):
+    roles = ("--quasi", "age,born,dose", "--person", "patient", *DATES)
+    asked = ("anonymize", "visits.csv", "-o", "may.csv", "--k", "3", "--algorithm", "mondrian", *roles)
+    assert shell(*asked, "--save-recoding", "recoding.json")[0] == 0
+    assert shell("apply", "recoding.json", "visits.csv", "-o", "june.csv")[0] == 0
+    may, june = (pl.read_csv(name, infer_schema=False).sort(pl.all()) for name in ("may.csv", "june.csv"))
+    assert may.equals(june)
+
+
+@pytest.mark.parametrize("times", [False, True])
+def test_new_dates_are_published_as_what_they_are(times):
+    def born(seed: int) -> pl.DataFrame:
+        days = np.random.default_rng(seed).integers(0, 10_000, 300) * (24 if times else 1)
+        first = np.datetime64("1950-01-01T00" if times else "1950-01-01")
+        return pl.DataFrame({"born": [str(first + day) + (":30:00" if times else "") for day in days]})
+
+    old, new = born(1), born(2)
+    data = shoal.read(old, quasi=["born"])
+    release = shoal.anonymize(data, "k-anonymity:k=50", algorithm="optimal", seed=1)
+    published, decades = release.transform(new).frame["born"], new["born"].str.head(3) + "0s"
+    assert published.sort().to_list() == decades.sort().to_list()
