@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +40,7 @@ from shoal.diagnosis.dependencies import dependencies as dependencies_of
 from shoal.diagnosis.detection import Detection
 from shoal.diagnosis.detection import detect as detected
 from shoal.diagnosis.exposure import exposure, linked
-from shoal.diagnosis.plain_columns import plain_columns
+from shoal.diagnosis.plain_columns import check_apart, plain_columns
 from shoal.diagnosis.questions import TABLE, Answer, which
 from shoal.diagnosis.questions import ask as answered
 from shoal.diagnosis.sql import sql as sql
@@ -542,6 +543,8 @@ def anonymize(
         policy = replace(policy, models=())
     run.report(1.0, "publishing")
     release = publish(data, recoding, policy, pseudonyms=pseudonyms, run=run)
+    with contextlib.suppress(NotDefined):  # of a form that does not say which columns stand together for a record
+        check_apart(data, release.view.linked(), plain.allowed, run)
     stated = manifest.provenance(policy, method, release.form, pseudonyms, data.schema)
     stated["plain"] = plain.as_dict()
     if method.unverified:

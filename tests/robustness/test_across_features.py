@@ -92,3 +92,20 @@ def test_new_dates_are_published_as_what_they_are(times):
     release = shoal.anonymize(data, "k-anonymity:k=50", algorithm="optimal", seed=1)
     published, decades = release.transform(new).frame["born"], new["born"].str.head(3) + "0s"
     assert published.sort().to_list() == decades.sort().to_list()
+
+
+@pytest.mark.parametrize("engine", ["embedded", "duckdb"])
+def test_a_plain_column_that_tells_what_anatomy_keeps_apart_stops(engine):
+    table = visits().select("age", "sex", "ward", "disease").with_columns(
+        pl.col("disease").alias("reason"), pl.col("disease").replace_strict(["cold", "flu", "gout", "hiv"], [*"abcd"])
+        .alias("code"),
+    )  # fmt: skip
+    data = shoal.read(table, quasi=["age", "sex"], sensitive=["disease"], engine=engine)
+    asked = {"algorithm": "anatomy", "seed": 1}
+    with pytest.raises(shoal.errors.PlainColumnError) as stop:
+        shoal.anonymize(data, "frequency-l-diversity:l=2", **asked)
+    assert stop.value.columns.keys() == {"reason", "code"}
+    assert "copy of the sensitive attribute 'disease'" in stop.value.columns["reason"]
+    shoal.anonymize(data, "frequency-l-diversity:l=2", **asked, allow_plain=["reason", "code"])
+    # Where the sensitive value stands in the record, its copy beside it tells nothing more.
+    shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1)
