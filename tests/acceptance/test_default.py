@@ -28,3 +28,10 @@ def test_the_default_is_close_to_the_best(name):
     found = losses(adult(500) if name == "Adult" else office(name, **SIZES[name]))
     best = min(loss for loss, _ in found.values())
     assert 0 < found["auto"][0] <= ALLOWED * best
+
+
+def test_one_date_beside_its_ages_is_left_to_a_spanning_tree():
+    """What Mondrian cuts apart, a date of birth with the age and its group beside it, a spanning tree follows."""
+    found = losses(office("court records"), rivals=("mondrian", "mst"))
+    assert found["mst"][0] < found["mondrian"][0] / ALLOWED
+    assert found["auto"][0] <= ALLOWED * found["mst"][0]

@@ -145,7 +145,7 @@ def _reason(
     name: str, looks: Mapping[str, Look], distinct: int, present: int, others: Mapping[str, Role]
 ) -> str | None:
     """Why a column names people, or tells another one; None when it does not."""
-    values, codes = looks[name]
+    values = looks[name][0]
     named = naming(name, values, distinct, present)
     if named:
         return named[0]
