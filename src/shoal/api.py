@@ -632,6 +632,7 @@ def apply(
 
     Raises:
         SchemaError: the columns are others.
+        PlainColumnError: a plain column names people now, or tells another column, and was not allowed to.
         HierarchyError: there are values that the recoding does not know, and that none of its ranges holds.
         VerificationError: what it makes of these records breaks the policy; it is not handed out.
 
@@ -650,7 +651,12 @@ def apply(
         received(source), delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas,
         format=format, sheet=sheet, rename_duplicates=rename_duplicates,
     )  # fmt: skip
-    return rule.applied(opened, chosen, run)
+    data = rule.read(opened, chosen)
+    # The release was allowed to show these columns; what the others hold now nobody has looked at.
+    plain = plain_columns(data, rule.provenance.get("plain", {}).get("allowed", ()), run)
+    plain.check()
+    release = rule.carried_out(data, run)
+    return replace(release, provenance={**release.provenance, "plain": plain.as_dict()})
 
 
 Wanted = Model | str | Sequence[Model | str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 
 import numpy as np
 import polars as pl
@@ -109,3 +110,28 @@ def test_a_plain_column_that_tells_what_anatomy_keeps_apart_stops(engine):
     shoal.anonymize(data, "frequency-l-diversity:l=2", **asked, allow_plain=["reason", "code"])
     # Where the sensitive value stands in the record, its copy beside it tells nothing more.
     shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1)
+
+
+def test_names_that_turn_up_in_a_plain_column_of_new_records_stop(shell):
+    roles = ("--quasi", "age,sex", "--person", "patient", "--identifiers", "born")
+    asked = ("anonymize", "visits.csv", "-o", "may.csv", "--k", "3", "--algorithm", "optimal", *roles)
+    assert shell(*asked, "--suppression", "0.2", "--save-recoding", "recoding.json")[0] == 0
+    table = visits()
+    names = ["Mary Smith", "John Miller", "Susan Hill", "Karen Lee", "Paul Green", "Linda Young", "Robert Clark"]
+    named = [names[row % len(names)] for row in range(len(table))]
+    table.with_columns(ward=pl.Series(named)).write_csv("june-visits.csv")
+    code, _, err = shell("apply", "recoding.json", "june-visits.csv", "-o", "june.csv")
+    assert code == 2 and "'ward'" in err and not pathlib.Path("june.csv").exists()
+    assert not any(name in err for name in names)
+    assert shell("apply", "recoding.json", "visits.csv", "-o", "june.csv")[0] == 0
+
+
+def test_a_log_tells_the_exit_code_of_a_command_that_nobody_reads_on(tmp_path):
+    from shoal.cli.journal import kept
+
+    def ended() -> None:
+        raise SystemExit(1)
+
+    with pytest.raises(SystemExit):
+        kept("ended", ended)(log_file=tmp_path / "log.jsonl")
+    assert json.loads((tmp_path / "log.jsonl").read_text())["exit"] == 1

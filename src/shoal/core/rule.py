@@ -76,9 +76,12 @@ class Rule:
             HierarchyError: there are values that the rule does not know, and that no range of it holds.
             VerificationError: what the rule makes of these records breaks the policy; it is not handed out.
         """
+        return self.carried_out(self.read(source, engine), run)
+
+    def carried_out(self, data: Dataset, run: Run | None = None) -> Release:
+        """What `applied` gives of records that were read."""
         from shoal.core.publication import published
 
-        data = self.read(source, engine)
         recoding = self.recode(data)
         release = replace(
             published(self.form, data, recoding, self.policy, None, run or Run()), provenance=self.provenance
