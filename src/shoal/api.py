@@ -20,7 +20,6 @@ from shoal.core.comparison import ALGORITHMS, METRICS, Compared, Comparison
 from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Engine, Metric, Model
 from shoal.core.dataset import Dataset
 from shoal.core.dates import checked as date_format
-from shoal.core.decision import decided_groups
 from shoal.core.estimation import Estimate
 from shoal.core.files import received, recover, sha256
 from shoal.core.finding import Finding, Findings
@@ -30,8 +29,9 @@ from shoal.core.numbers import checked as number_format
 from shoal.core.parameters import parameters
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
+from shoal.core.publication import published, whole
 from shoal.core.recoding import Recoding
-from shoal.core.release import Crowd, Release, manifest_path, people_in
+from shoal.core.release import Release, manifest_path, people_in
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role, roles
 from shoal.core.values import Values
@@ -40,7 +40,7 @@ from shoal.diagnosis.dependencies import dependencies as dependencies_of
 from shoal.diagnosis.detection import Detection
 from shoal.diagnosis.detection import detect as detected
 from shoal.diagnosis.exposure import exposure, linked
-from shoal.diagnosis.plain_columns import plain_columns
+from shoal.diagnosis.plain_columns import check_apart, plain_columns
 from shoal.diagnosis.questions import TABLE, Answer, which
 from shoal.diagnosis.questions import ask as answered
 from shoal.diagnosis.sql import sql as sql
@@ -543,6 +543,8 @@ def anonymize(
         policy = replace(policy, models=())
     run.report(1.0, "publishing")
     release = publish(data, recoding, policy, pseudonyms=pseudonyms, run=run)
+    with contextlib.suppress(NotDefined):  # of a form that does not say which columns stand together for a record
+        check_apart(data, release.view.linked(), plain.allowed, run)
     stated = manifest.provenance(policy, method, release.form, pseudonyms, data.schema)
     stated["plain"] = plain.as_dict()
     if method.unverified:
@@ -609,33 +611,7 @@ def publish(
 ) -> Release:
     """The release that carries a recoding out. Nothing is verified: `anonymize` does that before it hands one out."""
     form = registry.make("forms", recoding.form, dict(recoding.options))
-    sheets = form.sheets(data.schema, pseudonyms=pseudonyms is not None)
-    seed = policy.seed if policy is not None else 0
-    release = Release(
-        form=form,
-        tables=data.table.publish(data.schema, recoding, sheets, seed=seed, pseudonyms=pseudonyms, run=run or Run()),
-        schema=data.schema,
-        records=data.records,
-        engine=data.engine,
-        policy=policy,
-        recoding=recoding,
-        **_whole(data),
-    )
-    plan = recoding.plan
-    if data.schema.person is None or plan is None or release.view.people() is not release.view.groups():
-        return release
-    placed, classes = release.view.placed(recoding), len(release.view.people())
-    return release.with_members(decided_groups(data, plan, placed, classes, release.seed))
-
-
-def _whole(data: Dataset) -> dict[str, Any]:
-    """What a release knows of the whole table."""
-    held = data.summary.sensitive
-    known: dict[str, Any] = {"populations": {histogram.column: histogram.population for histogram in held}}
-    if data.people is not None:
-        counted = {histogram.column: histogram.people.population for histogram in held if histogram.people is not None}
-        known["crowd"] = Crowd(data.people, counted)
-    return known
+    return published(form, data, recoding, policy, pseudonyms, run or Run())
 
 
 def save_recoding(release: Release, path: str | Path) -> Path:
@@ -674,6 +650,7 @@ def apply(
 
     Raises:
         SchemaError: the columns are others.
+        PlainColumnError: a plain column names people now, or tells another column, and was not allowed to.
         HierarchyError: there are values that the recoding does not know, and that none of its ranges holds.
         VerificationError: what it makes of these records breaks the policy; it is not handed out.
 
@@ -692,7 +669,12 @@ def apply(
         received(source), delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas,
         format=format, sheet=sheet, rename_duplicates=rename_duplicates,
     )  # fmt: skip
-    return rule.applied(opened, chosen, run)
+    data = rule.read(opened, chosen)
+    # The release was allowed to show these columns; what the others hold now nobody has looked at.
+    plain = plain_columns(data, rule.provenance.get("plain", {}).get("allowed", ()), run)
+    plain.check()
+    release = rule.carried_out(data, run)
+    return replace(release, provenance={**release.provenance, "plain": plain.as_dict()})
 
 
 Wanted = Model | str | Sequence[Model | str]
@@ -877,11 +859,21 @@ def attack(
     if attacks:
         chosen = [job.plugin("attacks", attack) for attack in attacks]
         return tuple(attack.attempt(data, opened, run or Run()) for attack in chosen)
-    found = []
+    return every_attack(data, opened, run)[0]
+
+
+def every_attack(
+    data: Dataset, release: Release | str | Path, run: Run | None = None
+) -> tuple[tuple[Attempt, ...], dict[str, str]]:
+    """Every attack on a release, and why others were not made."""
+    opened = release if isinstance(release, Release) else open_release(release, data)
+    found, reasons = [], {}
     for attack in _every("attacks")[0]:
-        with contextlib.suppress(NotDefined):
+        try:
             found.append(attack.attempt(data, opened, run or Run()))
-    return tuple(found)
+        except NotDefined as reason:
+            reasons[registry.name_of(attack)] = str(reason)
+    return tuple(found), reasons
 
 
 def open_release(path: str | Path, data: Dataset) -> Release:
@@ -893,7 +885,7 @@ def open_release(path: str | Path, data: Dataset) -> Release:
     tables = {part: data.engine.open_published(place) for part, place in manifest.parts(stated, path).items()}
     release = Release(
         form=form, tables=tables, schema=data.schema, records=data.records, engine=data.engine,
-        policy=manifest.policy_of(stated) if stated else None, **_whole(data),
+        policy=manifest.policy_of(stated) if stated else None, **whole(data),
         stated_spellings=manifest.spellings_of(stated) if stated else {},
     )  # fmt: skip
     if release.suppressed < 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from importlib.util import find_spec
@@ -286,25 +286,31 @@ class Job:
         given = {type(model) for model in models}
         return (*(model for model in self.models if type(model) not in given), *models)
 
-    def with_role(self, role: Role, names: list[str]) -> Job:
-        """The job with exactly these columns in a role; a column cannot be named twice."""
+    def with_roles(self, given: Mapping[Role, Sequence[str]]) -> Job:
+        """The job with exactly these columns in the roles that are given, whatever it says of them; a column cannot be
+        named twice."""
         columns = {
-            name: replace(column, role=Role.PLAIN) if column.role is role else column
+            name: replace(column, role=Role.PLAIN) if column.role in given else column
             for name, column in self.columns.items()
         }
-        for name in names:
-            before = columns.get(name, ColumnJob())
-            if before.role is not Role.PLAIN:
-                raise ParameterError(f"column {name!r} was given twice: as {before.role} and as {role}; choose one")
-            columns[name] = replace(before, role=role)
+        chosen: dict[str, Role] = {}
+        for role, names in given.items():
+            for name in names:
+                if name in chosen:
+                    raise ParameterError(
+                        f"column {name!r} was given twice: as {chosen[name]} and as {role}; choose one"
+                    )
+                chosen[name] = role
+                columns[name] = replace(columns.get(name, ColumnJob()), role=role)
         return replace(self, columns=columns)
 
     def suggested(self, found: Detection, file: Path) -> Job:
         """The job with the roles that a detection suggests and k-anonymity, to be saved as a file and looked at; the
-        release goes beside that file unless the job says where."""
+        release goes beside that file unless the job says where. An identifier that repeats says whose each record is.
+        """
         columns = dict(self.columns)
-        for suggestion in found.suggestions:
-            columns[suggestion.column] = replace(columns.get(suggestion.column, ColumnJob()), role=suggestion.role)
+        for name, role in found.job_roles().items():
+            columns[name] = replace(columns.get(name, ColumnJob()), role=role)
         models = self.models or (plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
         return replace(self, columns=columns, models=models, output=self.output or self._release_beside(file))
 

@@ -7,6 +7,7 @@ values, and what each range of the release was made of. It is written so that on
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import job, registry
+from shoal.core.dates import Calendar
 from shoal.core.files import replacing
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
@@ -23,7 +25,7 @@ from shoal.core.rule import Rule
 from shoal.core.schema import Column, Kind, Missing, Role, Schema
 from shoal.errors import InputError, ShoalError
 
-FORMAT = 1
+FORMAT = 2
 
 
 def save(release: Release, path: str | Path) -> Path:
@@ -66,11 +68,13 @@ def _column(column: Column) -> dict[str, Any]:
     tree = column.hierarchy
     return {
         "name": column.name, "role": str(column.role), "kind": str(column.kind), "missing": str(column.missing),
+        "form": column.form,
         "hierarchy": None if tree is None else {
             "codes": tree.codes.tolist(), "labels": [level.tolist() for level in tree.labels],
             "values": None if tree.values is None else tree.values.tolist(),
             "bounds": None if tree.bounds is None else [[low.tolist(), high.tolist()] for low, high in tree.bounds],
             "missing": tree.missing, "automatic": tree.automatic,
+            "calendar": None if tree.calendar is None else asdict(tree.calendar),
         },
     }  # fmt: skip
 
@@ -98,6 +102,7 @@ def _rule(stated: dict[str, Any]) -> Rule:
     columns = tuple(
         Column(
             name=each["name"], role=Role(each["role"]), kind=Kind(each["kind"]), missing=Missing(each["missing"]),
+            form=each["form"],
             hierarchy=None if each["hierarchy"] is None else _hierarchy(each["name"], each["hierarchy"]),
         )
         for each in stated["columns"]
@@ -133,6 +138,7 @@ def _hierarchy(name: str, stated: dict[str, Any]) -> Hierarchy:
         None if stated["bounds"] is None else tuple((np.array(low), np.array(high)) for low, high in stated["bounds"]),
         stated["missing"],
         stated["automatic"],
+        None if stated["calendar"] is None else Calendar(**stated["calendar"]),
     )
 
 

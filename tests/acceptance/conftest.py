@@ -1,8 +1,8 @@
-"""Makes the tables of this folder importable."""
+"""Makes the tables of this folder, and the benchmarks, importable."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]

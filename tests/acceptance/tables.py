@@ -126,10 +126,75 @@ def covid_register(seed: int = 3, rows: int = 2_500, people: int = 1_900) -> pl.
     )
 
 
+def panel_survey(seed: int = 4, people: int = 800, waves: int = 4) -> pl.DataFrame:
+    """Interviews of the same people year after year, of whom some drop out; what stays with a person repeats."""
+    draw = np.random.default_rng(seed)
+    known = _people(draw, people)
+    regions = draw.choice(["North", "South", "East", "West", "Capital"], people).tolist()
+    schooling = draw.choice(["primary", "secondary", "vocational", "tertiary"], people, p=[0.1, 0.4, 0.3, 0.2]).tolist()
+    stays = draw.integers(1, waves + 1, people).tolist()
+    asked = [(place, wave) for place in range(people) for wave in range(stays[place])]
+    who, rows = [place for place, _ in asked], len(asked)
+    days = draw.integers(0, 120, rows).tolist()
+    return pl.DataFrame(
+        {
+            "pid": [f"{7_000_000 + 13 * place}" for place in who],
+            "wave": [wave + 1 for _, wave in asked],
+            "interview_date": [
+                (date(2010 + wave, 2, 1) + timedelta(days=day)).isoformat()
+                for (_, wave), day in zip(asked, days, strict=True)
+            ],
+            "sex": [{"f": "female", "m": "male"}[known["sex"][place]] for place in who],
+            "birth_year": [known["born"][place].year for place in who],
+            "region": [regions[place] for place in who],
+            "education": [schooling[place] for place in who],
+            "household_size": draw.integers(1, 6, rows),
+            "marital_status": draw.choice(["single", "married", "divorced", "widowed"], rows).tolist(),
+            "income": (draw.gamma(4.0, 600.0, rows) // 10 * 10).astype(int),
+            "satisfaction": draw.integers(0, 11, rows),
+            "illness": draw.choice(["none", *DISEASES], rows, p=[0.6, *[0.05] * 8]).tolist(),
+        }
+    )
+
+
+def insurance_claims(seed: int = 5, rows: int = 1_800, people: int = 1_200) -> pl.DataFrame:
+    """Claims of the employees of a firm, several of some, as a German insurer exports them: decimal commas, day-first
+    dates, umlauts."""
+    draw = np.random.default_rng(seed)
+    known = _people(draw, people)
+    family = [draw.choice(["Müller", "Schäfer", "Köhler", "Groß", "Böhm", *FAMILY[:20]]) for _ in range(people)]
+    codes = [f"{1067 + 113 * place:05}" for place in draw.integers(0, 80, people).tolist()]
+    joined = [date(1995, 1, 1) + timedelta(days=int(day)) for day in draw.integers(0, 7_000, people)]
+    pay = [
+        f"{amount // 1000}.{amount % 1000:03},{cents:02}"
+        for amount, cents in zip(
+            draw.integers(1_800, 7_900, people).tolist(), draw.integers(0, 100, people).tolist(), strict=True
+        )
+    ]
+    who = np.concatenate([np.arange(people), draw.integers(0, people, rows - people)])
+    return pl.DataFrame(
+        {
+            "Versichertennummer": [f"M{100_000_000 + 7 * place}" for place in who],
+            "Name": [f"{family[place]}, {known['given'][place]}" for place in who],
+            "E-Mail": [f"{known['given'][place].lower()}.{place}@example.org" for place in who],
+            "Geburtsdatum": [known["born"][place].strftime("%d.%m.%Y") for place in who],
+            "Geschlecht": [{"f": "weiblich", "m": "männlich"}[known["sex"][place]] for place in who],
+            "PLZ": [codes[place] for place in who],
+            "Eintritt": [joined[place].strftime("%d.%m.%Y") for place in who],
+            "Gehalt": [pay[place] for place in who],
+            "Tarif": draw.choice(["Basis", "Komfort", "Plus"], rows).tolist(),
+            "Schadenhöhe": [f"{amount:.2f}".replace(".", ",") for amount in draw.gamma(2.0, 120.0, rows)],
+            "Diagnose": draw.choice(["Asthma", "Rückenschmerz", "Diabetes", "Grippe", "Depression"], rows).tolist(),
+        }
+    )
+
+
 TABLES: dict[str, Callable[..., pl.DataFrame]] = {
     "hospital admissions": hospital_admissions,
     "court records": court_records,
     "COVID register": covid_register,
+    "panel survey": panel_survey,
+    "insurance claims": insurance_claims,
 }
 PLANTED = {
     "hospital admissions": {
@@ -147,4 +212,21 @@ PLANTED = {
         "quasi": ["Geburtsdatum", "Geschlecht", "PLZ"],
         "sensitive": ["Symptome", "infected"],
     },
+    "panel survey": {
+        "identifiers": ["pid"],
+        "quasi": ["sex", "birth_year", "region", "education", "marital_status"],
+        "sensitive": ["illness"],
+    },
+    "insurance claims": {
+        "identifiers": ["Versichertennummer", "Name", "E-Mail"],
+        "quasi": ["Geburtsdatum", "Geschlecht", "PLZ"],
+        "sensitive": ["Diagnose"],
+    },
 }
+PERSON = {
+    "hospital admissions": ["SSN"],
+    "COVID register": ["patient_id"],
+    "panel survey": ["pid"],
+    "insurance claims": ["Versichertennummer"],
+}
+"""Whose each record is, in tables that have several of some people."""

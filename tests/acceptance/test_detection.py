@@ -7,7 +7,7 @@ import tomllib
 
 import polars as pl
 import pytest
-from tables import PLANTED, TABLES
+from tables import PERSON, PLANTED, TABLES
 
 import shoal
 from shoal.cli import main
@@ -67,12 +67,14 @@ def test_no_value_is_shown(case):
 
 
 def test_the_suggested_job_runs_and_its_release_is_anonymous(case, tmp_path, monkeypatch, capsys):
-    _, table, _ = case
+    name, table, _ = case
     monkeypatch.chdir(tmp_path)
     table.write_csv("table.csv")
+    # Only a person knows whether two defendants of one name are one.
+    said = ["--rows-are-people"] if name == "court records" else []
     for command in (
         ["diagnose", "table.csv", "--detect", "--save-job", "jobs/job.toml", "--json"],
-        ["anonymize", "--job", "jobs/job.toml", "--algorithm", "mondrian", "--json"],
+        ["anonymize", "--job", "jobs/job.toml", "--algorithm", "mondrian", "--json", *said],
     ):
         (tmp_path / "jobs").mkdir(exist_ok=True)
         with pytest.raises(SystemExit) as stop:
@@ -85,9 +87,23 @@ def test_the_suggested_job_runs_and_its_release_is_anonymous(case, tmp_path, mon
     quasi = [column for column, entry in job["columns"].items() if entry["role"] == "quasi"]
     release = pl.read_csv(tmp_path / "jobs/table-release.csv", infer_schema=False)
     assert release.group_by(quasi).len()["len"].min() >= 5
-    assert not {column for column, entry in job["columns"].items() if entry["role"] == "identifier"} & {
-        *release.columns
-    }
+    hidden = {column for column, entry in job["columns"].items() if entry["role"] in ("identifier", "entity")}
+    assert hidden == {*PLANTED[name]["identifiers"]} and not hidden & {*release.columns}
+    people = [column for column, entry in job["columns"].items() if entry["role"] == "entity"]
+    assert people == PERSON.get(name, [])
+
+
+def test_an_option_changes_the_role_that_a_job_gives(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    TABLES["hospital admissions"](rows=300, people=200).write_csv("table.csv")
+    roles = {"SSN": "identifier", "FIRST": "identifier", "LAST": "identifier", "GENDER": "quasi", "BIRTHDATE": "quasi"}
+    columns = "".join(f"[columns.{column}]\nrole = '{role}'\n" for column, role in roles.items())
+    job = f"[input]\npath = 'table.csv'\n{columns}[policy]\nmodels = [{{name = 'k-anonymity', k = 5}}]\n"
+    (tmp_path / "job.toml").write_text(f"{job}[output]\npath = 'out.csv'\n", encoding="utf-8")
+    with pytest.raises(SystemExit) as stop:
+        main(["anonymize", "--job", "job.toml", "--person", "SSN", "--allow-plain", "AGE_AT_YEAR_END", "--json"])
+    assert stop.value.code in (0, None)
+    assert "200 people" in json.loads(capsys.readouterr().out)["summary"]
 
 
 @pytest.mark.parametrize("engine", ["embedded", "duckdb"])
@@ -97,6 +113,8 @@ def test_careless_roles_stop(engine):
         "hospital admissions": ("GENDER", {"SSN", "FIRST", "LAST", "BIRTHDATE"}),
         "court records": ("priors_count", {"id", "name", "first", "last", "dob", "c_case_number", "priors_count.1"}),
         "COVID register": ("PLZ", {"patient_id", "Vorname", "Nachname", "Geburtsdatum", "Telefon"}),
+        "panel survey": ("sex", {"pid"}),
+        "insurance claims": ("PLZ", {"Versichertennummer", "Name", "E-Mail", "Geburtsdatum", "Gehalt"}),
     }
     for name, (quasi, expected) in careless.items():
         data = shoal.read(TABLES[name](), quasi=[quasi], engine=engine)
@@ -116,7 +134,19 @@ def test_nothing_is_written_when_a_run_stops(tmp_path, monkeypatch, capsys):
     assert all(repr(name) in said for name in ("SSN", "FIRST", "LAST", "BIRTHDATE")) and "--allow-plain" in said
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
     with pytest.raises(SystemExit) as stop:
-        main([*asked, "--identifiers", "SSN,FIRST,LAST", "--allow-plain", "BIRTHDATE", "--save-job", "job.toml"])
+        main(
+            [
+                *asked,
+                "--person",
+                "SSN",
+                "--identifiers",
+                "FIRST,LAST",
+                "--allow-plain",
+                "BIRTHDATE",
+                "--save-job",
+                "job.toml",
+            ]
+        )
     assert stop.value.code in (0, None)
     assert "you allowed it" in capsys.readouterr().out.replace("\n", " ")
     assert shoal.job.load(tmp_path / "job.toml").allow_plain == ("BIRTHDATE",)

@@ -19,6 +19,7 @@ from shoal.algorithms.full_domain.optimal import Optimal
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mdav import Mdav
 from shoal.algorithms.mondrian import Mondrian
+from shoal.algorithms.mst import Mst
 from shoal.algorithms.two_phase import TwoPhase
 from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
@@ -54,8 +55,9 @@ class Auto(Algorithm):
 
     The budget is counted in steps, which follow from the number of distinct tuples, the columns and k before anything
     is tried, never in seconds: the same seed gives the same release on a fast and on a slow machine. Mondrian is
-    always tried. The facts of the recoding say what was `chosen`, the `losses` of all that were tried, and the
-    `reasons` why others have none. Only a deadline of the run lets the machine have a say.
+    always tried, `mst` with refinement on small tables. The facts of the recoding say what was `chosen`, the `losses`
+    of all that were tried, and the `reasons` why others have none. Only a deadline of the run lets the machine have a
+    say.
 
     Does not protect against more than the models of the policy do, and does not find the least loss: it is the best
     of a few good attempts.
@@ -127,7 +129,10 @@ class Auto(Algorithm):
             for name in ("refining the best one", "refining the second best one"):
                 yield _Step(name, partial(trial.refine, name), work.refining)
             # Where classes are few, luck decides, and further beginnings are worth their little work.
-            for name, kind, begun in (("k-member", KMember, work.growing), ("mdav", Mdav, work.averaging)):
+            beginnings = (
+                ("k-member", KMember, work.growing), ("mdav", Mdav, work.averaging), ("mst", Mst, work.spanning)
+            )  # fmt: skip
+            for name, kind, begun in beginnings:
                 method = kind(**rule, refine=True, time_limit=ENDLESS)
                 yield attempt(name, method, begun + work.refining, self.budget / 2, **rule, refine="true")
         if trial.policy.suppression > 0 and "mean" not in trial.published:
@@ -157,6 +162,7 @@ class _Work(NamedTuple):
     cutting: float
     growing: float
     averaging: float
+    spanning: float
     refining: float
     checking: float
 
@@ -169,6 +175,7 @@ class _Work(NamedTuple):
             cutting=0.02 * cells * log2(tuples + 2),
             growing=0.5 * cells * tuples**0.3,
             averaging=0.018 * cells * tuples / policy.least,
+            spanning=0.05 * cells * tuples,
             refining=13 * cells * sqrt(policy.least),
             checking=0.05 * cells * nodes,
         )

@@ -43,17 +43,22 @@ def run(
     assert made.output is not None
     data = made.read()
     with output.watching() as run:
-        attempts = api.attack(data, made.output, *chosen, run=run)
+        reasons: dict[str, str] = {}
+        if chosen:
+            attempts = api.attack(data, made.output, *chosen, run=run)
+        else:
+            attempts, reasons = api.every_attack(data, made.output, run)
+    summary = attacked(attempts, reasons)
     if threshold is not None and not attempts:
-        raise NotDefined("no attack applies to a release of this form, so nothing can be held against --threshold")
-    journal.note(summary=attacked(attempts))
+        raise NotDefined(f"nothing can be held against --threshold. {summary}")
+    journal.note(summary=summary)
     holds = threshold is None or all(attempt.worst <= threshold for attempt in attempts)
     if as_json:
-        found = {"summary": attacked(attempts), "attacks": [attempt.as_dict() for attempt in attempts]}
+        found = {"summary": summary, "attacks": [attempt.as_dict() for attempt in attempts]}
         output.emit("attack", {**found, **({} if threshold is None else {"threshold": threshold, "holds": holds})})
         output.answer(holds)
         return
-    output.say(attacked(attempts), style="bold")
+    output.say(summary, style="bold")
     rows = [(each.name, *map(percent, (each.success, each.baseline, each.worst)), each.meaning) for each in attempts]
     numbers = ("succeeds", "without release", "worst person")
     output.tabulate(("attack", *numbers, "what that means"), rows, numbers=numbers)

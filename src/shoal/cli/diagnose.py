@@ -125,7 +125,7 @@ def _every_column_quasi(made: Job) -> Job:
     engine = made.engine or job.engine(None)
     names = engine.open(received(made.input), **made.reading()).names
     taken = {*made.named(Role.SENSITIVE), *made.named(Role.IDENTIFIER), *made.named(Role.ENTITY)}
-    return made.with_role(Role.QUASI, [name for name in names if name not in taken])
+    return made.with_roles({Role.QUASI: [name for name in names if name not in taken]})
 
 
 def _exposure(data: Dataset, question: questions.Question, models: list[Model]) -> Findings:

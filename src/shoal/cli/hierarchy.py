@@ -50,9 +50,7 @@ def run(
     if column is None:
         raise ParameterError("name the column with --column")
     made = source.made()
-    others = (Role.SENSITIVE, Role.IDENTIFIER, Role.ENTITY)
-    for role, names in (*((other, []) for other in others), (Role.QUASI, [column])):
-        made = made.with_role(role, names)
+    made = made.with_roles({Role.SENSITIVE: [], Role.IDENTIFIER: [], Role.ENTITY: [], Role.QUASI: [column]})
     chosen = None if builder is None else job.builder(builder)
     findings: list[Finding] = []
     if extend is not None:

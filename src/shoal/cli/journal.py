@@ -75,6 +75,8 @@ def _ended(error: BaseException) -> dict[str, Any]:
         return {"exit": error.exit_code, "error": str(error)}
     if isinstance(error, typer.Exit):
         return {"exit": error.exit_code}
+    if isinstance(error, SystemExit) and isinstance(error.code, int):  # such as when nobody reads on
+        return {"exit": error.code}
     return {"exit": 130 if isinstance(error, KeyboardInterrupt) else 70, "error": type(error).__name__}
 
 

@@ -192,11 +192,8 @@ class Table(Source):
 
         made = overridden(super().made(), hierarchies=self.hierarchies)
         roles = ((Role.QUASI, self.quasi), (Role.SENSITIVE, self.sensitive), (Role.IDENTIFIER, self.identifiers))
-        for role, names in roles:
-            if names is not None:
-                made = made.with_role(role, listed(names))
-        if self.person is not None:
-            made = made.with_role(Role.ENTITY, [self.person])
+        given = {role: listed(names) for role, names in roles if names is not None}
+        made = made.with_roles(given if self.person is None else {**given, Role.ENTITY: [self.person]})
         builders = paired(self.hierarchy_of, "--hierarchy")
         rules = paired(self.missing_rules, "--missing-rule")
         return of_columns(

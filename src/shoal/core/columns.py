@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.core.contracts import Cells
+from shoal.core.contracts import SLACK, Cells
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy, number
 from shoal.core.loss import detail_lost
@@ -60,7 +60,9 @@ class PublishedColumn:
         if self.exact is None or self.hidden is None or self.exact == 1:
             return SHAPES[self.shape]
         shares = ((self.exact, "exact"), (1 - self.exact - self.hidden, "less precise"), (self.hidden, "hidden"))
-        return f"{SHAPES[self.shape]}: " + ", ".join(f"{percent(share)} {what}" for share, what in shares if share > 0)
+        return f"{SHAPES[self.shape]}: " + ", ".join(
+            f"{percent(share)} {what}" for share, what in shares if share > SLACK
+        )
 
     @property
     def lost_words(self) -> str:

@@ -155,7 +155,8 @@ class Model(Parametrized, ABC):
         levels = self.levels(classes)
         return Finding(
             name=self.level, value=self.told(self.worst(levels)), bound=self.bound,
-            holds=bool(self.keeps(levels).all()), how=self.said(classes), unit=self.unit, claim=self.claim,
+            holds=bool(self.keeps(levels).all()), how=self.said(classes), claim=self.claim,
+            unit="people" if self.unit == "records" and classes.people is not None else self.unit,
         )  # fmt: skip
 
     def said(self, classes: Classes) -> str:

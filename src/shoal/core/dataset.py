@@ -145,13 +145,12 @@ class Dataset:
         )
 
     def survey(self, *, records: int, values: int, run: Run) -> Survey:
-        """A look at the plain columns, which are counted, and at the quasi-identifiers and identifiers that they may
-        tell. It is made once: releases of one table have the same plain columns."""
+        """A look at the plain columns, which are counted, and at all others, which they may tell. It is made once:
+        releases of one table have the same plain columns."""
         held = self._surveys.get((records, values))
         if held is None:
             plain = [column.name for column in self.schema.columns if column.role is Role.PLAIN]
-            others = (Role.PLAIN, Role.SENSITIVE)
-            told = [column.name for column in self.schema.columns if column.role not in others]
+            told = [column.name for column in self.schema.columns if column.role is not Role.PLAIN]
             held = self.table.survey([*plain, *told], plain, records=records, values=values, run=run)
             self._surveys[records, values] = held
         return held

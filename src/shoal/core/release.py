@@ -354,7 +354,8 @@ class Release:
             if not model.growth_monotone:
                 return Finding(name=model.level, value=None, bound=model.bound, how=f"not defined: {reason}")
             found = model.measure(judged)
-            return replace(found, how=f"{found.how}; counted in records: {reason}")
+            how, claim = f"{found.how}; counted in records: {reason}", f"{found.claim} by records, not by people"
+            return replace(found, how=how, claim=claim)
 
     def files(self, path: Path) -> tuple[Path, ...]:
         """Every file that `write` makes at a path: the tables, and last the manifest."""

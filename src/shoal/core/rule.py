@@ -76,19 +76,16 @@ class Rule:
             HierarchyError: there are values that the rule does not know, and that no range of it holds.
             VerificationError: what the rule makes of these records breaks the policy; it is not handed out.
         """
-        from shoal.core.release import Release
+        return self.carried_out(self.read(source, engine), run)
 
-        data = self.read(source, engine)
+    def carried_out(self, data: Dataset, run: Run | None = None) -> Release:
+        """What `applied` gives of records that were read."""
+        from shoal.core.publication import published
+
         recoding = self.recode(data)
-        sheets = self.form.sheets(data.schema, pseudonyms=False)
-        tables = data.table.publish(
-            data.schema, recoding, sheets, seed=self.policy.seed, pseudonyms=None, run=run or Run()
+        release = replace(
+            published(self.form, data, recoding, self.policy, None, run or Run()), provenance=self.provenance
         )
-        release = Release(
-            form=self.form, tables=tables, schema=data.schema, records=data.records, engine=engine, policy=self.policy,
-            recoding=recoding, provenance=self.provenance,
-            populations={histogram.column: histogram.population for histogram in data.summary.sensitive},
-        )  # fmt: skip
         release.view.check(data, recoding)
         broken = [finding.name for finding in release.verify(self.policy) if finding.holds is False]
         if broken:
@@ -110,7 +107,7 @@ class Rule:
         lacking = [name for name, column in known.items() if name not in source.names]
         needed = [name for name in lacking if known[name].role is not Role.IDENTIFIER]
         if needed:
-            raise SchemaError(f"the columns {', '.join(map(quoted, needed))} of the release are lacking")
+            raise SchemaError(f"columns of the release are lacking: {', '.join(map(quoted, needed))}")
         ordered = dict.fromkeys((*self.schema.order, *self.schema.names))
         chosen = {name: known[name] for name in ordered if name not in lacking}
         encoded = [column for column in chosen.values() if column.hierarchy is not None]
@@ -169,37 +166,58 @@ class Rule:
 
 
 def widened(tree: Hierarchy, values: Values, level: int | None = None) -> Hierarchy:
-    """A hierarchy that also has the numbers of a column that lie between its own; any other one as it is.
+    """A hierarchy that also has the numbers or dates of a column that lie between its own; any other one as it is.
 
-    A new number goes under the lowest node whose label tells bounds that it lies within, or that its neighbours share;
+    A new one goes under the lowest node that is known to have bounds that it lies within, or that its neighbours share;
     below that it is a node of its own. When values are published at a `level`, one that has no place there is refused.
     """
     new = [text for text in values.texts if tree.leaf(text) is None]
-    if not new or not tree.ordered or values.numbers is None:
+    if not new or not tree.ordered or tree.values is None or values.numbers is None:
         return tree
-    rows = tree.rows()
-    own = tree.values[int(tree.missing) :] if tree.values is not None else np.zeros(0)
-    paths = [_path(text, rows, int(np.searchsorted(own, number(text)))) for text in new]
+    rows, skipped = tree.rows(), int(tree.missing)
+    own, quantities = tree.values[skipped:], _quantities(tree, new)
+
+    def path(text: str, quantity: float) -> list[str]:
+        place = int(np.searchsorted(own, quantity))
+        near = range(max(0, place - 1), min(place + 1, len(rows)))
+        for height in range(1, len(rows[0])):
+            shared = len(near) > 1 and len({rows[row][height] for row in near}) == 1
+            fitting = [row for row in near if shared or _holds(tree, height, row + skipped, quantity)]
+            if fitting:
+                return [text] * height + list(rows[fitting[0]][height:])
+        return [text] * (len(rows[0]) - 1) + [rows[0][-1]]
+
+    paths = [path(text, quantity) for text, quantity in zip(new, quantities, strict=True)]
     unplaced = sum(level is not None and level > 0 and path[level] == path[0] for path in paths)
     if unplaced:
         raise HierarchyError(
             f"column {values.column!r}: {unplaced} distinct values lie in no range of the hierarchy at the level that "
             "is published; extend the hierarchy, and anonymize anew"
         )
-    wider = Hierarchy.from_paths(tree.column, [*rows, *paths], automatic=tree.automatic)
+    ascending = np.argsort(np.array([*own, *quantities]), kind="stable")
+    every = [*rows, *paths]
+    wider = Hierarchy.from_paths(tree.column, [every[row] for row in ascending], automatic=tree.automatic)
+    wider = wider if tree.calendar is None else wider.dated(tree.calendar)
     return wider.with_missing() if tree.missing else wider
 
 
-def _path(text: str, rows: Sequence[Sequence[str]], place: int) -> list[str]:
-    """The path of a number that lies before the row at a place."""
-    neighbours = rows[max(0, place - 1) : place + 1]
-    inside = 0 < place < len(rows)
-    for level in range(1, len(neighbours[0])):
-        shared = inside and len({row[level] for row in neighbours}) == 1
-        fitting = [row for row in neighbours if shared or holds(row[level], number(text))]
-        if fitting:
-            return [text] * level + list(fitting[0][level:])
-    return [text] * (len(neighbours[0]) - 1) + [neighbours[0][-1]]
+def _quantities(tree: Hierarchy, texts: Sequence[str]) -> list[float]:
+    """The numbers, or the days or seconds, that new values of a column are."""
+    if tree.calendar is None:
+        return [number(text) for text in texts]
+    found: list[float] = tree.calendar.moments(texts).quantities(times=tree.calendar.times).tolist()
+    return found
+
+
+def _holds(tree: Hierarchy, level: int, leaf: int, quantity: float) -> bool:
+    """Whether a quantity is known to lie within the node above a leaf: its label says so, of dates its bounds."""
+    node = tree.codes[level, leaf]
+    if tree.calendar is None:
+        return holds(tree.labels[level][node], quantity)
+    if tree.bounds is None or level == tree.height:
+        return False
+    low, high = (ends[node] for ends in tree.bounds[level])
+    return bool(low <= quantity and (quantity < high if tree.calendar.times else quantity <= high))
 
 
 def _moved(book: Codebook, old: Hierarchy | None, new: Hierarchy) -> Codebook:

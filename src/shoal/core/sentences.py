@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from shoal.core.columns import PublishedColumn
 from shoal.core.contracts import Attempt
@@ -92,15 +92,15 @@ def verified(findings: Findings) -> str:
     return f"The release is what its manifest says: {', '.join(parts)}."
 
 
-def attacked(attempts: Sequence[Attempt]) -> str:
-    """What the most successful attack gains.
+def attacked(attempts: Sequence[Attempt], reasons: Mapping[str, str]) -> str:
+    """What the most successful attack gains, or why there is none.
 
     Example:
-        >>> attacked([])
-        'No attack applies to a release of this form.'
+        >>> attacked([], {"homogeneity": "nobody is counted", "prosecutor": "nobody is counted"})
+        'No attack can be made on this release: nobody is counted.'
     """
     if not attempts:
-        return "No attack applies to a release of this form."
+        return f"No attack can be made on this release: {'; '.join(dict.fromkeys(reasons.values()))}."
     worst = max(attempts, key=lambda attempt: (attempt.success - attempt.baseline, attempt.worst))
     return (
         f"The strongest attack, {worst.name}, succeeds for {percent(worst.success)} of the people "

@@ -124,13 +124,19 @@ class Detection:
         keys = {"identifiers": Role.IDENTIFIER, "quasi": Role.QUASI, "sensitive": Role.SENSITIVE}
         return {key: [found.column for found in self.suggestions if found.role is role] for key, role in keys.items()}
 
+    def job_roles(self) -> dict[str, Role]:
+        """The role of each column in a job: as suggested, and the first identifier that repeats counts people."""
+        person = next((found.column for found in self.suggestions if found.repeats is not None), None)
+        return {found.column: Role.ENTITY if found.column == person else found.role for found in self.suggestions}
+
     def words(self) -> list[str]:
         """The suggestions as lines for whoever decides."""
+        roles = self.job_roles()
         return [
             "Suggested roles. You decide: read every line, change what is wrong, and choose k.",
             "Plain columns are published as they are.",
             "",
-            *(f"{found.column}: {found.role}: {'; '.join(found.reasons)}" for found in self.suggestions),
+            *(f"{found.column}: {roles[found.column]}: {'; '.join(found.reasons)}" for found in self.suggestions),
             "",
         ]
 

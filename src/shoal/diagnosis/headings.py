@@ -183,3 +183,14 @@ def is_key_of_people(heading: str) -> bool:
     """
     own = set(words(heading))
     return bool(own & KEYS) and own <= KEYS | PEOPLE and bool(own & (PEOPLE | _IDS))
+
+
+def is_of_people(heading: str) -> bool:
+    """Whether a heading is nothing but a word for people, under which there are codes of people, or counts.
+
+    Example:
+        >>> [is_of_people(heading) for heading in ("patient", "Kunde", "patient_age", "ward")]
+        [True, True, False, False]
+    """
+    own = set(words(heading))
+    return bool(own) and own <= PEOPLE

@@ -6,10 +6,11 @@ holds: a name, a number of a person, or the very values that are generalized one
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shoal.core.contracts import Linked
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.run import Run
@@ -123,7 +124,7 @@ def plain_columns(data: Dataset, allowed: Collection[str] = (), run: Run | None 
         return PlainColumns(columns=(), telling={}, almost_unique=(), unseen=(), alone=0, records=data.records)
     found = data.survey(records=SURVEYED, values=LOOKED_AT, run=run or Run())
     looks = {name: look for name, look in found.looks.items() if not isinstance(look, str)}
-    told = {name: roles[name] for name in looks if roles[name] is not Role.PLAIN}
+    told = {name: roles[name] for name in looks if roles[name] not in (Role.PLAIN, Role.SENSITIVE)}
     telling, almost = {}, []
     for name in plain:
         if name not in looks:
@@ -144,7 +145,7 @@ def _reason(
     name: str, looks: Mapping[str, Look], distinct: int, present: int, others: Mapping[str, Role]
 ) -> str | None:
     """Why a column names people, or tells another one; None when it does not."""
-    values, codes = looks[name]
+    values = looks[name][0]
     named = naming(name, values, distinct, present)
     if named:
         return named[0]
@@ -153,8 +154,37 @@ def _reason(
         return f"its heading says {heading.word!r}, and exact dates of birth single people out"
     for other, role in others.items():
         what = "quasi-identifier" if role is Role.QUASI else "identifier"
-        if is_copy(looks[name], looks[other]):
-            return f"it is a copy of the {what} {quoted(other)}"
-        if determines(codes, looks[other][1]):
-            return f"it tells the {what} {quoted(other)}: whoever knows the one knows the other"
+        told = _told(looks[name], looks[other], f"{what} {quoted(other)}")
+        if told is not None:
+            return told
     return None
+
+
+def _told(column: Look, other: Look, what: str) -> str | None:
+    """Why a column tells another one; None when it does not."""
+    if is_copy(column, other):
+        return f"it is a copy of the {what}"
+    if determines(column[1], other[1]):
+        return f"it tells the {what}: whoever knows the one knows the other"
+    return None
+
+
+def check_apart(data: Dataset, linked: Iterable[Linked], allowed: Collection[str] = (), run: Run | None = None) -> None:
+    """Raises where a form keeps a sensitive attribute apart from the records and a plain column of theirs tells it."""
+    together = [set(each.columns) for each in linked]
+    schema = data.schema
+    plain = [column.name for column in schema.columns if column.role is Role.PLAIN and column.name not in allowed]
+    refused = {}
+    for name in plain:
+        for other in schema.sensitive:
+            if any({name, other} <= columns for columns in together):
+                continue
+            looks = data.survey(records=SURVEYED, values=LOOKED_AT, run=run or Run()).looks
+            look, hidden = looks[name], looks[other]
+            if isinstance(look, str) or isinstance(hidden, str):
+                continue
+            reason = _told(look, hidden, f"sensitive attribute {quoted(other)}, which is kept apart from the records")
+            if reason is not None:
+                refused[name] = reason
+    if refused:
+        raise PlainColumnError(refused)

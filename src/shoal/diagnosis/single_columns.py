@@ -12,7 +12,7 @@ import numpy as np
 from shoal.core.grouping import Codes, group
 from shoal.core.schema import Kind, Role
 from shoal.core.values import Values
-from shoal.diagnosis.headings import Heading, is_key, is_key_of_people, said
+from shoal.diagnosis.headings import Heading, is_key, is_key_of_people, is_of_people, said
 from shoal.diagnosis.identifier_patterns import PATTERNS
 from shoal.diagnosis.person_names import is_name
 
@@ -125,7 +125,9 @@ def is_identifier_that_repeats(name: str, values: Values, distinct: int, present
     do not: two people may have the same one."""
     heading = said(name)
     pattern = _pattern(some(values), doubt=True)
-    keyed = pattern is not None or is_key_of_people(name) or (heading is not None and heading.meaning == "number")
+    keyed = (
+        pattern is not None or _is_key_of_people(name, values) or (heading is not None and heading.meaning == "number")
+    )
     return keyed and distinct >= FEWEST_KEYS and distinct < present
 
 
@@ -144,11 +146,19 @@ def _key(name: str, values: Values, distinct: int, ratio: float) -> list[str]:
     coded = _share(some(values), lambda text: " " not in text and any(sign.isdigit() for sign in text)) >= OF_A_FORM
     if not coded or (values.kind is Kind.NUMERIC and not _whole(values)):
         return []
-    if is_key_of_people(name) and distinct >= FEWEST_KEYS:
+    if _is_key_of_people(name, values) and distinct >= FEWEST_KEYS:
         return ["its heading is that of a key of people"]
     if is_key(name) and distinct >= FEWEST and ratio >= ALMOST_UNIQUE:
         return [f"its heading is that of a key, and it is almost unique: {ratio:.0%} of the records have their own"]
     return []
+
+
+def _is_key_of_people(name: str, values: Values) -> bool:
+    """Whether a heading is that of a key of people; a mere word for people is, where the values are no counts."""
+    if is_key_of_people(name):
+        return True
+    long = len(values.texts) and float(np.mean([len(text) for text in some(values)])) >= SHORT
+    return is_of_people(name) and bool(values.kind is not Kind.NUMERIC or long)
 
 
 def _names(texts: Any) -> list[str]:

@@ -73,6 +73,7 @@ def test_small_tables_try_everything() -> None:
     assert set(told["losses"]) == {
         f"mondrian:{base}", f"two-phase:{base}", f"mondrian:{base},refine=true", f"two-phase:{base},refine=true",
         f"k-member:{base},refine=true", f"mdav:{base},refine=true", "optimal",
+        f"mst:{base},refine=true",
     }  # fmt: skip
     assert told["reasons"] == {} and told["minimized"] == "LM"
 
@@ -87,6 +88,7 @@ def test_work_decides_what_is_tried() -> None:
     assert set(told["reasons"]) == {
         "two-phase:numeric=interval", "refining the best one", "refining the second best one",
         "k-member:numeric=interval,refine=true", "mdav:numeric=interval,refine=true",
+        "mst:numeric=interval,refine=true",
     }  # fmt: skip
     assert all("budget" in reason for reason in told["reasons"].values())
 
@@ -184,8 +186,8 @@ def test_without_time_the_first_candidate_is_taken() -> None:
 def test_says_what_is_being_tried() -> None:
     said: list[str] = []
     facts(opened(mixed(100)), shoal.KAnonymity(k=3), run=Run(lambda share, doing: said.append(doing)))
-    assert said[1] == "trying mondrian:numeric=interval, 1 of 6"  # after the look at the plain columns
-    assert any(words.startswith("trying k-member:numeric=interval,refine=true, 5 of 6") for words in said)
+    assert said[1] == "trying mondrian:numeric=interval, 1 of 7"  # after the look at the plain columns
+    assert any(words.startswith("trying k-member:numeric=interval,refine=true, 5 of 7") for words in said)
 
 
 def test_a_cancelled_candidate_cancels_the_whole() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import shoal
 from shoal.core.columns import PublishedColumn
+from shoal.core.schema import Role
 
 
 @pytest.fixture
@@ -84,3 +85,9 @@ def test_what_a_form_does_not_tell_is_not_made_up(data: shoal.Dataset) -> None:
     assert tables["ill"].shape == "grouped"
     named = shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", pseudonyms=shoal.Pseudonyms(), seed=1)
     assert described(data, named)["name"].shape == "pseudonyms"
+
+
+def test_shares_that_rounding_leaves_over_are_not_told():
+    column = PublishedColumn(name="sex", role=Role.QUASI, shape="levels", exact=0.18, hidden=0.82, lowest=0, highest=1)
+    assert 1 - column.exact - column.hidden > 0
+    assert column.words == "levels: 18 % exact, 82 % hidden"

@@ -117,7 +117,7 @@ def test_columns_must_be_those_of_the_release() -> None:
     assert release.transform(new.drop("name")).records == 200
     with pytest.raises(SchemaError, match=r"1 columns are none of the release's.*'note'"):
         release.transform(new.with_columns(note=pl.lit("x")))
-    with pytest.raises(SchemaError, match="'zip' of the release are lacking"):
+    with pytest.raises(SchemaError, match="columns of the release are lacking: 'zip'"):
         release.transform(new.drop("zip"))
 
 

@@ -154,6 +154,16 @@ def test_an_identifier_that_repeats_counts_people():
     assert found.as_dict()["columns"][0]["repeats"] == 40 and found["flag"].repeats is None
 
 
+def test_codes_below_a_word_for_people_name_them_and_counts_do_not():
+    frame = table(
+        patient=[f"P{number % 40:04}" for number in range(200)], staff=[number % 30 for number in range(200)],
+        Kunde=[100_000 + number % 50 for number in range(200)],
+    )  # fmt: skip
+    found = shoal.detect(frame)
+    assert (found["patient"].repeats, found["Kunde"].repeats, found["staff"].repeats) == (40, 50, None)
+    assert found["staff"].role is not Role.IDENTIFIER
+
+
 def test_smallest_sets_that_single_out(people):
     frame = people.select("age", "zip", "flag")
     sets = [set(chosen) for size in (1, 2, 3) for chosen in combinations(frame.columns, size)]

@@ -1,0 +1,47 @@
+"""Publication: a recoding carried out on the table that it was decided for, or on new records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.core.contracts import Form
+from shoal.core.dataset import Dataset
+from shoal.core.decision import decided_groups
+from shoal.core.policy import Policy
+from shoal.core.pseudonyms import Pseudonyms
+from shoal.core.recoding import Recoding
+from shoal.core.release import Crowd, Release
+from shoal.core.run import Run
+
+
+def published(
+    form: Form, data: Dataset, recoding: Recoding, policy: Policy | None, pseudonyms: Pseudonyms | None, run: Run
+) -> Release:
+    """The release that carries a recoding out, with whose its records are where people are counted; not verified."""
+    sheets = form.sheets(data.schema, pseudonyms=pseudonyms is not None)
+    seed = policy.seed if policy is not None else 0
+    release = Release(
+        form=form,
+        tables=data.table.publish(data.schema, recoding, sheets, seed=seed, pseudonyms=pseudonyms, run=run),
+        schema=data.schema,
+        records=data.records,
+        engine=data.engine,
+        policy=policy,
+        recoding=recoding,
+        **whole(data),
+    )
+    plan = recoding.plan
+    if data.schema.person is None or plan is None or release.view.people() is not release.view.groups():
+        return release
+    placed, classes = release.view.placed(recoding), len(release.view.people())
+    return release.with_members(decided_groups(data, plan, placed, classes, release.seed))
+
+
+def whole(data: Dataset) -> dict[str, Any]:
+    """What a release knows of the whole table."""
+    held = data.summary.sensitive
+    known: dict[str, Any] = {"populations": {histogram.column: histogram.population for histogram in held}}
+    if data.people is not None:
+        counted = {histogram.column: histogram.people.population for histogram in held if histogram.people is not None}
+        known["crowd"] = Crowd(data.people, counted)
+    return known

@@ -1,0 +1,37 @@
+"""With every default, no more than 5 % is lost beyond the best of all local algorithms with refinement."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks.default import ALLOWED, losses, office
+from benchmarks.local_recoding import NINE
+from tables import TABLES
+
+import shoal
+
+SIZES = {
+    "hospital admissions": {"rows": 420, "people": 300},
+    "court records": {"rows": 300},
+    "COVID register": {"rows": 420, "people": 300},
+    "panel survey": {"people": 120},
+    "insurance claims": {"rows": 420, "people": 300},
+}
+
+
+def adult(rows: int) -> shoal.Dataset:
+    table = shoal.samples.adult().drop("education-num").gather_every(30162 // rows)
+    return shoal.read(table, quasi=NINE, hierarchies=shoal.samples.hierarchies("adult"))
+
+
+@pytest.mark.parametrize("name", [*TABLES, "Adult"])
+def test_the_default_is_close_to_the_best(name):
+    found = losses(adult(500) if name == "Adult" else office(name, **SIZES[name]))
+    best = min(loss for loss, _ in found.values())
+    assert 0 < found["auto"][0] <= ALLOWED * best
+
+
+def test_one_date_beside_its_ages_is_left_to_a_spanning_tree():
+    """What Mondrian cuts apart, a date of birth with the age and its group beside it, a spanning tree follows."""
+    found = losses(office("court records"), rivals=("mondrian", "mst"))
+    assert found["mst"][0] < found["mondrian"][0] / ALLOWED
+    assert found["auto"][0] <= ALLOWED * found["mst"][0]
