@@ -39,7 +39,7 @@ def test_ten_folds_give_the_published_accuracies(name):
 
 def weka_hits(tmp_path, scheme, table, count, seed):
     path = tmp_path / "table.arff"
-    arff.write(path, table.to_arrow())
+    path.write_text(arff.written(table.to_arrow()))
     command = [
         "java",
         "-cp",
@@ -105,7 +105,6 @@ def test_folds_are_a_partition_with_every_class_in_proportion():
 def test_ten_rows_split_as_in_the_worked_example():
     """Supplement 5.2: J48 with leaves of one record over age, sex and blood pressure."""
     table = shoal.samples.heart_ten()
-    print(table.columns)
     chosen = [name for name in table.columns if name in ("age", "sex", "resting-blood-pressure")]
     tree = C45(smallest=1).fit(table.select(chosen), table[table.columns[-1]])
     assert [re.sub(r": .*", "", rule) for rule in tree.rules()] == [
