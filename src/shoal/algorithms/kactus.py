@@ -208,7 +208,9 @@ class _Grouping:
         pool = np.concatenate(donors) if donors else np.zeros(0, np.int64)
         taken = np.zeros(len(pool), np.bool_)
         for place in self.generator.permutation(len(pool)).tolist():
-            if need and spare[owners[place]] > 0:
+            if not need:
+                break
+            if spare[owners[place]] > 0:
                 taken[place] = True
                 spare[owners[place]] -= 1
                 need -= 1

@@ -108,7 +108,7 @@ class Grower:
     def grown(self) -> Node:
         everyone = np.arange(len(self.labels))
         root = self._grown(everyone, np.ones(len(everyone)))
-        _collapse(root)
+        self._collapse(root)
         if self.prune:
             self._prune(root)
         return root
@@ -262,6 +262,17 @@ class Grower:
         counts = np.bincount(cells, weights=weights[known], minlength=size * self.classes)
         return counts.reshape(size, -1).astype(np.float64)
 
+    def _collapse(self, node: Node) -> None:
+        """Makes leaves of nodes whose branches are no better on the training records."""
+        if node.leaf:
+            return
+        self.run.check()
+        if sum(leaf.wrong for leaf, _ in node.leaves()) >= node.wrong - 1e-3:
+            node.become_leaf()
+            return
+        for branch in node.branches:
+            self._collapse(branch)
+
     def _prune(self, node: Node) -> None:
         """Bottom-up: a leaf, or the largest branch in the place of the node, where that is no worse by estimate."""
         if node.leaf:
@@ -339,17 +350,6 @@ def probabilities(root: Node, rows: Floats) -> Floats:
             if lost.any() and not empty:
                 stack.append((son, reached[lost], weights[lost] * shares[place]))
     return found
-
-
-def _collapse(node: Node) -> None:
-    """Makes leaves of nodes whose branches are no better on the training records."""
-    if node.leaf:
-        return
-    if sum(leaf.wrong for leaf, _ in node.leaves()) >= node.wrong - 1e-3:
-        node.become_leaf()
-        return
-    for branch in node.branches:
-        _collapse(branch)
 
 
 def _entropy_terms(counts: Floats) -> Floats:
