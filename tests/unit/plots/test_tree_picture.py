@@ -1,6 +1,7 @@
 """The picture of a tree, read back as the data that it draws."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -32,7 +33,7 @@ def test_every_leaf_and_every_condition_is_shown_once_and_none_overlap(tmp_path)
     texts = [*conditions, *leaves]
     for column in {text["x"] for text in texts}:
         rows = sorted(text["y"] for text in texts if text["x"] == column)
-        assert all(later - earlier >= 12 for earlier, later in zip(rows, rows[1:], strict=False))
+        assert all(later - earlier >= 12 for earlier, later in pairwise(rows))
 
 
 def test_of_a_large_tree_the_upper_part_is_drawn(tmp_path):
