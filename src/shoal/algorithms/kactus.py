@@ -27,6 +27,9 @@ from shoal.errors import ParameterError
 Ints = NDArray[np.int64]
 _Region = tuple[Codes, Codes]
 
+MOST_CLASSES = 200
+"""Values that a target may have; every split of a tree counts the records of each."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kactus(Clustering):
@@ -99,6 +102,11 @@ class Kactus(Clustering):
         classes = int(labels.max(initial=0)) + 1
         if classes < 2:
             raise ParameterError(f"the target {self.target!r} has one value only, so there is nothing to learn")
+        if classes > MOST_CLASSES:
+            raise ParameterError(
+                f"the target {self.target!r} has {classes:,} values, and a tree learns at most {MOST_CLASSES}; put "
+                "them into fewer groups first, or name another column"
+            )
         attributes, rows = _learned_from(dataset.hierarchies, records)
         root = Grower(
             attributes, rows, labels, classes, smallest=self.smallest, confidence=self.confidence, run=run

@@ -12,7 +12,7 @@ import pytest
 import shoal
 from shoal.core.examples import attributes_of, labelled
 from shoal.core.learning import JavaRandom, cross_validated, folds
-from shoal.core.trees import Grower
+from shoal.core.trees import DEEPEST, Grower
 from shoal.engines.embedded import arff
 from shoal.errors import InputError, ParameterError
 from shoal.learners.c45 import C45
@@ -170,3 +170,10 @@ def test_a_value_that_was_never_seen_is_missing():
     for learner in (C45(smallest=1), NaiveBayes(), DecisionStump()):
         made = learner.fit(table, ["no", "no", "yes", "yes"])
         assert np.allclose(made.predict_proba(pl.DataFrame({"sex": ["x"]})), 0.5)
+
+
+def test_a_class_that_alternates_makes_a_deep_tree_and_no_overflow():
+    """Each level takes off one end, so the tree would be as deep as there are runs."""
+    place = np.arange(15_000)
+    tree = C45(prune=False).fit(pl.DataFrame({"x": place}), (place // 30 % 2).tolist())
+    assert max(len(way) for _, way in tree.tree_.leaves()) <= DEEPEST
