@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.cli import main
 from shoal.core.schema import Kind
 from shoal.engines.embedded import arff
 from shoal.errors import InputError
@@ -127,3 +128,14 @@ def test_weka_reads_a_release(tmp_path):
     assert "Num Instances:  12" in told and "Num Attributes: 3" in told
     town = next(line.split() for line in told.splitlines() if line.split()[1:2] == ["town"])
     assert town[2] == "Nom" and "6" in town and "50%" in town  # half of the towns are missing, to WEKA too
+
+
+def test_the_command_reads_and_writes_it(tmp_path, capsys):
+    (tmp_path / "table.data").write_text(
+        "% who\n@Relation x\n@attribute sex {0,1}\n@attribute age real\n@data\n0,3\n0,4\n"
+    )
+    arguments = ["--format", "arff", "--quasi", "sex,age", "--k", "2", "--algorithm", "mondrian"]
+    with pytest.raises(SystemExit) as end:
+        main(["anonymize", str(tmp_path / "table.data"), "-o", str(tmp_path / "out.arff.gz"), *arguments])
+    assert not end.value.code, capsys.readouterr().err
+    assert arff.read(tmp_path / "out.arff.gz")[0].to_pylist() == [{"sex": "0", "age": "[3-4]"}] * 2
