@@ -2,13 +2,20 @@
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test fuzz lowest lint bench docs clean
+.PHONY: demo test packages fuzz lowest lint bench experiments docs clean
 
 demo: .venv/installed
 	$(BIN)/shoal demo -o demo-output
 
-test: .venv/installed
+test: .venv/installed packages
 	$(BIN)/python -m pytest -n 2
+
+# Programs that some tests compare with or look through; where they cannot be installed, those tests are skipped.
+PACKAGES := weka openjdk-17-jre-headless chromium
+packages:
+	@test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || dpkg -s $(PACKAGES) >/dev/null 2>&1 \
+	    || { apt-get update -q && apt-get install -qy --no-install-recommends $(PACKAGES); } \
+	    || echo "not all of $(PACKAGES) could be installed: tests that need them are skipped"
 
 # A few tests with the lowest versions that pyproject.toml allows, whose own deprecation warnings do not count.
 lowest: .venv-lowest/installed
@@ -27,6 +34,10 @@ lint: .venv/installed
 
 bench: .venv/installed
 	$(BIN)/python -m benchmarks
+
+# The papers' tables, once more; writes docs/experiments.
+experiments: .venv/installed
+	$(BIN)/python -m experiments
 
 docs: .venv/installed
 	$(BIN)/python docs/generate.py

@@ -10,7 +10,10 @@ _VERBS = (
     "read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "compare", "save_recoding", "apply",
     "evaluate", "columns", "attack", "query", "verify",
 )  # fmt: skip
-_OTHERS = {"intervals": "core.intervals", "Anonymizer": "estimator"}
+_OTHERS = {
+    "intervals": "core.intervals", "Anonymizer": "estimator", "C45": "learners.c45",
+    "DecisionStump": "learners.decision_stump", "NaiveBayes": "learners.naive_bayes",
+}  # fmt: skip
 _MODULES = {"samples": "samples", "errors": "errors", "distances": "distances", "noise": "core.noise"}
 _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",

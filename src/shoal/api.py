@@ -116,8 +116,8 @@ def read(
             by models that look at sensitive attributes; otherwise each is protected on its own.
         delimiter: of a CSV file; found out by default.
         encoding: of a CSV file; found out by default.
-        format: of a file: `csv`, `parquet`, `arrow`, `xlsx`, `jsonl`, `dta`, `sav`, `sas7bdat` or `xpt`; found out by
-            default.
+        format: of a file: `csv`, `parquet`, `arrow`, `xlsx`, `jsonl`, `arff`, `dta`, `sav`, `sas7bdat` or `xpt`;
+            found out by default.
         sheet: of a workbook, where several of its sheets hold something.
         rename_duplicates: whether names that occur more than once are numbered (`x`, `x.1`); by default they are
             refused.

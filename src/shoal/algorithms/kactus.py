@@ -27,6 +27,9 @@ from shoal.errors import ParameterError
 Ints = NDArray[np.int64]
 _Region = tuple[Codes, Codes]
 
+MOST_CLASSES = 200
+"""Values that a target may have; every split of a tree counts the records of each."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kactus(Clustering):
@@ -49,10 +52,10 @@ class Kactus(Clustering):
 
     Example:
         >>> import shoal
-        >>> data = shoal.read(shoal.samples.heart_statlog(), quasi=["age", "sex", "thal"])
+        >>> data = shoal.read(shoal.samples.heart_statlog(), quasi=["age", "sex", "resting-blood-pressure"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=Kactus(target="class"), seed=1)
-        >>> release.suppressed, release.recoding.facts["groups"] > 3
-        (0, True)
+        >>> release.suppressed, release.recoding.facts["groups"]
+        (0, 6)
     """
 
     target: Annotated[str | None, Doc("the column that classifiers shall learn; by default the sensitive one")] = None
@@ -99,6 +102,11 @@ class Kactus(Clustering):
         classes = int(labels.max(initial=0)) + 1
         if classes < 2:
             raise ParameterError(f"the target {self.target!r} has one value only, so there is nothing to learn")
+        if classes > MOST_CLASSES:
+            raise ParameterError(
+                f"the target {self.target!r} has {classes:,} values, and a tree learns at most {MOST_CLASSES}; put "
+                "them into fewer groups first, or name another column"
+            )
         attributes, rows = _learned_from(dataset.hierarchies, records)
         root = Grower(
             attributes, rows, labels, classes, smallest=self.smallest, confidence=self.confidence, run=run
@@ -208,7 +216,9 @@ class _Grouping:
         pool = np.concatenate(donors) if donors else np.zeros(0, np.int64)
         taken = np.zeros(len(pool), np.bool_)
         for place in self.generator.permutation(len(pool)).tolist():
-            if need and spare[owners[place]] > 0:
+            if not need:
+                break
+            if spare[owners[place]] > 0:
                 taken[place] = True
                 spare[owners[place]] -= 1
                 need -= 1

@@ -116,7 +116,7 @@ class Source:
     format: Annotated[
         str | None,
         typer.Option(
-            "--format", help="csv|parquet|arrow|xlsx|jsonl|dta|sav|sas7bdat|xpt (default: by content and ending)."
+            "--format", help="csv|parquet|arrow|xlsx|jsonl|arff|dta|sav|sas7bdat|xpt (default: by content and ending)."
         ),
     ] = None
     sheet: Annotated[str | None, typer.Option("--sheet", help="The sheet of a workbook that has several.")] = None

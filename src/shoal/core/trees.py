@@ -21,6 +21,9 @@ from shoal.core.run import Run
 SMALL = 1e-6
 """Differences below it do not count, as in J48."""
 
+DEEPEST = 100
+"""No tree is deeper. J48 sets no bound: where a class alternates along a number, each level takes off one end."""
+
 Ints = NDArray[np.int64]
 
 
@@ -107,17 +110,17 @@ class Grower:
 
     def grown(self) -> Node:
         everyone = np.arange(len(self.labels))
-        root = self._grown(everyone, np.ones(len(everyone)))
-        _collapse(root)
+        root = self._grown(everyone, np.ones(len(everyone)), DEEPEST)
+        self._collapse(root)
         if self.prune:
             self._prune(root)
         return root
 
-    def _grown(self, rows: Ints, weights: Floats) -> Node:
+    def _grown(self, rows: Ints, weights: Floats, levels: int) -> Node:
         self.run.check()
         counts = self._counted(self.labels[rows], weights)
         node = Node(counts[None, :], rows, weights)
-        split = self._chosen(rows, weights, counts)
+        split = self._chosen(rows, weights, counts) if levels else None
         if split is None:
             return node
         node.attribute, node.threshold, node.counts = split.attribute, split.threshold, split.counts
@@ -127,7 +130,7 @@ class Grower:
             column = self.rows[:, split.attribute]
             with np.errstate(invalid="ignore"):
                 node.threshold = float(column[column <= split.threshold + SMALL].max())
-        node.branches = [self._grown(*part) for part in self._parted(node, rows, weights)]
+        node.branches = [self._grown(*part, levels - 1) for part in self._parted(node, rows, weights)]
         return node
 
     def _counted(self, labels: Ints, weights: Floats) -> Floats:
@@ -262,6 +265,17 @@ class Grower:
         counts = np.bincount(cells, weights=weights[known], minlength=size * self.classes)
         return counts.reshape(size, -1).astype(np.float64)
 
+    def _collapse(self, node: Node) -> None:
+        """Makes leaves of nodes whose branches are no better on the training records."""
+        if node.leaf:
+            return
+        self.run.check()
+        if sum(leaf.wrong for leaf, _ in node.leaves()) >= node.wrong - 1e-3:
+            node.become_leaf()
+            return
+        for branch in node.branches:
+            self._collapse(branch)
+
     def _prune(self, node: Node) -> None:
         """Bottom-up: a leaf, or the largest branch in the place of the node, where that is no worse by estimate."""
         if node.leaf:
@@ -289,6 +303,7 @@ class Grower:
 
     def _estimated(self, node: Node, rows: Ints, weights: Floats) -> float:
         """The pessimistic error of a branch if all these records went down it."""
+        self.run.check()
         if node.leaf:
             counts = self._counted(self.labels[rows], weights)
             return _pessimistic(float(counts.sum()), float(counts.sum() - counts.max(initial=0.0)), self.confidence)
@@ -339,17 +354,6 @@ def probabilities(root: Node, rows: Floats) -> Floats:
             if lost.any() and not empty:
                 stack.append((son, reached[lost], weights[lost] * shares[place]))
     return found
-
-
-def _collapse(node: Node) -> None:
-    """Makes leaves of nodes whose branches are no better on the training records."""
-    if node.leaf:
-        return
-    if sum(leaf.wrong for leaf, _ in node.leaves()) >= node.wrong - 1e-3:
-        node.become_leaf()
-        return
-    for branch in node.branches:
-        _collapse(branch)
 
 
 def _entropy_terms(counts: Floats) -> Floats:

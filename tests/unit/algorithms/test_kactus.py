@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.errors import InputError, ParameterError
+from shoal.errors import InfeasibleError, InputError, ParameterError
 
 TEN = ["age", "sex", "thal"]
 
@@ -112,3 +112,63 @@ def test_what_makes_no_sense_is_refused(method, reason):
     data = shoal.read(shoal.samples.heart_ten().with_columns(one=pl.lit("x")), quasi=TEN)
     with pytest.raises(shoal.errors.ShoalError, match=reason):
         shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=method)
+
+
+def test_a_target_of_very_many_values_is_refused():
+    table = pl.DataFrame({"age": list(range(300)), "income": [float(value) for value in range(300)]})
+    data = shoal.read(table, quasi=["age"], sensitive=["income"])
+    with pytest.raises(ParameterError, match="has 300 values"):
+        shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="kactus")
+
+
+@pytest.mark.parametrize("recode", ["hull", "path"])
+def test_people_count_not_their_records(recode):
+    """Each leaf of the tree has enough records, of too few people."""
+    random = np.random.default_rng(1)
+    table = pl.DataFrame(
+        {
+            "who": [f"p{place // 4}" for place in range(160)],
+            "copy": [f"p{place // 4}" for place in range(160)],
+            "age": [20 + 5 * (place // 16) for place in range(160)],
+            "town": random.choice(["a", "b"], 160).tolist(),
+            "ill": ["yes" if place // 16 % 2 else "no" for place in range(160)],
+        }
+    )
+    data = shoal.read(table, quasi=["age", "town"], sensitive=["ill"], person="who")
+    method = shoal.Kactus(recode=recode, smallest=1)
+    release = shoal.anonymize(data, shoal.KAnonymity(k=6), algorithm=method, seed=1, allow_plain=["copy"])
+    assert release.recoding.facts["mergers"] > 0  # groups of at least six records had fewer people
+    assert release.suppressed == 0
+    people = release.frame.group_by("age", "town").agg(pl.col("copy").n_unique())
+    assert people["copy"].min() >= 6 and len(people) > 1 and len(release.frame) == 160
+
+
+@pytest.mark.parametrize("recode", ["hull", "path"])
+def test_numbers_that_are_stored_as_text_are_numbers(recode):
+    table = shoal.samples.heart_ten()
+    found = [
+        published(shoal.anonymize(shoal.read(each, quasi=TEN), "k-anonymity:k=5", seed=1,
+                                  algorithm=f"kactus:target=class,smallest=1,recode={recode}"), *TEN)
+        for each in (table, table.with_columns(pl.col(TEN).cast(pl.String)))
+    ]  # fmt: skip
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("recode", ["hull", "path", "literal"])
+def test_a_k_above_the_number_of_records_is_refused(recode):
+    data = shoal.read(shoal.samples.heart_ten(), quasi=TEN)
+    with pytest.raises(InfeasibleError):
+        shoal.anonymize(
+            data, shoal.KAnonymity(k=11), algorithm=f"kactus:target=class,recode={recode}", allow_unverified=True
+        )
+
+
+@pytest.mark.parametrize("recode", ["hull", "path"])
+def test_a_quasi_identifier_that_equals_the_class(recode):
+    table = shoal.samples.heart_ten().with_columns(twin=pl.col("class"))
+    data = shoal.read(table, quasi=["twin", "age"])
+    method = f"kactus:target=class,smallest=1,recode={recode}"
+    release = shoal.anonymize(data, shoal.KAnonymity(k=4), algorithm=method, seed=1)
+    assert release.frame.group_by("twin", "age").len()["len"].min() >= 4
+    apart = release.frame.filter(pl.col("twin") != "*")
+    assert (apart["twin"] == apart["class"]).all() and len(apart) >= 4

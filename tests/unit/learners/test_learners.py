@@ -12,7 +12,7 @@ import pytest
 import shoal
 from shoal.core.examples import attributes_of, labelled
 from shoal.core.learning import JavaRandom, cross_validated, folds
-from shoal.core.trees import Grower
+from shoal.core.trees import DEEPEST, Grower
 from shoal.engines.embedded import arff
 from shoal.errors import InputError, ParameterError
 from shoal.learners.c45 import C45
@@ -39,7 +39,7 @@ def test_ten_folds_give_the_published_accuracies(name):
 
 def weka_hits(tmp_path, scheme, table, count, seed):
     path = tmp_path / "table.arff"
-    arff.write(path, table.to_arrow())
+    path.write_text(arff.written(table.to_arrow()))
     command = [
         "java",
         "-cp",
@@ -105,7 +105,6 @@ def test_folds_are_a_partition_with_every_class_in_proportion():
 def test_ten_rows_split_as_in_the_worked_example():
     """Supplement 5.2: J48 with leaves of one record over age, sex and blood pressure."""
     table = shoal.samples.heart_ten()
-    print(table.columns)
     chosen = [name for name in table.columns if name in ("age", "sex", "resting-blood-pressure")]
     tree = C45(smallest=1).fit(table.select(chosen), table[table.columns[-1]])
     assert [re.sub(r": .*", "", rule) for rule in tree.rules()] == [
@@ -171,3 +170,10 @@ def test_a_value_that_was_never_seen_is_missing():
     for learner in (C45(smallest=1), NaiveBayes(), DecisionStump()):
         made = learner.fit(table, ["no", "no", "yes", "yes"])
         assert np.allclose(made.predict_proba(pl.DataFrame({"sex": ["x"]})), 0.5)
+
+
+def test_a_class_that_alternates_makes_a_deep_tree_and_no_overflow():
+    """Each level takes off one end, so the tree would be as deep as there are runs."""
+    place = np.arange(15_000)
+    tree = C45(prune=False).fit(pl.DataFrame({"x": place}), (place // 30 % 2).tolist())
+    assert max(len(way) for _, way in tree.tree_.leaves()) <= DEEPEST

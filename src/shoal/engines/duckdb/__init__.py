@@ -108,6 +108,7 @@ class DuckDB(Engine):
         strict: bool,
     ) -> Dataset:
         """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
+        kinds = kinds if source.opened is None else source.opened.kinds(kinds, formats)
         named = [name for name in source.names if roles[name] in ENCODED]
         if all(roles[name] is Role.ENTITY for name in named):
             raise SchemaError(

@@ -23,11 +23,12 @@ def looked_at(source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], in
     session = source.session
     sets: dict[str, pa.Array] = {}
     found: dict[str, Encoded | str] = {}
+    kinds = {} if source.opened is None else source.opened.kinds({}, {})
     for name in source.names:
         tallied = tally(session, [f"s.{quoted(name)}"], source.relation, what=source.label)
         values = distinct(session, tallied, "v0", source.came(name)).values
         try:
-            found[name] = encode(name, values, None)
+            found[name] = encode(name, values, kinds.get(name))
         except ShoalError as error:
             found[name] = str(error)
         else:

@@ -193,7 +193,11 @@ class DuckDBPublished:
                 )
                 return
             pieces = (self._as_came(pa.table(batch)) for batch in self.session.batches(self._ordered))
-            write(path, schema, pieces, None if self.opened is None else self.opened.dialect)
+            opened = self.opened
+            if opened is None:
+                write(path, schema, pieces, None)
+            else:
+                write(path, schema, pieces, opened.dialect, opened.nominal)
         except InputError:
             raise OutputError(f"{path.name}: could not be written; is the disk full?") from None
 

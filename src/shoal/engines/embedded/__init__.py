@@ -27,9 +27,9 @@ HierarchyFor = Callable[[Values, Role], Hierarchy]
 
 @dataclass(frozen=True, kw_only=True)
 class Embedded(Engine):
-    """Everything in this process, on all cores. Reads CSV and JSON lines (also gz or zst), Parquet (a file, a glob such
-    as `parts/*.parquet`, a folder), Arrow IPC, spreadsheets, files of Stata, SPSS and SAS, and frames of pandas, polars
-    and pyarrow; gives back what came in.
+    """Everything in this process, on all cores. Reads CSV, JSON lines and ARFF (also gz or zst), Parquet (a file, a
+    glob such as `parts/*.parquet`, a folder), Arrow IPC, spreadsheets, files of Stata, SPSS and SAS, and frames of
+    pandas, polars and pyarrow; gives back what came in.
 
     Example:
         >>> import polars, shoal
@@ -70,6 +70,7 @@ class Embedded(Engine):
         strict: bool,
     ) -> Dataset:
         """The dataset: columns with a role are encoded now, the others are left where they are."""
+        kinds = source.kinds(kinds, formats)
         named = [name for name in source.names if roles[name] in ENCODED]
         if all(roles[name] is Role.ENTITY for name in named):
             raise SchemaError(
@@ -103,13 +104,14 @@ class Embedded(Engine):
 
     def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:  # type: ignore[override]
         looks: dict[str, tuple[Values, Codes] | str] = {}
+        kinds = source.kinds({}, {})
         records = 0
         loaded = source.load(source.names) if source.dialect is not None else {}
         for name in source.names:
             column = loaded.pop(name) if loaded else source.load([name])[name]
             records = len(column)
             try:
-                encoded = encode(name, column, None)
+                encoded = encode(name, column, kinds.get(name))
             except ShoalError as error:
                 looks[name] = str(error)
             else:

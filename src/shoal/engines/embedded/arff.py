@@ -4,96 +4,118 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from shoal.core.values import NUMBER
+from shoal.engines.embedded.csv import decompressed
+from shoal.engines.embedded.encoding import numbers_of
 from shoal.errors import InputError
 
-ENDINGS = (".arff",)
-_TOKEN = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|([^\s,{}'\"]+)")
+_QUOTED = r"'((?:[^'\\]|\\.)*)'" + r'|"((?:[^"\\]|\\.)*)"'
+_NAME = re.compile(_QUOTED + r"|([^\s,{}'\"]+)")
+_CELL = re.compile(rf"[ \t]*(?:{_QUOTED})[ \t]*")
+_COMMENT = re.compile(rf"({_QUOTED})|%.*")
 _PLAIN = re.compile(r"[^\s,{}%'\"\\?][^\s,{}%'\"\\]*")
 _NUMBERS = ("numeric", "real", "integer")
 _TEXTS = ("string", "date")
 
 
-def read(path: Path) -> pa.Table:
-    """The table in a file: numbers as numbers, names and texts as texts, `?` as missing."""
+def read(path: Path) -> tuple[pa.Table, frozenset[str]]:
+    """The table in a file, and the columns that hold names by its header, whatever those look like.
+
+    Numbers are read as numbers, names and texts as texts, `?` as missing.
+    """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        text = path.read_text(encoding="latin-1")
+        with decompressed(path) as stream:
+            content = bytes(stream.read())
     except OSError:
         raise InputError(f"{path.name}: this file cannot be read") from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
     names: list[str] = []
     kinds: list[str] = []
     lines = iter(io.StringIO(text, newline=None))
-    for line in lines:
-        stripped = line.strip()
-        word = stripped.split(None, 1)[0].lower() if stripped and not stripped.startswith("%") else ""
-        if word == "@attribute":
-            name, kind = _attribute(stripped, path)
+    for line in _kept(lines):
+        word, _, rest = line.replace("\t", " ").partition(" ")
+        if word.lower() == "@attribute":
+            name, kind = _attribute(rest.strip(), path)
             names.append(name)
             kinds.append(kind)
-        elif word == "@data":
+        elif word.lower() == "@data":
             break
-        elif word not in ("", "@relation"):
-            raise InputError(f"{path.name}: line {len(names) + 1} of the header is not one of an ARFF file")
+        elif word.lower() != "@relation":
+            raise InputError(f"{path.name}: the header is not one of an ARFF file")
     else:
         raise InputError(f"{path.name}: this ARFF file has no @data")
     if not names:
         raise InputError(f"{path.name}: this ARFF file names no attributes")
-    return _rows("".join(_kept(lines, path)), names, kinds, path)
+    nominal = frozenset(name for name, kind in zip(names, kinds, strict=True) if kind == "nominal")
+    return _rows(list(_kept(lines)), names, kinds, path), nominal
 
 
-def _attribute(line: str, path: Path) -> tuple[str, str]:
-    found = _TOKEN.match(line, len("@attribute") + 1 + len(line[len("@attribute") + 1 :]) - len(line[11:].lstrip()))
+def _kept(lines: Iterable[str]) -> Iterator[str]:
+    """The lines without comments and blank ones."""
+    for line in lines:
+        kept = (_COMMENT.sub(r"\1", line) if "%" in line else line).strip()
+        if kept:
+            yield kept
+
+
+def _attribute(rest: str, path: Path) -> tuple[str, str]:
+    found = _NAME.match(rest)
     if found is None:
         raise InputError(f"{path.name}: an attribute has no name")
-    rest = line[found.end() :].strip()
-    kind = "nominal" if rest.startswith("{") else rest.split(None, 1)[0].lower() if rest else ""
+    kind = rest[found.end() :].strip()
+    kind = "nominal" if kind.startswith("{") else kind.split(None, 1)[0].lower() if kind else ""
     if kind not in ("nominal", *_NUMBERS, *_TEXTS):
         raise InputError(f"{path.name}: the type of an attribute is not known; use numeric, string or {{values}}")
     return _unescaped(next(part for part in found.groups() if part is not None)), kind
 
 
-def _kept(lines: Iterable[str], path: Path) -> Iterator[str]:
-    """The rows, without comments and blank lines."""
-    for line in lines:
-        stripped = line.strip()
-        if not stripped or stripped.startswith("%"):
-            continue
-        if stripped.startswith("{"):
-            raise InputError(f"{path.name}: this is a sparse ARFF file; save it with all values")
-        yield stripped.replace("\t", ",") + "\n" if "," not in stripped and "\t" in stripped else stripped + "\n"
-
-
-def _rows(data: str, names: list[str], kinds: list[str], path: Path) -> pa.Table:
-    if not data:
-        return pa.table({name: pa.array([], _type(kind)) for name, kind in zip(names, kinds, strict=True)})
-    # Values may be quoted by either mark; a file that uses the double one is read with it.
-    mark = '"' if '"' in data and "'" not in data else "'"
+def _rows(lines: list[str], names: list[str], kinds: list[str], path: Path) -> pa.Table:
+    if not lines:
+        raise InputError(f"{path.name}: there is a header and no record")
+    if any(line.startswith("{") for line in lines):
+        raise InputError(f"{path.name}: this is a sparse ARFF file; save it with all values")
+    spread = (line.replace("\t", ",") if "," not in line and "\t" in line else line for line in lines)
+    data = _CELL.sub(_as_csv, "\n".join(spread) + "\n")
     places = [str(place) for place in range(len(names))]
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(data.encode()),
             read_options=pa.csv.ReadOptions(column_names=places),
-            parse_options=pa.csv.ParseOptions(quote_char=mark, escape_char="\\", double_quote=False),
+            parse_options=pa.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
             convert_options=pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(places, pa.string()), null_values=["?"], strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),
         )  # fmt: skip
         columns = [
-            _numbers(pc.utf8_trim_whitespace(column)) if kind in _NUMBERS else pc.utf8_trim_whitespace(column)
-            for column, kind in zip(table.columns, kinds, strict=True)
+            _numbers(column) if kind in _NUMBERS else column
+            for column, kind in zip(map(_trimmed, table.columns), kinds, strict=True)
         ]
     except pa.ArrowException:
         raise InputError(f"{path.name}: the rows do not fit the {len(names)} attributes of the header") from None
     return pa.table(columns, names=names)
+
+
+def _as_csv(cell: re.Match[str]) -> str:
+    """A quoted cell, by either mark, as CSV quotes it."""
+    text = _unescaped(cell[1] if cell[1] is not None else cell[2])
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Blanks around a value do not count; a question mark between blanks is missing too."""
+    bare = pc.utf8_trim_whitespace(column)
+    return pc.if_else(pc.and_(pc.equal(bare, "?"), pc.not_equal(column, "?")), None, bare)
 
 
 def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -104,30 +126,40 @@ def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(pa.float64())
 
 
-def _type(kind: str) -> pa.DataType:
-    return pa.float64() if kind in _NUMBERS else pa.string()
+def written(table: pa.Table, nominal: Collection[str] = ()) -> str:
+    """A table as the text of an ARFF file, missing values as `?`.
 
-
-def write(path: Path, table: pa.Table) -> None:
-    """Writes a table: numbers as numeric, everything else as names in ascending order, missing as `?`."""
-    path.write_text(written(table), encoding="utf-8")
-
-
-def written(table: pa.Table) -> str:
-    """A table as the text of an ARFF file."""
+    Numbers are numeric, also where they came as texts, unless the column is `nominal`; days are dates; everything else
+    is names in ascending order.
+    """
     header, columns = ["@relation release", ""], []
     for name in table.column_names:
-        column = table[name]
-        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
-            header.append(f"@attribute {_escaped(name)} numeric")
-            columns.append(["?" if value is None or value != value else str(value) for value in column.to_pylist()])
-            continue
-        texts = column.cast(pa.string()).to_pylist()
-        spelled = {text: _escaped(text) for text in set(texts) if text is not None}
-        header.append(f"@attribute {_escaped(name)} {{{','.join(spelled[text] for text in sorted(spelled))}}}")
-        columns.append(["?" if text is None else spelled[text] for text in texts])
+        kind, cells = _attributed(table[name], name in nominal)
+        header.append(f"@attribute {_escaped(name)} {kind}")
+        columns.append(cells)
     rows = [",".join(row) for row in zip(*columns, strict=True)]
     return "\n".join([*header, "", "@data", *rows, ""])
+
+
+def _attributed(column: pa.ChunkedArray, nominal: bool) -> tuple[str, list[str]]:
+    """The type of an attribute and its cells."""
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        cells = column.to_pylist()
+        return "numeric", ["?" if value is None or value != value else str(value) for value in cells]
+    texts = column.cast(pa.string()).to_pylist()
+    spelled = {text: _escaped(text) for text in set(texts) if text is not None}
+    cells = ["?" if text is None else spelled[text] for text in texts]
+    if pa.types.is_date(kind):
+        return "date yyyy-MM-dd", cells
+    if not nominal and all(re.fullmatch(NUMBER, text) for text in spelled) and _stay_apart(spelled):
+        return "numeric", cells
+    return "{" + ",".join(spelled[text] for text in sorted(spelled)) + "}", cells
+
+
+def _stay_apart(texts: Collection[str]) -> bool:
+    """Whether texts are numbers of their own, and not codes such as 007 or 250.0 beside 250.00."""
+    return numbers_of(pa.array(texts, pa.string()), list(texts)) is not None
 
 
 def _escaped(text: str) -> str:

@@ -78,7 +78,7 @@ def _read(
     return Reading(texts)
 
 
-def _numbers(values: pa.Array, texts: list[str]) -> NDArray[np.float64] | None:
+def numbers_of(values: pa.Array, texts: list[str]) -> NDArray[np.float64] | None:
     """The values as numbers, when every one is a number of its own.
 
     Codes with leading zeros are none, nor are codes such as 250.0 and 250.00, nor whole numbers so large that two
@@ -145,14 +145,14 @@ def encode(
     kept = np.flatnonzero(present)[filled]
     texts = [text for text, holds in zip(texts, filled, strict=True) if holds]
     values = raw.take(pa.array(kept))
-    numbers = _numbers(values, texts)
+    numbers = numbers_of(values, texts)
     reading = _read(name, values, texts, kind, form, plain=numbers is not None)
     if reading.calendar is not None or reading.form is not None:
         sound = np.array([text is not None for text in reading.texts], dtype=np.bool_)
         kept, values, texts = kept[sound], values.filter(pa.array(sound)), [text for text in reading.texts if text]
         if reading.form is not None and _is_text(values.type):  # in another spelling than a release has
             values = pa.array(texts, values.type)
-        numbers = _numbers(values, texts) if reading.quantities is None else reading.quantities[sound]
+        numbers = numbers_of(values, texts) if reading.quantities is None else reading.quantities[sound]
     found = kind or reading.kind or (Kind.CATEGORICAL if numbers is None else Kind.NUMERIC)
     if found is Kind.NUMERIC and numbers is None and texts and reading.doubt is None:
         numbers = np.array([number(text) for text in texts], dtype=np.float64)

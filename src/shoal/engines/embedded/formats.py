@@ -27,6 +27,7 @@ ENDINGS = {
     "arrow": (".arrow", ".feather", ".ipc"),
     "xlsx": (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
     "jsonl": (".jsonl", ".ndjson"),
+    "arff": (".arff",),
     "dta": (".dta",),
     "sav": (".sav", ".zsav"),
     "sas7bdat": (".sas7bdat",),
@@ -37,6 +38,7 @@ ENDINGS = {
 _BEGINNINGS = {
     b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "xlsx", b"\xd0\xcf\x11\xe0": "xlsx", b"<stata_dta>": "dta",
     b"$FL2": "sav", b"$FL3": "sav", b"HEADER RECORD*******": "xpt",
+    b"@relation": "arff", b"@RELATION": "arff",
     b"\0" * 12 + b"\xc2\xea\x81\x60": "sas7bdat",
 }  # fmt: skip
 

@@ -18,7 +18,7 @@ import pyarrow.parquet
 from shoal.core.classes import Classes, summarize
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
-from shoal.engines.embedded import source
+from shoal.engines.embedded import arff, source
 from shoal.engines.embedded.csv import Dialect
 from shoal.engines.embedded.encoding import _texts, dictionary, in_known_zone, plain_values
 from shoal.engines.embedded.formats import ENDINGS
@@ -30,7 +30,8 @@ class EmbeddedPublished:
     """A published table. `native` is the frame type to give back, `dialect` how a CSV was written.
 
     `types` and `dtypes` are what Arrow and pandas called the types of the columns that came in, `books` the values
-    that quasi-identifiers are published as, by the entries of their codebooks, `header` the names as a file has them.
+    that quasi-identifiers are published as, by the entries of their codebooks, `header` the names as a file has them,
+    `nominal` the columns that hold names whatever those look like.
     """
 
     table: pa.Table
@@ -40,6 +41,7 @@ class EmbeddedPublished:
     dtypes: Mapping[str, Any] = field(default_factory=dict)
     books: Mapping[str, pa.Array] = field(default_factory=dict)
     header: tuple[str, ...] = ()
+    nominal: frozenset[str] = frozenset()
     _read: dict[str, tuple[Codes, list[str | None]]] = field(default_factory=dict)
 
     @property
@@ -134,10 +136,16 @@ class EmbeddedPublished:
         return pa.table({name: plain_values(self.table[name]) for name in self.table.column_names})
 
     def write(self, path: Path) -> None:
-        write(path, self.decoded().schema, [self.decoded()], self.dialect)
+        write(path, self.decoded().schema, [self.decoded()], self.dialect, self.nominal)
 
 
-def write(path: Path, schema: pa.Schema, pieces: Iterable[pa.Table], dialect: Dialect | None) -> None:
+def write(
+    path: Path,
+    schema: pa.Schema,
+    pieces: Iterable[pa.Table],
+    dialect: Dialect | None,
+    nominal: frozenset[str] = frozenset(),
+) -> None:
     """Writes the pieces of a table to a file, one after the other."""
     form = format_of(path)
     nested = [entry.name for entry in schema if pa.types.is_nested(entry.type)]
@@ -155,8 +163,11 @@ def write(path: Path, schema: pa.Schema, pieces: Iterable[pa.Table], dialect: Di
                     file.write_table(piece)
             return
         if nested:
-            raise OutputError(f"{path.name}: column {nested[0]!r} is nested, which CSV cannot hold; write .parquet")
+            raise OutputError(f"{path.name}: column {nested[0]!r} is nested, which {form} cannot hold; write .parquet")
         with pa.output_stream(str(path), compression=compression) as stream:
+            if form == "arff":  # its header lists the values of the whole table
+                stream.write(arff.written(pa.concat_tables([schema.empty_table(), *pieces]), nominal).encode())
+                return
             stream.write((_quoted(schema.names, delimiter) + "\n").encode())
             for piece in pieces:
                 pa.csv.write_csv(
@@ -214,10 +225,10 @@ def _shown(values: pa.Array, places: Any) -> Iterator[tuple[int, str | None]]:
 def format_of(path: Path) -> str:
     """The format in which a release is written to a path; an ending that names none is refused."""
     ending = Path(path.name.lower().removesuffix(".gz").removesuffix(".zst")).suffix
-    for form in ("parquet", "arrow", "csv"):
+    for form in ("parquet", "arrow", "csv", "arff"):
         if ending in ENDINGS[form]:
             return form
-    raise OutputError(f"{path.name}: the format is not known by this ending; use .csv, .parquet or .arrow")
+    raise OutputError(f"{path.name}: the format is not known by this ending; use .csv, .parquet, .arrow or .arff")
 
 
 def _quoted(names: Sequence[str], delimiter: str) -> str:

@@ -17,8 +17,9 @@ from shoal.core.files import files_at
 from shoal.core.header import LOOKED_AT, held_back, numbers_rows
 from shoal.core.header import names as checked_names
 from shoal.core.notices import tell
+from shoal.core.schema import Kind
 from shoal.core.values import FORMULA, NUMBER
-from shoal.engines.embedded import csv, formats
+from shoal.engines.embedded import arff, csv, formats
 from shoal.engines.embedded.formats import format_of
 from shoal.errors import InputError, ParameterError, quoted
 
@@ -29,7 +30,8 @@ class Source:
 
     `native` says which frame type it came as, if any, and `dtypes` what pandas called the types of its columns.
     `header` has the names as a Parquet or Arrow file spells them, with the blanks around them. `files` are what it is
-    read from, with their sizes and times; a file that was read as a whole is a `frame`.
+    read from, with their sizes and times; a file that was read as a whole is a `frame`. Columns that are `nominal` hold
+    names by what the file says, whatever those look like.
     """
 
     names: tuple[str, ...]
@@ -42,6 +44,7 @@ class Source:
     format: str = "csv"
     files: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
     header: tuple[str, ...] = ()
+    nominal: frozenset[str] = frozenset()
     neutralize: bool = False
 
     def load(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
@@ -73,6 +76,11 @@ class Source:
         except (pa.ArrowException, OSError):
             raise InputError(f"{self.path.name}: some of its columns cannot be read") from None
         return {name: _plainer(name, table[spelled[name]]) for name in names}
+
+    def kinds(self, given: Mapping[str, Kind], formats: Mapping[str, str]) -> dict[str, Kind]:
+        """The kinds of columns as the file says them, where nothing else is given."""
+        said = dict.fromkeys(self.nominal - formats.keys(), Kind.CATEGORICAL)
+        return {**said, **given}
 
     def without(self, name: str) -> Source:
         """The same table, one of its columns left out."""
@@ -194,15 +202,15 @@ def open_file(
     sheet: str | None = None,
     rename: bool = False,
 ) -> Source:
-    """One file with all of its columns: CSV (also gz or zst), Parquet, Arrow IPC, JSON lines, a spreadsheet, or a file
-    of a statistics program."""
+    """One file with all of its columns: CSV (also gz or zst), Parquet, Arrow IPC, JSON lines, ARFF, a spreadsheet, or a
+    file of a statistics program."""
     stamp = _stamp(path)
     if path.is_dir():
         raise InputError(f"{path.name}: this is a folder, not a table")
     if not path.is_file():
         raise InputError(f"{path.name}: this is not a file that can be read twice; save the table first")
     form = "csv"
-    files, spellings = {path: stamp}, _spellings(missing)
+    files, spellings, nominal = {path: stamp}, _spellings(missing), frozenset[str]()
     try:
         form = format_of(path, format)
         if form == "csv":
@@ -214,6 +222,11 @@ def open_file(
             if len(set(header)) == len(header):
                 return Source(names, path, missing=spellings, format=form, files=files, header=header)
             columns = [_plainer(name, column) for name, column in zip(names, table().columns, strict=True)]
+        elif form == "arff":
+            read, said = arff.read(path)
+            names = held_back(checked_names(read.column_names, path.name, rename=rename))
+            columns = read.columns
+            nominal = frozenset(names[place] for place, name in enumerate(read.column_names) if name in said)
         else:
             header, columns = _whole(path, form, sheet)
             nameless = len(header) > 1 and not header[0].strip()
@@ -223,7 +236,7 @@ def open_file(
     except (pa.ArrowException, OSError):
         raise InputError(f"{path.name}: this is not a readable {form} file") from None
     frame = pa.table(dict(zip(names, columns, strict=True)))
-    return Source(names, path, missing=spellings, format=form, frame=frame)
+    return Source(names, path, missing=spellings, format=form, frame=frame, nominal=nominal)
 
 
 def _typed(path: Path, form: str) -> tuple[tuple[str, ...], Callable[[], pa.Table]]:

@@ -185,7 +185,8 @@ class EmbeddedTable:
         ordered = table.take(pa.array(np.argsort(row_hashes(zip(table.column_names, table.columns, strict=True)))))
         types = None if self.source.frame is None else self.source.frame.schema
         return EmbeddedPublished(
-            ordered, self.source.native, self.source.dialect, types, self.source.dtypes, books
+            ordered, self.source.native, self.source.dialect, types, self.source.dtypes, books,
+            nominal=self.source.nominal,
         )  # fmt: skip
 
     def _owners(self, schema: Schema, plan: Plan, seed: int) -> Codes:

@@ -1,0 +1,1 @@
+"""The papers' experiments, once more, with our own code."""
