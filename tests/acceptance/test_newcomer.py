@@ -33,7 +33,7 @@ class Knowledge:
 KNOWN = {
     "hospital": Knowledge(person="SSN", missing="NA", births=("BIRTHDATE",)),
     "court": Knowledge(
-        person=None, missing="NA,n/a,?", births=("dob",), answers={"--rename-duplicates": (), "--rows-are-people": ()}
+        person=None, missing="NA,n/a,?", births=("dob",), answers={"--rename-duplicates": ()}
     ),
     "covid": Knowledge(person="patient_id", births=("Geburtsdatum",), delimiter=";"),
     "panel": Knowledge(

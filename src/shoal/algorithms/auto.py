@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.algorithms._clustering import outputs
+from shoal.algorithms._clustering import Clustering, outputs
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import refined
 from shoal.algorithms.dependency_safe import DependencySafe
@@ -129,12 +129,14 @@ class Auto(Algorithm):
             for name in ("refining the best one", "refining the second best one"):
                 yield _Step(name, partial(trial.refine, name), work.refining)
             # Where classes are few, luck decides, and further beginnings are worth their little work.
-            beginnings = (
-                ("k-member", KMember, work.growing), ("mdav", Mdav, work.averaging), ("mst", Mst, work.spanning)
+            # A spanning tree that is cut literally leaves what a refinement makes more of than of even cuts.
+            beginnings: tuple[tuple[str, type[Clustering], float, dict[str, Any]], ...] = (
+                ("k-member", KMember, work.growing, {}), ("mdav", Mdav, work.averaging, {}),
+                ("mst", Mst, work.spanning, {"cut": "literal"}),
             )  # fmt: skip
-            for name, kind, begun in beginnings:
-                method = kind(**rule, refine=True, time_limit=ENDLESS)
-                yield attempt(name, method, begun + work.refining, self.budget / 2, **rule, refine="true")
+            for name, kind, begun, own in beginnings:
+                method = kind(**rule, **own, refine=True, time_limit=ENDLESS)
+                yield attempt(name, method, begun + work.refining, self.budget / 2, **rule, **own, refine="true")
         if trial.policy.suppression > 0 and "mean" not in trial.published:
             yield attempt("optimal", Optimal(check_limit=CHECKS), work.checking)
         if together:

@@ -73,7 +73,7 @@ def test_small_tables_try_everything() -> None:
     assert set(told["losses"]) == {
         f"mondrian:{base}", f"two-phase:{base}", f"mondrian:{base},refine=true", f"two-phase:{base},refine=true",
         f"k-member:{base},refine=true", f"mdav:{base},refine=true", "optimal",
-        f"mst:{base},refine=true",
+        f"mst:{base},cut=literal,refine=true",
     }  # fmt: skip
     assert told["reasons"] == {} and told["minimized"] == "LM"
 
@@ -88,7 +88,7 @@ def test_work_decides_what_is_tried() -> None:
     assert set(told["reasons"]) == {
         "two-phase:numeric=interval", "refining the best one", "refining the second best one",
         "k-member:numeric=interval,refine=true", "mdav:numeric=interval,refine=true",
-        "mst:numeric=interval,refine=true",
+        "mst:numeric=interval,cut=literal,refine=true",
     }  # fmt: skip
     assert all("budget" in reason for reason in told["reasons"].values())
 
