@@ -35,7 +35,8 @@ def quasi(frame: pl.DataFrame) -> list[str]:
 
 def anonymized(frame: pl.DataFrame, algorithm: str, *models: str, seed: int = 1, **more: object) -> shoal.Release:
     data = shoal.read(frame, quasi=quasi(frame), sensitive=["s"])
-    return shoal.anonymize(data, *(models or ("k-anonymity:k=3",)), algorithm=algorithm, seed=seed, **more)
+    wanted = models or ("k-anonymity:k=3",)
+    return shoal.anonymize(data, *wanted, algorithm=algorithm, seed=seed, allow_plain=["row"], **more)
 
 
 def loss(frame: pl.DataFrame, release: shoal.Release) -> tuple[float, float]:
