@@ -70,6 +70,9 @@ def test_a_release_or_a_reason(name: str, options: dict[str, Any]) -> None:
             except InfeasibleError:
                 assert len(models) > 1 or k > table.height
                 continue
+            except ParameterError as error:
+                assert name == "kactus" and "one value only" in str(error)  # nothing to learn
+                continue
             released += 1
             assert 0 <= release.suppressed <= budget * table.height
             assert release.published.records == table.height - release.suppressed > 0
@@ -96,6 +99,8 @@ def test_ranges_that_no_float_holds(name: str, options: dict[str, Any]) -> None:
     table = pl.DataFrame({"number": numbers * 2, "letter": list("abababab") * 2})
     data = shoal.read(table, quasi=["number", "letter"])
     policy = Policy(models=(shoal.KAnonymity(k=4),))
+    if name == "kactus":  # it learns a column
+        data = shoal.read(table, quasi=["number"], sensitive=["letter"])
     with np.errstate(over="raise", invalid="raise"):
         registry.make("algorithms", name, options).search(data, policy, Run())
 
@@ -108,9 +113,9 @@ def test_more_attributes_than_bits(name: str) -> None:
     try:
         release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm=_in_time(name), suppression=0.5)
     except SchemaError as error:
-        assert name == "mondrian" and "up to 64" in str(error)
+        assert name in ("mondrian", "multiset", "bucketization") and "up to 64" in str(error)  # or by it
     except ParameterError as error:
-        assert "too many" in str(error)
+        assert "too many" in str(error) or (name == "kactus" and "target" in str(error))
     else:
         assert release.classes.sizes.min() >= 2
 

@@ -58,6 +58,7 @@ objective = "gcp"
 seed = 17
 strict = true
 rows_are_people = true
+allow_unverified = true
 allow_plain = ["remark"]
 [output]
 manifest = "out.json"
