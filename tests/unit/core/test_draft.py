@@ -33,8 +33,12 @@ def test_every_measure_of_classes_and_cells_is_that_of_the_release(
     assert release.recoding is not None and release.policy is not None
     draft = Draft.of(data, release.recoding, release.policy)
     assert draft.suppressed == release.suppressed
-    if name == "cm":  # its target may be any column
+    try:
+        score = metric.score(data, release).value
+    except NotDefined:  # it measures perturbed values, and a draft has none either
+        score = None
+    if name == "cm" or score is None:  # the target of cm may be any column
         with pytest.raises(NotDefined):
             metric.score(data, draft)
         return
-    assert metric.score(data, draft).value == pytest.approx(metric.score(data, release).value, rel=1e-12)
+    assert metric.score(data, draft).value == pytest.approx(score, rel=1e-12)
