@@ -295,7 +295,8 @@ class Checks:
         (column,) = self.case.named("sensitive")
         quasi = {each.name for each in self.case.named("quasi")}
         holding = [sheet for sheet in sheets.values() if column.name in sheet.names]
-        telling = [sheet for sheet in holding if quasi & set(sheet.names)] or holding
+        # Where it stands alone, a second table says no more than the first.
+        telling = [sheet for sheet in holding if quasi & set(sheet.names)] or holding[:1]
         found: dict[Any, list[Hashable]] = defaultdict(list)
         beside: dict[Any, Counter[Any]] = defaultdict(Counter)
         for sheet in telling:

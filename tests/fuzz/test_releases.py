@@ -26,7 +26,7 @@ def test_no_promise_is_broken(first: int) -> None:
     ]
     assert not broken, "\n" + "\n".join(broken)
     published = [number for number, outcome in outcomes.items() if outcome.state == "published"]
-    assert len(published) > BATCH / 3, "a fuzzer whose cases are refused finds nothing"
+    assert len(published) > BATCH / 4, "a fuzzer whose cases are refused finds nothing"
 
 
 def test_every_algorithm_has_its_turn() -> None:
