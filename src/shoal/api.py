@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -543,12 +542,12 @@ def anonymize(
         policy = replace(policy, models=())
     run.report(1.0, "publishing")
     release = publish(data, recoding, policy, pseudonyms=pseudonyms, run=run)
-    with contextlib.suppress(NotDefined):  # of a form that does not say which columns stand together for a record
-        check_apart(data, release.view.linked(), plain.allowed, run)
+    check_apart(data, release.view.linked(), plain.allowed, run)
     stated = manifest.provenance(policy, method, release.form, pseudonyms, data.schema)
     stated["plain"] = plain.as_dict()
     if method.unverified:
-        stated["unverified"] = {"k": int(release.view.people().sizes.min(initial=release.records))}
+        heads = release.in_people(release.view.people()).headcounts
+        stated["unverified"] = {"k": int(heads.min(initial=release.records))}
     release = replace(release, provenance=stated, notes=(plain.sentence,) if plain.sentence else ())
     run.check()
     release.view.check(data, recoding)

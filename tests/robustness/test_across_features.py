@@ -112,6 +112,17 @@ def test_a_plain_column_that_tells_what_anatomy_keeps_apart_stops(engine):
     shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1)
 
 
+@pytest.mark.parametrize("algorithm", ["slicing", "overlapping-slicing:columns=zip|age+ill|sex+ill", "bucketization"])
+def test_a_plain_column_that_tells_what_a_form_keeps_apart_stops(algorithm):
+    ill = [value for value in "abcd" for _ in range(8)]
+    table = pl.DataFrame(
+        {"age": [1, 1, 2, 2] * 8, "sex": list("FM") * 16, "zip": list("xyz") * 10 + ["x", "y"], "ill": ill}
+    )
+    data = shoal.read(table.with_columns(code=pl.col("ill")), quasi=["age", "sex", "zip"], sensitive=["ill"])
+    with pytest.raises(shoal.errors.PlainColumnError, match="kept apart from the records"):
+        shoal.anonymize(data, "frequency-l-diversity:l=2", algorithm=algorithm, seed=1)
+
+
 def test_names_that_turn_up_in_a_plain_column_of_new_records_stop(shell):
     roles = ("--quasi", "age,sex", "--person", "patient", "--identifiers", "born")
     asked = ("anonymize", "visits.csv", "-o", "may.csv", "--k", "3", "--algorithm", "optimal", *roles)

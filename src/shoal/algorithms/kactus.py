@@ -167,7 +167,7 @@ class _Grouping:
             need = max(0, self.least - len(rest))
             borrowed = self._borrowed([group for group, _, _ in emitted], need)
             if borrowed is not None and need:
-                emitted = [(group, *more) for group, (_, *more) in zip(borrowed[1], emitted, strict=True)]  # type: ignore[misc]
+                emitted = [(kept, region, whole) for kept, (_, region, whole) in zip(borrowed[1], emitted, strict=True)]
                 rest, lent = np.append(rest, borrowed[0]), lent + need
             emitted.append((rest, everyone, root.leaf))
         owners = np.full(len(self.rows), -1, np.int32)

@@ -495,9 +495,9 @@ class View(ABC):
         """For each class of a plan, the group that it is published as; negative: nothing of it is published."""
         raise NotDefined("this form does not say in which group a person is")
 
+    @abstractmethod
     def linked(self) -> tuple[Linked, ...]:
         """Which published columns stand together for a record."""
-        raise NotDefined("this form does not say which columns stand together for a record")
 
     def owners(self, dataset: Dataset, recoding: Recoding) -> Codes:
         """For each entry of a plan of the dataset, the group that it is published in; negative: it is not."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.core.classes import Classes, summarize
-from shoal.core.contracts import Candidates, Cells, Form, Published, Sheet, View
+from shoal.core.contracts import Candidates, Cells, Form, Linked, Published, Sheet, View
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.policy import Policy
@@ -76,6 +76,9 @@ class _PlannedView(View):
     dataset: Dataset
     plan: Plan
     truthful: ClassVar[bool] = True
+
+    def linked(self) -> tuple[Linked, ...]:
+        raise NotDefined(UNPUBLISHED)
 
     @cached_property
     def _placed(self) -> Codes:

@@ -53,6 +53,11 @@ def of_release(
     sets = view.linked()
     wanted, names = _checked(measure, column, conditions, [name for each in sets for name in each.columns])
     concerned = [each for each in sets if set(each.columns) & set(names)]
+    shared = [name for name in names if sum(name in each.columns for each in sets) > 1]
+    if shared:
+        raise NotDefined(
+            f"column {shared[0]!r} stands in several tables of the release, which do not say which of its rows are one"
+        )
     # Groups matter only where rows of several sets have to be put together.
     grouped, sizes = _groups(release, sets[0]) if len(concerned) > 1 else (None, np.array([release.published.records]))
     parts = [

@@ -216,7 +216,6 @@ class SlicedView(View):
         return tuple(found)
 
     def linked(self) -> tuple[Linked, ...]:
-        self._refuse_overlap()
         return tuple(
             Linked(part=part, columns=tuple(name for name in table.names if name != BUCKET), group=(BUCKET,))
             for part, table in self.release.tables.items()

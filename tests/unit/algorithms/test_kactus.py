@@ -172,3 +172,17 @@ def test_a_quasi_identifier_that_equals_the_class(recode):
     assert release.frame.group_by("twin", "age").len()["len"].min() >= 4
     apart = release.frame.filter(pl.col("twin") != "*")
     assert (apart["twin"] == apart["class"]).all() and len(apart) >= 4
+
+
+def test_what_is_not_verified_states_its_k_in_people():
+    table = pl.DataFrame(
+        {"age": [30, 30, 30, 50, 50, 50] * 2, "who": ["a", "a", "a", "b", "c", "d"] * 2, "ill": list("yyynnn") * 2}
+    )
+    stated = {}
+    for person in (None, "who"):
+        data = shoal.read(table if person else table.drop("who"), quasi=["age"], person=person)
+        release = shoal.anonymize(
+            data, shoal.KAnonymity(k=1), algorithm="kactus:target=ill,recode=literal", seed=1, allow_unverified=True
+        )
+        stated[person] = release.provenance["unverified"]["k"]
+    assert stated == {None: 6, "who": 1}

@@ -245,3 +245,13 @@ def test_dates_are_compared_by_their_days():
     assert any(" - " in str(label) for label in release.frame["born"])
     found = shoal.query(release, where={"born": "1981-01-01..1983-12-31"})
     assert (found.low <= 6 <= found.high and found.low < found.high) or found.low == 6
+
+
+def test_a_column_of_several_tables_is_not_counted():
+    table = pl.DataFrame({"age": [1, 1, 2, 2] * 2, "sex": list("FMFMFMFM"), "ill": ["a"] * 4 + ["b"] * 4})
+    data = shoal.read(table, quasi=["age", "sex"], sensitive=["ill"])
+    method = "overlapping-slicing:columns=age+ill|sex+ill"
+    release = shoal.anonymize(data, "frequency-l-diversity:l=2", algorithm=method, seed=1)
+    with pytest.raises(NotDefined, match="several tables"):
+        shoal.query(release, where={"ill": "a"})
+    assert shoal.query(release, where={"age": 1, "sex": "F"}).value == pytest.approx(2)
