@@ -16,6 +16,7 @@ from typer.main import get_command
 import shoal
 from shoal import registry
 from shoal.cli import EXIT_CODES, app, schemas
+from shoal.core.contracts import Known
 from shoal.core.parameters import parameters
 from shoal.core.run import Run
 from shoal.errors import NotDefined
@@ -106,7 +107,7 @@ MADE_BY = {
 QUESTIONS: dict[str, Callable[[Any, shoal.Dataset, shoal.Release], Any]] = {
     "models": lambda model, data, release: release.view.judged_by(model),
     "metrics": lambda metric, data, release: metric.score(data, release),
-    "attacks": lambda attack, data, release: attack.attempt(data, release, Run()),
+    "attacks": lambda attack, data, release: attack.attempt(data, release, Known(), Run()),
 }
 
 

@@ -28,7 +28,7 @@ def reference() -> Path:
 @pytest.fixture(autouse=True)
 def drawn_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seeds that nobody gives are drawn; here from a stream of the test, so that a failure can be repeated."""
-    monkeypatch.setattr("shoal.api.secrets.randbits", random.Random(request.node.nodeid).getrandbits)
+    monkeypatch.setattr("secrets.randbits", random.Random(request.node.nodeid).getrandbits)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -10,7 +10,7 @@ from annotated_types import Ge, Gt, Le
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Form, Metric, Model, Sheet
+from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Form, Known, Metric, Model, Sheet
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Hierarchy
@@ -163,7 +163,7 @@ class AnyRecord(Attack):
 
     threshold: Annotated[float, Ge(0), Le(1), Doc("the risk above which a record counts as exposed")] = 0.5
 
-    def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         chance = 1 / max(release.published.records, 1)
         return Attempt(
             name="any-record",

@@ -13,7 +13,7 @@ from making import by_form, cases, small, tells_no_value
 
 import shoal
 from shoal import registry
-from shoal.core.contracts import Attempt
+from shoal.core.contracts import Attempt, Known
 from shoal.core.parameters import parameters
 from shoal.core.run import Run
 from shoal.errors import NotDefined
@@ -26,7 +26,7 @@ class TestAttack:
         attack, made = registry.make("attacks", name, dict(example)), 0
         for release in by_form().values():
             try:
-                found = attack.attempt(small(), release, Run())
+                found = attack.attempt(small(), release, Known(), Run())
             except NotDefined as reason:
                 assert len(str(reason)) > 20 and tells_no_value(str(reason))
                 with pytest.raises(NotDefined, match=re.escape(str(reason))):
@@ -53,7 +53,7 @@ class TestAttack:
             with suppress(NotDefined):
                 for threshold in (0.0, 0.1, 0.3, 0.6, 1.0):
                     attack = registry.make("attacks", name, {**example, "threshold": threshold})
-                    shares.append(attack.attempt(small(), release, Run()).above)
+                    shares.append(attack.attempt(small(), release, Known(), Run()).above)
                 assert shares == sorted(shares, reverse=True) and shares[-1] == 0
                 compared += 1
         assert compared

@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
-from shoal.core.contracts import Attack, Attempt
+from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.masked import Masked
 from shoal.core.parameters import Examples
@@ -44,7 +44,7 @@ class DistanceLinkage(Attack):
 
     examples: ClassVar[Examples] = ({}, {"threshold": 0.5})
 
-    def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         from shoal.kernels.linkage import own_is_nearest
 
         _, before, after = Masked.of(dataset, release).standardized()

@@ -10,7 +10,7 @@ from annotated_types import Ge, Le, Lt
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.core.contracts import Attack, Attempt
+from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.parameters import Examples
@@ -71,12 +71,12 @@ class FunctionalDependency(Attack):
 
     examples: ClassVar[Examples] = ({"determinant": ("row",), "dependent": "occupation"},)
 
-    def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         sensitive = self._sensitive(dataset)
         others = [name for name in (*self.determinant, self.dependent) if name != sensitive]
-        known = dataset.knowing([*others, *([self.condition] if self.condition else [])])
+        wider = dataset.knowing([*others, *([self.condition] if self.condition else [])])
         groups = _groups(dataset, release)
-        everybody = self._people(known, groups, sensitive, release.seed)
+        everybody = self._people(wider, groups, sensitive, release.seed)
         broken, concerned = everybody.violations(), int(everybody.concerns.sum())
         if broken > allowed(self.tolerance, concerned):
             raise ParameterError(

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
-from shoal.core.contracts import Attack, Attempt
+from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
@@ -40,7 +40,7 @@ class Homogeneity(Attack):
 
     examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
 
-    def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         groups = release.in_people(release.view.groups())
         if not groups.sensitive:
             raise NotDefined("there is no sensitive attribute to guess")

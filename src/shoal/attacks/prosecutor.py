@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
-from shoal.core.contracts import Attack, Attempt
+from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Counts
 from shoal.core.parameters import Examples
@@ -38,7 +38,7 @@ class Prosecutor(Attack):
 
     examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
 
-    def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         classes = release.in_people(release.view.people())
         sizes = classes.headcounts
         records = int(sizes.sum())

@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Le
 from typing_extensions import Doc
 
-from shoal.core.contracts import Attack, Attempt
+from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.masked import Masked
 from shoal.core.noise import spectral_filter
@@ -50,7 +50,7 @@ class SpectralFiltering(Attack):
 
     examples: ClassVar[Examples] = ({}, {"within": 0.5, "threshold": 0.2})
 
-    def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         _, before, after = Masked.of(dataset, release).standardized()
         filtered = spectral_filter(after, float((after - before).var(axis=0).mean()))
         run.check()

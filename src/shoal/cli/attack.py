@@ -47,7 +47,7 @@ def run(
         if chosen:
             attempts = api.attack(data, made.output, *chosen, run=run)
         else:
-            attempts, reasons = api.every_attack(data, made.output, run)
+            attempts, reasons = api.every_attack(data, made.output, run=run)
     summary = attacked(attempts, reasons)
     if threshold is not None and not attempts:
         raise NotDefined(f"nothing can be held against --threshold. {summary}")

@@ -536,9 +536,9 @@ class Form(Parametrized, ABC):
 class Attempt:
     """How often an attack succeeds, how often the same guess does without the release, and the worst record.
 
-    `above` is the share of the people whose risk is above the `threshold`. Attacks on classes are computed, not
-    sampled, and have no interval; where one had to be estimated, `detail` says so, with the error. `knew` says what the
-    attacker knew, `meaning` what the figures mean.
+    `above` is the share of the people whose risk is above the `threshold`. `control` is the success of the same attack
+    on people who were held out of the release. Attacks on classes are computed, not sampled, and have no `interval`;
+    that of a sampled success is Wilson's. `knew` says what the attacker knew, `meaning` what the figures mean.
     """
 
     name: str
@@ -549,16 +549,31 @@ class Attempt:
     threshold: float
     knew: str
     meaning: str
+    control: float | None = None
+    interval: tuple[float, float] | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """The attempt as JSON holds it."""
-        return {name: value for name, value in vars(self).items() if name != "detail" or value}
+        optional = ("control", "interval", "detail")
+        return {name: value for name, value in vars(self).items() if name not in optional or value not in (None, {})}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What an attacker has beside the release: an `external` table about people, with the quasi-identifiers that it
+    shares with the release; `earlier` releases about the same people; and, to measure by, people who were `held_out`
+    of the release."""
+
+    external: Dataset | None = None
+    earlier: tuple[Release, ...] = ()
+    held_out: Dataset | None = None
 
 
 class Attack(Parametrized, ABC):
     """An attack that a holder can run against a release before an adversary does. It names no person."""
 
     @abstractmethod
-    def attempt(self, dataset: Dataset, release: Release, run: Run) -> Attempt:
-        """The figures of the attack; raises `NotDefined` where the form of the release does not allow it."""
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
+        """The figures of the attack; raises `NotDefined` where the form of the release does not allow it, or where it
+        needs what is not known."""

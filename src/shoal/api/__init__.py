@@ -1,0 +1,37 @@
+"""The verbs: read, detect, diagnose, ask, anonymize, compare, evaluate, attack, query, verify."""
+
+from __future__ import annotations
+
+from shoal.api.anonymizing import anonymize, apply, publish, save_recoding
+from shoal.api.asking import ask, dependencies, detect, diagnose
+from shoal.api.attacking import attack, every_attack
+from shoal.api.comparing import compare
+from shoal.api.evaluating import columns, evaluate
+from shoal.api.opening import open_release
+from shoal.api.querying import query
+from shoal.api.reading import HierarchySpec, read
+from shoal.api.verifying import verify
+from shoal.diagnosis.sql import sql
+
+__all__ = [
+    "HierarchySpec",
+    "",
+    "anonymize",
+    "apply",
+    "ask",
+    "attack",
+    "columns",
+    "compare",
+    "dependencies",
+    "detect",
+    "diagnose",
+    "evaluate",
+    "every_attack",
+    "open_release",
+    "publish",
+    "query",
+    "read",
+    "save_recoding",
+    "sql",
+    "verify",
+]  # fmt: skip

@@ -1,0 +1,232 @@
+"""Anonymizing: a verified release, or the same recoding of new records."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shoal import job, manifest, recodings, registry
+from shoal.api.reading import check_dataset, listed
+from shoal.core.contracts import Algorithm, Engine, Metric, Model
+from shoal.core.dataset import Dataset
+from shoal.core.files import received
+from shoal.core.policy import Policy
+from shoal.core.pseudonyms import Pseudonyms
+from shoal.core.publication import published
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.core.run import Run
+from shoal.diagnosis.plain_columns import check_apart, plain_columns
+from shoal.errors import ParameterError, SchemaError, VerificationError
+
+SEED_BITS = 63
+"""Bits of a seed that is drawn: far too many to be tried, and still a number that every file format holds."""
+
+
+def anonymize(
+    data: Dataset,
+    *models: Model | str,
+    algorithm: Algorithm | str = job.DEFAULT_ALGORITHM,
+    suppression: float = 0.0,
+    objective: Metric | str | None = None,
+    seed: int | None = None,
+    pseudonyms: Pseudonyms | None = None,
+    allow_unverified: bool = False,
+    rows_are_people: bool = False,
+    allow_plain: Iterable[str] = (),
+    run: Run | None = None,
+) -> Release:
+    """A release that satisfies every model; it is read back from its published values before it is handed out.
+
+    Identifiers are dropped, or replaced when `pseudonyms` are given. The order of the published rows follows from what
+    they say, so it tells nothing. The same records (in any order), policy, algorithm and seed give the same release,
+    random pseudonyms apart.
+
+    Columns without a role are published as they are. One that names people, or tells a quasi-identifier or an
+    identifier, stops the run; `release.notes` says what else there is to know of them.
+
+    Args:
+        data: the table.
+        models: what must hold, as models or as text such as `"k-anonymity:k=5"`. A perturbation needs none.
+        algorithm: the anonymizer, or a perturbation; by default several are tried and the least loss is taken.
+        suppression: the share of the records that may be left out.
+        objective: the loss to minimize, where the algorithm takes one.
+        seed: decides what is chosen at random. It is the holder's secret, and is in no manifest; by default it is drawn
+            from the operating system, and `release.policy.seed` tells it.
+        pseudonyms: what stands in the place of identifiers.
+        allow_unverified: whether what an algorithm makes that need not keep the policy is handed out all the same; it
+            then claims nothing, and its manifest states the k that it has.
+        rows_are_people: says that every record is a person of its own, also where an identifier repeats.
+        allow_plain: columns without a role that may be published whatever they hold.
+        run: is told how far the work is, and can stop it.
+
+    Raises:
+        PlainColumnError: a column without a role names people, or tells what another column hides.
+        InfeasibleError: no release satisfies the policy.
+        VerificationError: the release that was made breaks the policy; it is not handed out.
+        CancelledError: the run was stopped.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"])
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5))
+        >>> release.verify(release.policy)["k"].holds
+        True
+    """
+    check_dataset(data)
+    run = run or Run()
+    if pseudonyms is not None and not isinstance(pseudonyms, Pseudonyms):
+        raise ParameterError("pseudonyms are made by shoal.Pseudonyms(): random ones, or keyed ones with key=…")
+    policy = Policy(
+        models=tuple(job.plugin("models", model) for model in models),
+        suppression=suppression,
+        objective=None if objective is None else job.plugin("metrics", objective),
+        seed=secrets.randbits(SEED_BITS) if seed is None else seed,
+    )
+    method = job.plugin("algorithms", algorithm)
+    job.check_policy(policy, method, allow_unverified=allow_unverified)
+    if policy.models:
+        _check_people(data, policy, method, rows_are_people)
+    run.report(0.0, "looking at the plain columns")
+    plain = plain_columns(data, listed(allow_plain), run)
+    plain.check()
+    recoding = method.search(data, policy, run)
+    if method.unverified:
+        policy = replace(policy, models=())
+    run.report(1.0, "publishing")
+    release = publish(data, recoding, policy, pseudonyms=pseudonyms, run=run)
+    check_apart(data, release.view.linked(), plain.allowed, run)
+    stated = manifest.provenance(policy, method, release.form, pseudonyms, data.schema)
+    stated["plain"] = plain.as_dict()
+    if method.unverified:
+        heads = release.in_people(release.view.people()).headcounts
+        stated["unverified"] = {"k": int(heads.min(initial=release.records))}
+    release = replace(release, provenance=stated, notes=(plain.sentence,) if plain.sentence else ())
+    run.check()
+    release.view.check(data, recoding)
+    broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
+    if broken:
+        raise VerificationError(
+            f"the release that {registry.name_of(method)} made breaks its policy ({', '.join(broken)}) and is withheld"
+        )
+    return release
+
+
+MANY, OFTEN = 50, 0.1
+"""A column that has fewer different values, and fewer than this share of the records, does not tell people apart."""
+
+
+def _check_rows(data: Dataset) -> None:
+    """Refuses to take records for people where the best of the identifiers repeats.
+
+    One that is different in every record says that each is a person of its own, whatever first names do; one of a few
+    values only, which was made an identifier to drop it, says nothing about people.
+    """
+    repeated = {name: data.table.repeated(name) for name in data.schema.identifiers}
+    if not repeated:
+        return
+    name = min(repeated, key=repeated.__getitem__)
+    distinct = data.records - repeated[name]
+    if repeated[name] and (distinct > MANY or distinct >= OFTEN * data.records):
+        raise SchemaError(
+            f"identifier {name!r} repeats in {repeated[name]:,} of {data.records:,} records, and k of them may be "
+            "those of one person; name the column that says whose each record is with person (--person COLUMN), or say "
+            "with rows_are_people (--rows-are-people) that every row is a person of its own"
+        )
+
+
+def _check_people(data: Dataset, policy: Policy, method: Algorithm, rows_are_people: bool) -> None:
+    """Refuses to take records for people where an identifier says otherwise, and what cannot count people."""
+    person = data.schema.person
+    if person is None:
+        if not rows_are_people:
+            _check_rows(data)
+        return
+    if rows_are_people:
+        raise SchemaError(f"column {person!r} says whose each record is; leave rows_are_people out, or that column")
+    for model in policy.models:
+        model.check_people()
+    if not method.counts_people:
+        raise ParameterError(
+            f"{registry.name_of(method)} does not count people yet; use mondrian, a clustering such as k-member, or a "
+            "full-domain search such as optimal"
+        )
+
+
+def publish(
+    data: Dataset,
+    recoding: Recoding,
+    policy: Policy | None = None,
+    *,
+    pseudonyms: Pseudonyms | None = None,
+    run: Run | None = None,
+) -> Release:
+    """The release that carries a recoding out. Nothing is verified: `anonymize` does that before it hands one out."""
+    form = registry.make("forms", recoding.form, dict(recoding.options))
+    return published(form, data, recoding, policy, pseudonyms, run or Run())
+
+
+def save_recoding(release: Release, path: str | Path) -> Path:
+    """Saves how a generalized release was recoded, so that `apply` can recode new records in the same way.
+
+    The file has raw values of the table. It is for the holder alone, and only its owner can read it.
+    """
+    return recodings.save(release, path)
+
+
+def apply(
+    recoding: str | Path,
+    source: Any,
+    *,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+    sheet: str | None = None,
+    rename_duplicates: bool = False,
+    neutralize_formulas: bool = False,
+    engine: Engine | str | None = None,
+    run: Run | None = None,
+) -> Release:
+    """New records, recoded as a saved recoding says and verified against its policy on their own.
+
+    Each value goes to the level at which it was published, or each record into the narrowest class that holds it. What
+    no class holds, and classes that break the policy, are left out as far as the policy allows it.
+
+    Args:
+        recoding: the file that `save_recoding` wrote, or `anonymize --save-recoding`.
+        source: the new records: a path or a frame, with the columns of the table that the release was made from;
+            identifiers may be lacking, and are dropped.
+        missing, delimiter, encoding, format, sheet, rename_duplicates, neutralize_formulas, engine: as for `read`.
+        run: is told how far the work is, and can stop it.
+
+    Raises:
+        SchemaError: the columns are others.
+        PlainColumnError: a plain column names people now, or tells another column, and was not allowed to.
+        HierarchyError: there are values that the recoding does not know, and that none of its ranges holds.
+        VerificationError: what it makes of these records breaks the policy; it is not handed out.
+
+    Example:
+        >>> import shoal, tempfile
+        >>> table = shoal.samples.adult().select("age", "sex", "occupation")
+        >>> data = shoal.read(table[:20000], quasi=["age", "sex"], sensitive=["occupation"])
+        >>> release = shoal.anonymize(data, "k-anonymity:k=5", algorithm="optimal", suppression=0.01)
+        >>> path = shoal.save_recoding(release, Path(tempfile.mkdtemp()) / "recoding.json")
+        >>> shoal.apply(path, table[20000:]).verify(release.policy).holds
+        True
+    """
+    rule = recodings.load(recoding)
+    chosen = job.engine(engine)
+    opened = chosen.open(
+        received(source), delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas,
+        format=format, sheet=sheet, rename_duplicates=rename_duplicates,
+    )  # fmt: skip
+    data = rule.read(opened, chosen)
+    # The release was allowed to show these columns; what the others hold now nobody has looked at.
+    plain = plain_columns(data, rule.provenance.get("plain", {}).get("allowed", ()), run)
+    plain.check()
+    release = rule.carried_out(data, run)
+    return replace(release, provenance={**release.provenance, "plain": plain.as_dict()})

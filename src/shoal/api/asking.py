@@ -1,0 +1,259 @@
+"""Diagnosis: how exposed people are, the twelve questions, suggested roles, dependencies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from shoal import job, registry
+from shoal.api.reading import check_dataset, listed, looked_at
+from shoal.core.contracts import Engine, Model
+from shoal.core.dataset import Dataset
+from shoal.core.finding import Findings
+from shoal.core.parameters import parameters
+from shoal.core.run import Run
+from shoal.diagnosis.dependencies import Dependencies
+from shoal.diagnosis.dependencies import dependencies as dependencies_of
+from shoal.diagnosis.detection import Detection
+from shoal.diagnosis.detection import detect as detected
+from shoal.diagnosis.exposure import exposure
+from shoal.diagnosis.questions import TABLE, Answer, which
+from shoal.diagnosis.questions import ask as answered
+from shoal.errors import ParameterError, alternatives, unknown_columns
+
+
+def diagnose(data: Dataset, *, k: int | None = None, attributes: Iterable[str] | None = None) -> Findings:
+    """How exposed people are by a set of attributes (all quasi-identifiers unless others are named).
+
+    With `k`, also whether every class has that many records, and how many records do not.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "workclass", "education", "sex", "race"])
+        >>> shoal.diagnose(data, k=3)["unique-records"].value
+        3109
+    """
+    check_dataset(data)
+    if k is not None and (k < 1 or k != int(k)):
+        raise ParameterError("k is a whole number from 1 up")
+    if attributes is None:
+        return exposure(data.summary, k)
+    names = listed(attributes)
+    known = (*data.schema.quasi, *data.schema.sensitive)
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        raise unknown_columns(unknown, known)
+    return exposure(data.group(tuple(names)), k)
+
+
+def ask(
+    data: Dataset,
+    *,
+    attributes: Iterable[str] | None = None,
+    k: int | None = None,
+    l: float | None = None,  # noqa: E741
+    t: float | None = None,
+    delta: float | Literal["ask"] | None = None,
+    bound: float | None = None,
+    notion: str | Model | None = None,
+    c: float | None = None,
+    distance: str = "equal",
+    sensitive: str | None = None,
+    question: int | None = None,
+    time_limit: float | None = None,
+    run: Run | None = None,
+) -> Answer:
+    """One of the twelve questions of the diagnosis; which one follows from what is given.
+
+    Args:
+        data: the table.
+        attributes: the set that the question is about. Without it the question is about all sets of
+            quasi-identifiers; with a `question` that is about sets, only these attributes are taken.
+        k: the wanted size of the smallest class.
+        l: the wanted diversity, of the `notion` `distinct-l` unless another one is named.
+        t: the wanted closeness.
+        bound: what is wanted of any other `notion`.
+        delta: the share of records that may be left out, or `"ask"` to be told the share.
+        notion: what is asked about: `k`, `distinct-l`, `entropy-l`, `frequency-l`, `recursive-l`, `t`, the name of any
+            other model (`beta-likeness`), or a model with its parameters, whose bound is then taken unless another one
+            is given or the `question` asks for it.
+        c: of `recursive-l`.
+        distance: of `t`: `equal`, `ordered` or `hierarchical`.
+        sensitive: the sensitive attribute, where there are several.
+        question: the number of the question, where it shall not follow from what is given.
+        time_limit: seconds after which what is proven so far is returned.
+        run: is told how far the search is, and can stop it.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "workclass", "education", "sex", "race"])
+        >>> found = shoal.ask(data, k=5)
+        >>> found.question, found.positive_border
+        (3, (('workclass', 'sex'), ('education', 'sex'), ('sex', 'race')))
+    """
+    bounds = {name: given for name, given in (("k", k), ("l", l), ("t", t), ("bound", bound)) if given is not None}
+    if len(bounds) > 1:
+        raise ParameterError(f"give one of {', '.join(bounds)}, not both")
+    letter, wanted = next(iter(bounds.items()), (None, None))
+    if isinstance(notion, Model) or (notion is not None and ":" in notion):
+        if c is not None or distance != "equal":
+            raise ParameterError("a model has its own parameters; give c and distance to it, or name the notion only")
+        model = job.plugin("models", notion)
+        name = registry.name_of(model)
+        if wanted is None and (question not in TABLE or TABLE[question][1]):
+            wanted = model.bound
+    else:
+        name = _model_name(notion or {"l": "distinct-l", "t": "t"}.get(letter or "", "k"))
+        fixed = {"c": c, "distance": None if distance == "equal" else distance}
+        model = _prototype(name, {key: value for key, value in fixed.items() if value is not None})
+    if letter not in (None, "bound", model.asks):
+        raise ParameterError(f"{name} is bounded by {model.asks}, and {letter} is given")
+    column = getattr(model, "column", None)
+    if sensitive is not None and column not in (None, sensitive):
+        raise ParameterError("the model names one sensitive attribute and the question another; name one")
+    number = which(attributes=attributes is not None, bound=wanted is not None, delta=delta, forced=question)
+    names = list(data.schema.quasi) if attributes is None else list(dict.fromkeys(listed(attributes)))
+    unknown = [name for name in names if name not in data.schema.quasi]
+    if unknown:
+        raise unknown_columns(unknown, data.schema.quasi)
+    return answered(
+        data.summary, model, names, question=number, bound=wanted, delta=delta,
+        sensitive=sensitive or column, time_limit=time_limit, run=run, notion=_short(name),
+    )  # fmt: skip
+
+
+def _short(name: str) -> str:
+    """A model's name as people shorten it: t for t-closeness."""
+    return name.removesuffix("-anonymity").removesuffix("-closeness").removesuffix("-diversity")
+
+
+def _model_name(notion: str) -> str:
+    """The model that a question names, in full or shortened."""
+    known = registry.names("models")
+    for name in known:
+        if notion in (name, _short(name)):
+            return name
+    raise ParameterError(f"there is no such notion; {alternatives(notion, map(_short, known))}")
+
+
+def _prototype(name: str, fixed: Mapping[str, Any]) -> Model:
+    """A model with the given parameters and any bound."""
+    kind = registry.find("models", name)
+    lacking = [each.name for each in parameters(kind) if each.required and each.name not in (kind.asks, *fixed)]
+    if lacking:
+        raise ParameterError(
+            f"{name} also needs {', '.join(lacking)}; give notion a model that has it, as shoal.{kind.__name__}(…)"
+        )
+    made: Model = registry.make("models", name, {kind.asks: kind.examples[0][kind.asks], **fixed})
+    return made
+
+
+def detect(
+    source: Any,
+    *,
+    share: float = 0.05,
+    seed: int = 0,
+    time_limit: float | None = 30.0,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+    sheet: str | None = None,
+    rename_duplicates: bool = False,
+    engine: Engine | str | None = None,
+    run: Run | None = None,
+) -> Detection:
+    """Suggests a role for every column, with reasons; the person decides. No value is shown.
+
+    Args:
+        source: a path, a frame, or a dataset whose source is looked at anew. Columns need no role.
+        share: sets that make more than this share of the people unique are listed, the smallest ones.
+        seed: of the contributions, where they are sampled.
+        time_limit: seconds for the sets; what is not proven then is said to be.
+        missing: spellings of a missing value besides the empty one.
+        delimiter: of a CSV file; found out by default.
+        encoding: of a CSV file; found out by default.
+        format: of a file, as for `read`; found out by default.
+        sheet: of a workbook, where several of its sheets hold something.
+        rename_duplicates: whether names that occur more than once are numbered.
+        engine: where the table is looked at, unless it is a dataset.
+        run: is told how far the search is, and can stop it.
+
+    Example:
+        >>> import shoal
+        >>> found = shoal.detect(shoal.samples.adult().select("age", "sex", "fnlwgt", "occupation"))
+        >>> found["age"].role, found["sex"].distinct, found.singling_out[0]
+        (<Role.QUASI: 'quasi'>, 2, ('fnlwgt',))
+    """
+    if not 0 <= share < 1:
+        raise ParameterError("share is a share of the records: from 0 to less than 1")
+    looks, records = looked_at(
+        source, engine, missing=missing, delimiter=delimiter, encoding=encoding, format=format, sheet=sheet,
+        rename_duplicates=rename_duplicates,
+    )  # fmt: skip
+    watch = (run or Run()).part(seconds=time_limit)
+    unique = registry.make("models", "k-anonymity", {"k": 2})
+    return detected(looks, records, model=unique, share=share, seed=seed, run=watch)
+
+
+def dependencies(
+    source: Any,
+    *,
+    tolerance: float = 0.0,
+    largest: int | None = None,
+    support: float | None = None,
+    time_limit: float | None = 30.0,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+    sheet: str | None = None,
+    rename_duplicates: bool = False,
+    engine: Engine | str | None = None,
+    run: Run | None = None,
+) -> Dependencies:
+    """The functional dependencies between columns: which ones determine others, and no part of them does.
+
+    With a dataset, each is marked safe or unsafe by the roles of its columns; that is a hint, and the attack
+    `functional-dependency` decides. No value is shown.
+
+    Args:
+        source: a path, a frame, or a dataset, all columns of which are looked at whatever their role.
+        tolerance: the share of the records that may break a dependency (g3); by default none.
+        largest: the most columns of a determinant; by default any number.
+        support: also look for dependencies of one column that hold for single values of another one, among values that
+            this share of the records have.
+        time_limit: seconds after which what is proven so far is returned.
+        missing: spellings of a missing value besides the empty one.
+        delimiter: of a CSV file; found out by default.
+        encoding: of a CSV file; found out by default.
+        format: of a file, as for `read`; found out by default.
+        sheet: of a workbook, where several of its sheets hold something.
+        rename_duplicates: whether names that occur more than once are numbered.
+        engine: where the table is looked at, unless it is a dataset.
+        run: is told how far the search is, and can stop it.
+
+    Example:
+        >>> import shoal
+        >>> table = shoal.samples.adult().select("education", "education-num", "sex", "relationship")
+        >>> found = shoal.dependencies(table)
+        >>> [(each.determinant, each.dependent) for each in found.found]
+        [(('education',), 'education-num'), (('education-num',), 'education')]
+    """
+    if not 0 <= tolerance < 1:
+        raise ParameterError("tolerance is a share of the records: from 0 to less than 1")
+    if largest is not None and largest < 1:
+        raise ParameterError("largest is a number of columns from 1 up")
+    if support is not None and not 0 < support <= 1:
+        raise ParameterError("support is a share of the records: more than 0 and at most 1")
+    looks, records = looked_at(
+        source, engine, missing=missing, delimiter=delimiter, encoding=encoding, format=format, sheet=sheet,
+        rename_duplicates=rename_duplicates,
+    )  # fmt: skip
+    roles = {column.name: column.role for column in source.schema.columns} if isinstance(source, Dataset) else {}
+    least = None if support is None else max(2, math.ceil(support * records))
+    return dependencies_of(
+        looks, records, roles=roles, tolerance=tolerance, largest=largest, support=least,
+        run=(run or Run()).part(seconds=time_limit),
+    )  # fmt: skip

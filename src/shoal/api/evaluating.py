@@ -1,0 +1,83 @@
+"""Evaluating: what a release lost, and the risk that is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from shoal import job, registry
+from shoal.api.opening import open_release
+from shoal.core.columns import PublishedColumn, published_columns
+from shoal.core.contracts import Metric
+from shoal.core.dataset import Dataset
+from shoal.core.finding import Finding, Findings
+from shoal.core.release import Release
+from shoal.diagnosis.exposure import exposure, linked
+from shoal.errors import NotDefined, PluginError
+
+
+def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | str) -> Findings:
+    """What a release lost (every metric unless some are named), the models of its policy, and the risk that is left.
+
+    The release may be a file of any tool, as long as its values are raw values, labels of the hierarchies, or
+    intervals such as `[20-29]`. What the form of the release does not allow to be measured has no value and says why.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"])
+        >>> found = shoal.evaluate(data, shoal.anonymize(data, shoal.KAnonymity(k=5)), "gcp")
+        >>> 0 < found["gcp"].value < 0.1
+        True
+    """
+    opened = release if isinstance(release, Release) else open_release(release, data)
+    chosen, broken = ([job.plugin("metrics", metric) for metric in metrics], []) if metrics else every("metrics")
+    left_out = Finding(name="suppressed", value=opened.suppressed, how="records that were left out", unit="records")
+    kept = opened.verify(opened.policy, as_far_as_known=True) if opened.policy else Findings((left_out,))
+    scores = [*(scored(metric, data, opened) for metric in chosen), *broken]
+    named = {finding.name for finding in (*kept, *scores)}
+    return Findings((*scores, *kept, *(finding for finding in _risk(opened) if finding.name not in named)))
+
+
+def columns(data: Dataset, release: Release | str | Path) -> tuple[PublishedColumn, ...]:
+    """What a release shows of each column of its table, and the share of the column's detail that it lost.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex"])
+        >>> found = {column.name: column for column in shoal.columns(data, shoal.anonymize(data, "k-anonymity:k=5"))}
+        >>> found["sex"].words, 0 < found["age"].lost < 0.1
+        ('as it was', True)
+    """
+    return published_columns(data, release if isinstance(release, Release) else open_release(release, data))
+
+
+def every(family: str) -> tuple[list[Any], list[Finding]]:
+    """Each plug-in of a family that needs no parameter; of those that break their contract, the rule in their place."""
+    found, broken = [], []
+    for name in registry.names(family):
+        try:
+            if registry.complete(family, name):
+                found.append(registry.make(family, name, {}))
+        except PluginError as reason:
+            broken.append(Finding(name=name, value=None, how=str(reason)))
+    return found, broken
+
+
+def scored(metric: Metric, data: Dataset, release: Release) -> Finding:
+    try:
+        return metric.score(data, release)
+    except NotDefined as reason:
+        return Finding(name=registry.name_of(metric), value=None, how=f"not defined: {reason}")
+
+
+def _risk(release: Release) -> Findings:
+    try:
+        models = release.policy.models if release.policy else ()
+        wanted = max((model.least for model in models if model.identity), default=None)
+        classes = release.in_people(release.view.people())
+        found = exposure(classes, wanted)
+        if classes.people is None or release.schema.person not in release.published.names:
+            return found
+        return Findings((*found, linked(classes.people)))
+    except NotDefined as reason:
+        return Findings((Finding(name="k", value=None, how=f"not defined: {reason}"),))

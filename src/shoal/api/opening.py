@@ -1,0 +1,60 @@
+"""Opening: a release that lies in files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal import manifest, registry
+from shoal.core.contracts import Engine
+from shoal.core.dataset import Dataset
+from shoal.core.files import recover
+from shoal.core.publication import whole
+from shoal.core.release import Release, manifest_path
+from shoal.errors import InputError, NotDefined, VerificationError
+
+
+def open_release(path: str | Path, data: Dataset) -> Release:
+    """A release file next to the table that it was made from; a file without a manifest is taken as generalized."""
+    path = Path(path)
+    recover(path.parent)
+    stated = manifest.load(path) if manifest_path(path).exists() else None
+    form = registry.make("forms", stated["form"] if stated else "generalized", {})
+    tables = {part: data.engine.open_published(place) for part, place in manifest.parts(stated, path).items()}
+    release = Release(
+        form=form, tables=tables, schema=data.schema, records=data.records, engine=data.engine,
+        policy=manifest.policy_of(stated) if stated else None, **whole(data),
+        stated_spellings=manifest.spellings_of(stated) if stated else {},
+    )  # fmt: skip
+    if release.suppressed < 0:
+        raise InputError(f"{path.name} has more records than the table; it is not a release of it")
+    return release if data.schema.person is None else _with_members(release, data)
+
+
+def _with_members(release: Release, data: Dataset) -> Release:
+    """A release with the people in its classes, where the table and the published values leave no doubt about them:
+    when everybody fits into one class at most, and classes then have the records that they are published with."""
+    try:
+        people, candidates = release.view.people(), release.view.candidates(data.summary.keys)
+        counts = np.diff(candidates.starts)
+        if counts.max(initial=0) > 1:
+            return release
+        index = np.full(len(counts), -1, np.int32)
+        index[counts == 1] = candidates.classes
+        return release.with_members(data.summary.rolled(index, people.keys))
+    except (NotDefined, InputError, VerificationError):
+        return release
+
+
+def as_published(path: Path, stated: Mapping[str, Any], engine: Engine) -> Release:
+    """A release as its files and its manifest tell it, without the table that it was made from."""
+    tables = {part: engine.open_published(place) for part, place in manifest.parts(stated, path).items()}
+    schema, populations = manifest.schema_of(stated, tables)
+    return Release(
+        form=registry.make("forms", stated["form"], {}), tables=tables, schema=schema, records=stated["records"],
+        engine=engine, policy=manifest.policy_of(stated), populations=populations, crowd=manifest.crowd_of(stated),
+        stated_spellings=manifest.spellings_of(stated),
+    )  # fmt: skip

@@ -1,0 +1,73 @@
+"""Querying: counts, sums and means, as a recipient estimates them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from shoal import job, manifest
+from shoal.api.opening import as_published
+from shoal.api.reading import HierarchySpec, chosen_hierarchies
+from shoal.core import queries
+from shoal.core.contracts import Engine
+from shoal.core.dataset import Dataset
+from shoal.core.estimation import Estimate
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.release import Release
+from shoal.core.values import Values
+
+
+def query(
+    source: Dataset | Release | str | Path,
+    measure: Literal["count", "sum", "mean"] = "count",
+    column: str | None = None,
+    *,
+    where: Mapping[str, Any] | Iterable[str] = (),
+    hierarchies: str | Path | Mapping[str, HierarchySpec] | None = None,
+    engine: Engine | str | None = None,
+) -> Estimate:
+    """A count, or the sum or mean of a column, over the records that meet all conditions, as a recipient estimates it.
+
+    Of a release of any form, the estimate comes with its standard error and with the least and the greatest value that
+    are certain, where the form allows them; of a dataset it is the truth.
+
+    Args:
+        source: a release, the path of a release file with its manifest beside it, or a dataset.
+        measure: `count`, `sum` or `mean`.
+        column: what is summed.
+        where: conditions by column, as text (`{"age": "<= 30"}`), value, list of values or pair of ends; or as texts
+            such as `"age <= 30"`.
+        hierarchies: of columns of a file that are published at levels of a hierarchy, as `read` takes them.
+        engine: where a file is read.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"], sensitive=["occupation"])
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), seed=1)
+        >>> wanted = {"sex": "Female", "occupation": "Sales", "age": "<= 40"}
+        >>> found, truth = shoal.query(release, where=wanted), shoal.query(data, where=wanted)
+        >>> found.low <= truth.value <= found.high, abs(found.value - truth.value) < 10
+        (True, True)
+    """
+    if isinstance(source, Dataset):
+        return queries.of_dataset(source, measure, column, where)
+    if isinstance(source, Release):
+        trees = {each.name: each.hierarchy for each in source.schema.columns if each.hierarchy is not None}
+        return queries.of_release(source, measure, column, where, trees)
+    path = Path(source)
+    stated = manifest.load(path)
+    release = as_published(path, stated, job.engine(engine))
+    return queries.of_release(release, measure, column, where, _hierarchies_of_labels(release, hierarchies))
+
+
+def _hierarchies_of_labels(
+    release: Release, given: str | Path | Mapping[str, HierarchySpec] | None
+) -> dict[str, Hierarchy]:
+    """The hierarchies that a recipient has, which must name their values themselves."""
+    assigned = {column.name: column.role for column in release.schema.columns}
+    built = {}
+    for name, spec in chosen_hierarchies(given, assigned).items():
+        empty = Values.of(name, release.schema[name].kind, [])
+        built[name] = spec if isinstance(spec, Hierarchy) else spec.build(empty)
+    return built

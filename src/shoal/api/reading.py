@@ -1,0 +1,194 @@
+"""Reading: a table with roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shoal import job, registry
+from shoal.core.contracts import Builder, Engine
+from shoal.core.dataset import Dataset
+from shoal.core.dates import checked as date_format
+from shoal.core.files import received
+from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.numbers import checked as number_format
+from shoal.core.schema import Kind, Missing, Role, roles
+from shoal.core.values import Values
+from shoal.errors import HierarchyError, InputError, SchemaError, unknown_columns
+
+_RULED = (Role.QUASI, Role.SENSITIVE)
+"""The roles that may have a hierarchy and a missing-value rule."""
+
+
+HierarchySpec = str | Path | Mapping[str, Any] | Builder | Hierarchy
+
+
+def read(
+    source: Any,
+    *,
+    quasi: Iterable[str] = (),
+    sensitive: Iterable[str] = (),
+    identifiers: Iterable[str] = (),
+    person: str | None = None,
+    hierarchies: str | Path | Mapping[str, HierarchySpec] | None = None,
+    column_hierarchies: Mapping[str, HierarchySpec] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    date_formats: Mapping[str, str] | None = None,
+    number_formats: Mapping[str, str] | None = None,
+    missing: Sequence[str] = (),
+    missing_rules: Mapping[str, str] | None = None,
+    strict: bool = False,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+    sheet: str | None = None,
+    rename_duplicates: bool = False,
+    neutralize_formulas: bool = False,
+    engine: Engine | str | None = None,
+) -> Dataset:
+    """A table with roles: a path (CSV, Parquet, Arrow IPC, JSON lines, a spreadsheet, Stata, SPSS, SAS) or a frame
+    (pandas, polars, pyarrow).
+
+    Args:
+        source: the path or the frame. It is never modified. `"-"` is the standard input; a folder, or a pattern such as
+            `"parts/*.parquet"`, is its Parquet files together. A nameless first column of row numbers is left out.
+        quasi: columns that outsiders may know.
+        sensitive: columns that nobody should learn about a person.
+        identifiers: columns that name a person; a release drops them.
+        person: the column that says whose each record is, where people have several: then people are counted, not
+            records. A release drops it, as identifiers.
+        hierarchies: a folder with a file `<column>.csv` (or `.toml`, `.json`) for each column that has one, or a
+            mapping from column to a file, a builder (`"intervals:width=5"`) or a `Hierarchy`. A quasi-identifier
+            without one gets an automatic one.
+        column_hierarchies: hierarchies of single columns, before those of the folder.
+        kinds: `numeric`, `categorical`, `date` or `text`, where what is found out does not fit.
+        date_formats: for each column whose dates are not found out, or could be read in two ways: `day-first`,
+            `month-first`, `iso`, or a pattern such as `%d.%m.%y` that `strptime` takes.
+        number_formats: likewise for numbers: `decimal-comma` or `decimal-point`; whatever stands between thousands is
+            found out.
+        missing: spellings of a missing value besides the empty one.
+        missing_rules: for each column `value` (the default: missing is a value of its own), `refuse` or `drop`.
+        strict: with several sensitive attributes, whether each is protected also against whoever knows the others,
+            by models that look at sensitive attributes; otherwise each is protected on its own.
+        delimiter: of a CSV file; found out by default.
+        encoding: of a CSV file; found out by default.
+        format: of a file: `csv`, `parquet`, `arrow`, `xlsx`, `jsonl`, `arff`, `dta`, `sav`, `sas7bdat` or `xpt`;
+            found out by default.
+        sheet: of a workbook, where several of its sheets hold something.
+        rename_duplicates: whether names that occur more than once are numbered (`x`, `x.1`); by default they are
+            refused.
+        neutralize_formulas: whether texts that a spreadsheet would run as a formula get an apostrophe in front, here
+            and in every release.
+        engine: where the table is worked on: `embedded` (in this process, the default) or another engine's name.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"], sensitive=["occupation"])
+        >>> data.records, len(data.summary)
+        (30162, 528)
+    """
+    chosen_engine = job.engine(engine)
+    opened = chosen_engine.open(
+        received(source), delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas,
+        format=format, sheet=sheet, rename_duplicates=rename_duplicates,
+    )  # fmt: skip
+    assigned = roles(
+        opened.names, quasi=listed(quasi), sensitive=listed(sensitive), identifiers=listed(identifiers),
+        person=[] if person is None else [person],
+    )  # fmt: skip
+    formats = _formats(date_formats or {}, number_formats or {}, kinds or {})
+    for named in (kinds or {}, formats, missing_rules or {}):
+        unknown = [name for name in named if name not in assigned]
+        if unknown:
+            raise unknown_columns(unknown, assigned)
+    rules = {name: job.member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()}
+    idle = [name for name, rule in rules.items() if rule is not Missing.VALUE and assigned[name] not in _RULED]
+    if idle:
+        raise SchemaError(
+            f"column {idle[0]!r} is {assigned[idle[0]]}, and missing-value rules are for quasi-identifiers and "
+            "sensitive attributes; leave the rule out or give the column such a role"
+        )
+    chosen = {**chosen_hierarchies(hierarchies, assigned), **chosen_hierarchies(column_hierarchies, assigned)}
+
+    notes: list[str] = []
+
+    def hierarchy_for(values: Values, role: Role) -> Hierarchy:
+        if values.doubt is not None:
+            raise SchemaError(values.doubt)
+        notes.extend(values.notes)
+        spec = chosen.get(values.column)
+        if isinstance(spec, Hierarchy):
+            return spec
+        if spec is not None and len(values.texts):
+            return spec.build(values)
+        if role is not Role.QUASI or not len(values.texts):
+            return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
+        made: Hierarchy = registry.make("hierarchies", "automatic", {}).build(values)
+        return made
+
+    data = chosen_engine.read(
+        opened,
+        assigned,
+        hierarchy_for,
+        kinds={name: job.member(Kind, kind, "kind") for name, kind in (kinds or {}).items()},
+        formats=formats,
+        missing_rules=rules,
+        strict=strict,
+    )
+    return replace(data, notes=tuple(notes))
+
+
+def _formats(dates: Mapping[str, str], numbers: Mapping[str, str], kinds: Mapping[str, str]) -> dict[str, str]:
+    """The format of each column that has one, when it goes with what else is said of the column."""
+    formats = {name: date_format(form) for name, form in dates.items()}
+    formats |= {name: number_format(form) for name, form in numbers.items()}
+    for named, kind in ((dates, Kind.DATE), (numbers, Kind.NUMERIC)):
+        other = [name for name in named if kinds.get(name, kind) != kind or formats[name] != named[name]]
+        if other:
+            raise SchemaError(f"column {other[0]!r} is given a format of kind {kind} and is said to be another one")
+    return formats
+
+
+def listed(names: Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def chosen_hierarchies(
+    given: str | Path | Mapping[str, HierarchySpec] | None, assigned: Mapping[str, Role]
+) -> dict[str, Builder | Hierarchy]:
+    if given is None:
+        return {}
+    if isinstance(given, (str, Path)):
+        folder = Path(given)
+        if not folder.is_dir():
+            raise HierarchyError(f"there is no folder {folder.name!r} with hierarchies")
+        files = {
+            name: folder / f"{name}{ending}"
+            for name, role in assigned.items()
+            if role in _RULED
+            for ending in job.ENDINGS
+            if (folder / f"{name}{ending}").is_file()
+        }
+        return {name: job.builder(path) for name, path in files.items()}
+    unknown = [name for name in given if name not in assigned]
+    if unknown:
+        raise unknown_columns(unknown, assigned)
+    return {name: spec if isinstance(spec, Hierarchy) else job.builder(spec) for name, spec in given.items()}
+
+
+def check_dataset(data: Any) -> None:
+    if not isinstance(data, Dataset):
+        raise InputError(f"a dataset is needed, which shoal.read makes and gives roles; this is {type(data).__name__}")
+
+
+def looked_at(
+    source: Any, engine: Engine | str | None, **reading: Any
+) -> tuple[dict[str, tuple[Values, Codes] | str], int]:
+    """Every column of a source, or of a dataset's source, as distinct values and codes."""
+    if isinstance(source, Dataset):
+        return source.engine.look(source.table.source)
+    chosen = job.engine(engine)
+    return chosen.look(chosen.open(received(source), **reading))
