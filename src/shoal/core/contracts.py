@@ -561,8 +561,9 @@ class Attempt:
         cls, risks: NDArray[np.float64], people: Counts, *, threshold: float, hits: float | None = None, **told: Any
     ) -> Attempt:
         """The attempt whose risk is `risks[g]` for each of `people[g]` people: its success is the mean, or `hits` of
-        all people where that is known without rounding."""
+        all people where that is known without rounding. What rounding alone carries past the threshold is at it."""
         everybody = int(people.sum())
+        risks = np.where(np.abs(risks - threshold) <= SLACK, threshold, risks)
         counted = risks[people > 0]
         worst = float(counted.max(initial=0.0))
         expected = float(risks @ people) if hits is None else hits
