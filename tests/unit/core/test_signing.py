@@ -93,7 +93,7 @@ def test_keys_are_kept_for_their_owner(tmp_path: Path, passphrase: bytes | None)
         SigningKey.new().save(private)
     assert SigningKey.load(private, passphrase).public == key.public
     private.unlink()
-    with pytest.raises(OutputError, match="key.pem.pub"):  # nor is the public one, when only that is there
+    with pytest.raises(OutputError, match=r"key\.pem\.pub"):  # nor is the public one, when only that is there
         SigningKey.new().save(private)
 
 
