@@ -10,9 +10,7 @@ import typer
 
 
 def run(
-    file: Annotated[
-        Path | None, typer.Argument(help="The table to open; without one, the page asks for it.")
-    ] = None,
+    file: Annotated[Path | None, typer.Argument(help="The table to open; without one, the page asks for it.")] = None,
     port: Annotated[
         int | None, typer.Option("--port", help="Where the page listens (default: 8765, or the next free one).")
     ] = None,

@@ -51,7 +51,7 @@ def application(session: Session, gate: Gate) -> ASGIApp:
         routes += [
             Route(f"{screen.address}/{name}.svg", _drawn(session, chart)) for name, chart in screen.pictures.items()
         ]
-    inner = Starlette(routes=routes, exception_handlers={HTTPException: _missing})
+    inner = Starlette(routes=routes, exception_handlers={HTTPException: _missing, Exception: _broken})
     return Guarded(inner, gate, _refusal)
 
 
@@ -189,3 +189,8 @@ def _refusal(scope: Scope, why: str, status: int) -> Response:
 def _missing(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     return _refusal(request.scope, "missing", status)
+
+
+def _broken(request: Request, error: Exception) -> Response:
+    """The answer to what nobody expected: its kind, not its text, which may hold values."""
+    return _refusal(request.scope, f"internal:{type(error).__name__}", 500)

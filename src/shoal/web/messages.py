@@ -13,6 +13,8 @@ from typing import Any
 from shoal.core.words import percent
 
 DEFAULT = "en"
+NARROW = "\u202f"
+"""A blank at which no line is broken: between a number and its sign."""
 
 
 @cache
@@ -67,7 +69,7 @@ class Words:
 
     def share(self, value: float) -> str:
         """A share in percent."""
-        return self._local(percent(value))
+        return self._local(percent(value)).replace(" ", NARROW)
 
     def seconds(self, value: float) -> str:
         """How long something takes, roughly."""

@@ -7,28 +7,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.plots.drawing import altair
+from shoal.plots.drawing import BLUE, GREY, INK, ORANGE, PALE, drawn
 
-INK = {False: "#33404d", True: "#c9d3dc"}
-GRID = {False: "#e3e8ec", True: "#36424d"}
+LIGHT = {"ink": "#33404d", "line": "#e3e8ec"}
+DARK = {"ink": "#c9d3dc", "line": "#36424d"}
+LIGHTER = {BLUE: "#7fb9dc", ORANGE: "#f0a077", INK: "#c9d3dc", GREY: "#5b6873", PALE: "#36424d", "#444444": "#9aa7b1"}
+"""What the colours of every picture become on a dark page."""
 FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 
 def svg(chart: Any, *, dark: bool) -> str:
     """A chart as a picture that stands on the page, whose background shows through."""
-    altair()
+    told = drawn(chart).to_dict()
     import vl_convert
 
-    told = chart.to_dict()
-    ink, grid = INK[dark], GRID[dark]
-    lines = {"domainColor": grid, "tickColor": grid, "gridColor": grid, "labelColor": ink, "titleColor": ink}
+    colours = DARK if dark else LIGHT
+    ink, line = colours["ink"], colours["line"]
+    lines = {"domainColor": line, "tickColor": line, "gridColor": line, "labelColor": ink, "titleColor": ink}
     theme: dict[str, Any] = {
-        "font": FONT, "background": None, "view": {"stroke": None}, "title": {"color": ink, "subtitleColor": ink},
-        "axis": lines, "legend": {"labelColor": ink, "titleColor": ink}, "header": {"labelColor": ink},
+        "font": FONT, "view": {"stroke": None}, "title": {"color": ink, "subtitleColor": ink}, "axis": lines,
+        "legend": {"labelColor": ink, "titleColor": ink}, "header": {"labelColor": ink, "titleColor": ink},
         "text": {"color": ink},
     }  # fmt: skip
     own = told.get("config", {})
-    mixed = {
-        key: {**own.get(key, {}), **value} if isinstance(value, dict) else value for key, value in theme.items()
-    }
-    return str(vl_convert.vegalite_to_svg({**told, "background": None, "config": {**own, **mixed}}))
+    mixed = {key: {**own.get(key, {}), **value} if isinstance(value, dict) else value for key, value in theme.items()}
+    whole = {**told, "background": None, "config": {**own, **mixed}}
+    return str(vl_convert.vegalite_to_svg(_lighter(whole) if dark else whole))
+
+
+def _lighter(part: Any) -> Any:
+    """A part of a chart with the colours of a dark page; the rows that it draws stay as they are."""
+    if isinstance(part, str):
+        return LIGHTER.get(part, part)
+    if isinstance(part, dict):
+        return {key: value if key in ("data", "datasets") else _lighter(value) for key, value in part.items()}
+    return [_lighter(value) for value in part] if isinstance(part, list) else part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import ipaddress
 import os
@@ -105,7 +106,7 @@ def serve(
     """Serves the page until somebody stops it. `told` gets its address, with the token that opens it once."""
     try:
         import jinja2  # noqa: F401
-        import multipart  # noqa: F401
+        import python_multipart  # noqa: F401
         import starlette  # noqa: F401
         import uvicorn
     except ImportError:
@@ -143,13 +144,9 @@ def serve(
         if browser:
             threading.Thread(target=webbrowser.open, args=(address(gate.token),), daemon=True).start()
         server = uvicorn.Server(config)
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
-        except KeyboardInterrupt:
-            pass
     finally:
         session.work.stop()
         folder.wipe()
         listening.close()
-
-

@@ -39,7 +39,8 @@ class Look:
         schema = self.data.schema
         roles = {name: columns[name].role if name in columns else Role.PLAIN for name in schema.names}
         person = next((name for name, role in roles.items() if role is Role.ENTITY), None)
-        if person is not None and schema[person].hierarchy is not None and schema[person].hierarchy.missing:
+        hierarchy = None if person is None else schema[person].hierarchy
+        if person is not None and hierarchy is not None and hierarchy.missing:
             absent = int((self.data.codes(person) == 0).sum())
             raise refused(person, Role.ENTITY, absent, self.data.records)
         described = tuple(replace(column, role=roles[column.name]) for column in schema.columns)

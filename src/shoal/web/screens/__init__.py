@@ -13,7 +13,7 @@ from typing import Any
 
 from shoal.web.session import Session
 
-NAMES = ("exposed",)
+NAMES = ("exposed", "why")
 
 Asked = Mapping[str, str]
 """What an address asks for, or a form holds."""
@@ -43,7 +43,5 @@ def every() -> dict[str, Screen]:
     found = {}
     for name in NAMES:
         module = import_module(f"shoal.web.screens.{name.replace('-', '_')}")
-        found[name] = Screen(
-            name, module.facts, getattr(module, "ACTIONS", {}), getattr(module, "PICTURES", {})
-        )
+        found[name] = Screen(name, module.facts, getattr(module, "ACTIONS", {}), getattr(module, "PICTURES", {}))
     return found

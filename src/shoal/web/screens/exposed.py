@@ -7,6 +7,7 @@ from typing import Any
 
 from shoal import api
 from shoal.core import dates, numbers
+from shoal.core.finding import Finding
 from shoal.core.schema import Role
 from shoal.diagnosis.detection import Detection
 from shoal.errors import InputError
@@ -64,7 +65,8 @@ def _columns(session: Session) -> dict[str, Any]:
         })  # fmt: skip
     person = session.job.person
     return {
-        "rows": rows, "records": look.data.records, "suggestions": found is not None, "roles": [str(role) for role in ROLES],
+        "rows": rows, "records": look.data.records, "suggestions": found is not None,
+        "roles": [str(role) for role in ROLES],
         "formats": [*dates.ORDERS, *numbers.FORMATS], "person": None if person is None else look.names.index(person),
         "repeats": [each.column for each in suggestions.values() if each.repeats is not None],
     }  # fmt: skip
@@ -82,14 +84,19 @@ def _exposure(session: Session) -> dict[str, Any]:
         return {"quasi": [], "records": records, "people": records, "alone": 0, "share": 0.0}
     found = api.diagnose(data)
     people = found.get("people")
-    count = records if people is None else int(people.value)
-    alone = int((found.get("unique-people") or found["unique-records"]).value)
+    count = records if people is None else _count(people)
+    alone = _count(found.get("unique-people") or found["unique-records"])
     return {
         "quasi": list(data.schema.quasi), "records": records, "people": count, "alone": alone,
         "share": alone / max(count, 1), "k": found["k"].value, "classes": found["classes"].value,
         "average_risk": found["average-risk"].value, "highest_risk": found["highest-risk"].value,
         "counts_people": data.schema.person is not None,
     }  # fmt: skip
+
+
+def _count(finding: Finding) -> int:
+    assert isinstance(finding.value, int)
+    return finding.value
 
 
 def change_role(session: Session, given: Asked) -> None:
