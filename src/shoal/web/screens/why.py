@@ -61,7 +61,8 @@ def _borders(session: Session, share: float) -> dict[str, Any]:
     alone = sorted(found.negative_border or (), key=len)
     safe = sorted(found.positive_border or (), key=lambda names: -len(names))
     return {
-        "fewest": len(alone[0]) if alone else None, "sets": len(alone), "alone": [list(each) for each in alone[:MOST_SETS]],
+        "fewest": len(alone[0]) if alone else None, "sets": len(alone),
+        "alone": [list(each) for each in alone[:MOST_SETS]],
         "safe_sets": len(safe), "safe": [list(each) for each in safe[:MOST_SETS]], "proven": found.proven,
         "columns": len(quasi),
     }  # fmt: skip
