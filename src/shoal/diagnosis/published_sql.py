@@ -164,9 +164,7 @@ class _Build:
         if self.histogram is not None and self.release.schema.strict:
             others = [quoted_name(name) for name in self.release.schema.sensitive if name != self.histogram.column]
         chosen = [f"DENSE_RANK() OVER (ORDER BY {', '.join([*keys, *others])}) AS class"]
-        if others:
-            chosen.append(f"DENSE_RANK() OVER (ORDER BY {', '.join(keys)}) AS home")
-        elif isinstance(self.model, SensitiveModel) and self.model.floor > 1:
+        if others or (isinstance(self.model, SensitiveModel) and self.model.floor > 1):
             chosen.append(f"DENSE_RANK() OVER (ORDER BY {', '.join(keys)}) AS home")
         if self.histogram is not None:
             chosen.append(f"{quoted_name(self.histogram.column)} AS value")
@@ -194,7 +192,8 @@ class _Build:
         if "twins" in used:
             steps += [
                 "alike AS (SELECT a.place AS place, b.place AS other FROM joined AS a JOIN joined AS b "
-                "ON a.class = b.class GROUP BY a.place, b.place HAVING SUM(CASE WHEN a.n <> b.n THEN 1 ELSE 0 END) = 0)",
+                "ON a.class = b.class GROUP BY a.place, b.place "
+                "HAVING SUM(CASE WHEN a.n <> b.n THEN 1 ELSE 0 END) = 0)",
                 "twinned AS (SELECT place, COUNT(*) AS twins FROM alike GROUP BY place)",
                 "cells AS (SELECT class, n, size, twins FROM joined JOIN twinned ON twinned.place = joined.place "
                 "WHERE n > 0)",

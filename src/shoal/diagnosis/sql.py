@@ -159,7 +159,8 @@ def _cells(answer: Answer, level: str, keys: str, table: str, suffix: str) -> li
         return _cells_of_people(used, keys, value, quoted_name(answer.person), table, suffix)
     windows = ", ".join(f"{_WINDOWS[name].format(keys=keys, value=value)} AS {name}" for name in used)
     return [
-        f"counted{suffix} AS (SELECT {keys}, {value}, COUNT(*) AS n FROM {quoted_name(table)} GROUP BY {keys}, {value})",
+        f"counted{suffix} AS (SELECT {keys}, {value}, COUNT(*) AS n FROM {quoted_name(table)} "
+        f"GROUP BY {keys}, {value})",
         f"cells{suffix} AS (SELECT {keys}, n, {windows} FROM counted{suffix})",
     ]
 
