@@ -20,11 +20,13 @@ from shoal.cli import (
     evaluate,
     hierarchy,
     journal,
+    keys,
     options,
     output,
     overlap,
     query,
     schema,
+    serve,
     verify,
 )
 from shoal.cli.signals import interruptible
@@ -50,10 +52,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (diagnose, anonymize, apply, compare, evaluate, attack, query, verify, hierarchy, demo, schema):
+for command in (diagnose, anonymize, apply, compare, evaluate, attack, query, verify, hierarchy, demo, schema, serve):
     name = command.__name__.rpartition(".")[2]
     app.command(name=name)(journal.kept(name, options.taken_apart(command.run)))
 app.add_typer(overlap.app, name="overlap")
+app.add_typer(keys.app, name="keys")
 
 
 def _version(wanted: bool) -> None:

@@ -26,6 +26,7 @@ class FindingEntry(TypedDict):
     unit: NotRequired[str]
     reason: NotRequired[str]
     detail: NotRequired[dict[str, Any]]
+    baselines: NotRequired[dict[str, Number]]
 
 
 class ColumnEntry(TypedDict):
@@ -113,6 +114,21 @@ class Verified(Printed):
 
     holds: bool
     findings: Findings
+
+
+class QueryEntry(TypedDict):
+    """The query of a model, or why there is none."""
+
+    model: str
+    column: str | None
+    sql: NotRequired[str]
+    reason: NotRequired[str]
+
+
+class VerifyingQueries(Printed):
+    """Queries that verify a release without Shoal (`shoal verify --sql`)."""
+
+    queries: list[QueryEntry]
 
 
 class Diagnosed(Printed):
@@ -256,6 +272,14 @@ class Overlapping(Printed):
     fewer_than: NotRequired[int | None]
 
 
+class Keyed(Printed):
+    """A public key (`shoal keys`); of a new pair also its files."""
+
+    fingerprint: str
+    public: str
+    files: NotRequired[list[str]]
+
+
 class Failed(TypedDict):
     """Whatever a command prints when it fails; where no release satisfies a policy, the closest attempt."""
 
@@ -268,7 +292,8 @@ class Failed(TypedDict):
 OUTPUTS: dict[str, Any] = {
     "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "compare": Comparing, "demo": Demonstrated,
     "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed, "error": Failed, "evaluate": Evaluated,
-    "hierarchy": Hierarchical, "overlap": Overlapping, "query": Queried, "sample": Sampled, "verify": Verified,
+    "hierarchy": Hierarchical, "keys": Keyed, "overlap": Overlapping, "query": Queried, "sample": Sampled,
+    "verify": Verified, "verify-sql": VerifyingQueries,
 }  # fmt: skip
 """By the `command` that the output names."""
 
