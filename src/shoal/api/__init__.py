@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.api.anonymizing import anonymize, apply, publish, save_recoding
 from shoal.api.asking import ask, dependencies, detect, diagnose
-from shoal.api.attacking import attack, every_attack
+from shoal.api.attacking import above, attack, attempts, beside, every_attack
 from shoal.api.comparing import compare
 from shoal.api.evaluating import columns, evaluate, quick_metrics
 from shoal.api.opening import open_release
@@ -16,10 +16,13 @@ from shoal.diagnosis.sql import sql
 __all__ = [
     "HierarchySpec",
     "",
+    "above",
     "anonymize",
     "apply",
     "ask",
     "attack",
+    "attempts",
+    "beside",
     "columns",
     "compare",
     "dependencies",
