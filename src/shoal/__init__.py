@@ -17,8 +17,9 @@ _OTHERS = {
 _MODULES = {"samples": "samples", "errors": "errors", "distances": "distances", "noise": "core.noise"}
 _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
-    "Comparison": "comparison",
+    "Comparison": "comparison", "Balance": "balance",
     "Finding": "finding", "Findings": "finding", "Schema": "schema", "Pseudonyms": "pseudonyms", "Run": "run",
+    "SigningKey": "signing", "PublicKey": "signing",
 }  # fmt: skip
 
 

@@ -32,6 +32,7 @@ from shoal.errors import InputError, MissingExtraError, ParameterError, ShoalErr
 if TYPE_CHECKING:
     from shoal.core.balance import Balance
     from shoal.core.dataset import Dataset
+    from shoal.core.signing import SigningKey
     from shoal.diagnosis.detection import Detection
     from shoal.outcome import Outcome
 
@@ -216,6 +217,7 @@ class _Output(_Strict):
     plot: str | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: str | None = None
+    sign: str | None = None
 
 
 class _Balance(_Strict):
@@ -289,6 +291,7 @@ class Job:
     plot: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: Path | None = None
+    sign: Path | None = None
     balance: BalanceJob = field(default_factory=BalanceJob)
 
     def named(self, role: Role) -> list[str]:
@@ -353,7 +356,7 @@ class Job:
             names = [*self.named(Role.QUASI), *self.named(Role.SENSITIVE)]
             paths += [self.hierarchies / f"{name}{ending}" for name in names for ending in ENDINGS]
         tables = [] if self.input is None else files_at(self.input)
-        return [*paths, *tables, *(path for path in (self.file, self.key_file) if path is not None)]
+        return [*paths, *tables, *(path for path in (self.file, self.key_file, self.sign) if path is not None)]
 
     def reading(self) -> dict[str, Any]:
         """How the file of the table is read."""
@@ -401,10 +404,11 @@ class Job:
             return Pseudonyms(key=os.environb[b"SHOAL_KEY"].strip())
         raise ParameterError("keyed pseudonyms need a key: give --key-file, or set SHOAL_KEY in the environment")
 
-    def run(self, run: Run | None = None, *, save: Path | None = None) -> Outcome:
+    def run(self, run: Run | None = None, *, save: Path | None = None, signer: SigningKey | None = None) -> Outcome:
         """Reads the table, anonymizes and measures it, and writes every file of the job together at the very end.
 
-        `save` is where the job itself is written, with the seed that was drawn. Whatever goes wrong, also a cancelled
+        `save` is where the job itself is written, with the seed that was drawn. The `signer` is the key in the file
+        that the job says to `sign` with, where somebody unlocked it already. Whatever goes wrong, also a cancelled
         run, changes no file.
 
         Example:
@@ -426,7 +430,7 @@ class Job:
         """
         from shoal.outcome import carry_out
 
-        return carry_out(self, run or Run(), save)
+        return carry_out(self, run or Run(), save, signer)
 
     def balanced(self, run: Run | None = None, *, state: Path | None = None, workers: int | None = None) -> Balance:
         """Reads the table and finds where its privacy and utility balance, along the job's sweep."""
@@ -503,7 +507,7 @@ class Job:
             "output": {
                 "path": _text(self.output), "manifest": _text(self.manifest), "plot": _text(self.plot),
                 "recoding": _text(self.recoding),
-                "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file),
+                "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file), "sign": _text(self.sign),
             },
             "balance": None if self.balance == BalanceJob() else {
                 "target": self.balance.target, "sweep": list(self.balance.sweep),
@@ -582,7 +586,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
         recoding=resolved(file.output.recoding),
-        pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),
+        pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file), sign=resolved(file.output.sign),
         balance=BalanceJob(
             target=file.balance.target, sweep=tuple(file.balance.sweep), utility=tuple(file.balance.utility),
             privacy=tuple(file.balance.privacy), seeds=file.balance.seeds,

@@ -35,7 +35,7 @@ LEARNERS: dict[str, tuple[Callable[[], Learner], str]] = {
     "c4.5": (C45, "C4.5"),
     "naive-bayes": (NaiveBayes, "naive Bayes"),
 }
-RISKS = {"highest-risk": "the highest risk", "average-risk": "the average risk"}
+RISKS = ("highest-risk", "average-risk")
 PRIVACY, UTILITY = "suppression-share", "stump"
 """What is measured where nobody says."""
 
@@ -53,7 +53,12 @@ class Measure(ABC):
     @property
     def definition(self) -> Definition:
         """As a result holds it."""
-        return Definition(name=self.name, words=self.words, learned=self.learned)
+        return Definition(name=self.name, words=self.words, heading=self.heading, learned=self.learned)
+
+    @property
+    def heading(self) -> str:
+        """In a few letters."""
+        return self.name
 
     @abstractmethod
     def of(self, data: Dataset, release: Release) -> float:
@@ -99,6 +104,10 @@ class Kept(Measure):
     def words(self) -> str:
         return f"1 − {self.name}"
 
+    @property
+    def heading(self) -> str:
+        return self.words
+
     def of(self, data: Dataset, release: Release) -> float:
         return 1.0 - _share(self.metric, data, release)
 
@@ -126,7 +135,11 @@ class Safety(Measure):
 
     @property
     def words(self) -> str:
-        return f"1 − {RISKS[self.name].removeprefix('the ')}"
+        return f"1 − {self.name.replace('-', ' ')}"
+
+    @property
+    def heading(self) -> str:
+        return f"1 − {self.name}"
 
     def of(self, data: Dataset, release: Release) -> float:
         return 1.0 - float(exposure(release.in_people(release.view.people()))[self.name].value)

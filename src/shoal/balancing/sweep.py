@@ -17,9 +17,7 @@ MODELS = {"k": "k-anonymity", "l": "distinct-l-diversity", "t": "t-closeness"}
 """The model of a swept parameter where the policy has none with such a parameter."""
 AXES = (*MODELS, "suppression", "algorithm")
 MOST_AXES, MOST_VALUES = 2, 1000
-WRITTEN = (
-    "write NAME=FIRST..LAST, NAME=FIRST..LAST..STEP or NAME=VALUE,VALUE,…, as in k=2..20 or algorithm=oka,mondrian"
-)
+WRITTEN = "write k=2..20 (from 2 to 20), t=0.1..0.5..0.1 (in steps of 0.1), or values as in algorithm=oka,mondrian"
 
 
 def parsed(text: str) -> tuple[str, list[Any]]:
@@ -39,7 +37,6 @@ def parsed(text: str) -> tuple[str, list[Any]]:
         raise ParameterError(f"this cannot be swept; {alternatives(name, AXES)}")
     if name == "algorithm":
         return name, [entry.strip() for entry in next(csv.reader([rest], skipinitialspace=True)) if entry.strip()]
-    whole = name in ("k", "l")
     ends = [_number(part) for part in rest.split("..")]
     if len(ends) > 3 or (len(ends) > 1 and None in ends):
         raise ParameterError(f"the range of {name} cannot be read; {WRITTEN}")
@@ -47,7 +44,7 @@ def parsed(text: str) -> tuple[str, list[Any]]:
         numbers = [_number(part) for part in rest.split(",")]
         if None in numbers:
             raise ParameterError(f"a value of {name} is no number; {WRITTEN}")
-        return name, [_plain(number, whole, name) for number in numbers if number is not None]
+        return name, [_plain(number, name) for number in numbers if number is not None]
     first, last, *steps = (end for end in ends if end is not None)
     step = steps[0] if steps else Fraction(1)
     if step <= 0 or last < first:
@@ -55,7 +52,7 @@ def parsed(text: str) -> tuple[str, list[Any]]:
     count = (last - first) // step + 1
     if count > MOST_VALUES:
         raise ParameterError(f"the range of {name} has {count:,} values; sweep at most {MOST_VALUES:,}")
-    return name, [_plain(first + at * step, whole, name) for at in range(count)]
+    return name, [_plain(first + at * step, name) for at in range(count)]
 
 
 def _number(text: str) -> Fraction | None:
@@ -65,10 +62,10 @@ def _number(text: str) -> Fraction | None:
         return None
 
 
-def _plain(number: Fraction, whole: bool, name: str) -> int | float:
-    if whole and number.denominator != 1:
-        raise ParameterError(f"{name} is a whole number")
-    return int(number) if whole else float(number)
+def _plain(number: Fraction, name: str) -> int | float:
+    if name == "k" and number.denominator != 1:
+        raise ParameterError("k is a whole number")
+    return int(number) if name in ("k", "l") and number.denominator == 1 else float(number)
 
 
 def checked(name: str, values: Iterable[Any]) -> tuple[Any, ...]:

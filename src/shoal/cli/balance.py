@@ -159,30 +159,31 @@ def _show(found: Balance, written: dict[str, str]) -> None:
     """The sentence, a table of the points, and the advice; reasons stand below."""
     output.say(found.summary, style="bold")
     measures = (*found.utilities, *found.privacies)
-    names = [axis.name for axis in found.axes]
     reasons: list[str] = []
-    front, rows = found.front(), []
-    for point in found.points:
-        shares = [_share(point, measure.name, found.seeds) for measure in measures]
-        why = next((reason for each in measures if (reason := point.why_not(each.name))), None)
-        if why is not None and why not in reasons:
-            reasons.append(why)
-        marks = ["take" if point is found.recommended else "", "front" if point in front else ""]
-        note = f"({reasons.index(why) + 1})" if why is not None else ", ".join(filter(None, marks))
-        rows.append((*(_shown(point.place[name]) for name in names), *shares, note))
-    headings = (*names, *(measure.name for measure in measures), "")
-    output.tabulate(
-        headings, rows, numbers=[*(name for name in names if name != "algorithm"), *headings[len(names) : -1]]
-    )
+    front = found.front()
+    along = found.axis.name if found.axis is not None else found.axes[0].name
+    headings = (along, *(measure.heading for measure in measures), "")
+    for beside in found.curves:
+        rows = []
+        for point in found.curve(beside):
+            why = next((reason for each in measures if (reason := point.why_not(each.name))), None)
+            if why is not None and why not in reasons:
+                reasons.append(why)
+            marks = ["take" if point is found.recommended else "", "front" if point in front else ""]
+            note = f"({reasons.index(why) + 1})" if why is not None else ", ".join(filter(None, marks))
+            shares = [_share(point, measure.name, found.seeds) for measure in measures]
+            rows.append((_shown(point.place[along]), *shares, note))
+        title = ", ".join(_shown(value) for value in beside.values())
+        output.tabulate(headings, rows, title=title, numbers=[name for name in headings[:-1] if name != "algorithm"])
     for number, reason in enumerate(reasons, 1):
         output.say(f"({number}) {reason}")
-    for measure in measures:
-        output.say(f"{measure.name}: {measure.words}", style="dim")
+    output.say("front: no other setting is better in both", style="dim")
+    named = {measure.name: measure.heading for measure in measures}
     for pair in found.pairs:
         met = ", ".join(f"{each.at:.3g} ({percent(each.value)})" for each in pair.crossings)
         if met and found.axis is not None and len(found.pairs) > 1:
-            beside = "".join(f", {value}" for value in pair.beside.values())
-            output.say(f"{pair.utility} meets {pair.privacy}{beside} at {found.axis.name} = {met}")
+            others = "".join(f", {_shown(value)}" for value in pair.beside.values())
+            output.say(f"{named[pair.utility]} meets {named[pair.privacy]}{others} at {found.axis.name} = {met}")
     for sentence in found.advice:
         output.say(sentence)
     for name, path in written.items():

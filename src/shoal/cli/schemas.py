@@ -247,7 +247,7 @@ class PointEntry(TypedDict):
     no release, or no figure."""
 
     k: NotRequired[int]
-    l: NotRequired[int]  # noqa: E741
+    l: NotRequired[int | float]  # noqa: E741
     t: NotRequired[float]
     suppression: NotRequired[Share]
     algorithm: NotRequired[str]
@@ -313,6 +313,14 @@ class Overlapping(Printed):
     fewer_than: NotRequired[int | None]
 
 
+class Keyed(Printed):
+    """A public key (`shoal keys`); of a new pair also its files."""
+
+    fingerprint: str
+    public: str
+    files: NotRequired[list[str]]
+
+
 class Failed(TypedDict):
     """Whatever a command prints when it fails; where no release satisfies a policy, the closest attempt."""
 
@@ -325,7 +333,8 @@ class Failed(TypedDict):
 OUTPUTS: dict[str, Any] = {
     "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "balance": Balanced, "compare": Comparing,
     "demo": Demonstrated, "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed, "error": Failed,
-    "evaluate": Evaluated, "hierarchy": Hierarchical, "overlap": Overlapping, "query": Queried, "sample": Sampled, "verify": Verified,
+    "evaluate": Evaluated, "hierarchy": Hierarchical, "keys": Keyed, "overlap": Overlapping, "query": Queried,
+    "sample": Sampled, "verify": Verified,
 }  # fmt: skip
 """By the `command` that the output names."""
 

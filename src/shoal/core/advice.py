@@ -52,8 +52,8 @@ def _advice(found: Balance) -> Iterator[str]:
         utility, privacy = point.share(found.utility.name), point.share(found.privacy.name)
         assert utility is not None and privacy is not None
         yield (
-            f"Take {_named(point.place)}: utility is {percent(utility.mean)} and privacy is {percent(privacy.mean)}, and "
-            "at every other setting the lesser of the two is lower."
+            f"Take {_named(point.place)}: utility is {percent(utility.mean)} and privacy is {percent(privacy.mean)}, "
+            "and at every other setting the lesser of the two is lower."
         )
         yield from _learned(found, point)
         yield from _varying(found)

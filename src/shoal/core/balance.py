@@ -30,10 +30,12 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Definition:
-    """What is called utility or privacy: a name, what its share is the share of, and whether a learner tells it."""
+    """What is called utility or privacy: a name, what its share is the share of, in words and in a few letters, and
+    whether a learner tells it."""
 
     name: str
     words: str
+    heading: str
     learned: bool = False
 
 
@@ -148,15 +150,12 @@ class Balance:
 
     def curve(self, beside: Place) -> list[Point]:
         """The points along the axis, the other parameter held fast."""
-        assert self.axis is not None
-        name = self.axis.name
-        found = [point for point in self.points if beside.items() <= point.place.items()]
-        return sorted(found, key=lambda point: point.place[name])
+        return [point for point in self.points if beside.items() <= point.place.items()]
 
     @cached_property
     def curves(self) -> tuple[Place, ...]:
         """The values of the other parameter, a curve each; a single empty one where only one is swept."""
-        others = [axis for axis in self.axes if axis is not self.axis]
+        others = [axis for axis in self.axes if axis is not (self.axis or self.axes[0])]
         names = [axis.name for axis in others]
         return tuple(dict(zip(names, values, strict=True)) for values in product(*(axis.values for axis in others)))
 

@@ -8,10 +8,8 @@ from typing import Any
 from shoal.core.balance import Balance, Definition, Place, Point
 from shoal.core.words import percent
 from shoal.errors import ParameterError
-from shoal.plots.drawing import altair, save
-from shoal.plots.palette import COLOURS, DASHES, FAINT, SHAPES, TAKEN, legend, scale
+from shoal.plots.drawing import DASHES, GREY, HEIGHT, INK, SERIES, SHAPES, WIDTH, altair, one_each, save
 
-WIDTH, HEIGHT = 520, 300
 PANELS = 2
 """Panels beside one another, a curve's other parameter each."""
 
@@ -51,39 +49,38 @@ def curves(found: Balance, path: Path | None = None) -> Any:
     up = library.Y(
         "share:Q", title="share (% of all)", scale={"domain": [0, 1]}, axis={"format": "%", "gridColor": "#eeeeee"}
     )
-    key = {"sort": order, "title": None, "legend": legend(1)}
-    colour = library.Color("measure:N", scale=scale(order, COLOURS), **key)
+    key = {"sort": order, "title": None, "legend": LEGEND}
+    colour = library.Color("measure:N", scale=one_each(order, SERIES), **key)
     base = library.Chart().transform_filter("datum.part == 'curve'").encode(x=across, y=up)
     layers = []
-    if found.seeds > 1:
-        layers.append(
-            base.mark_area(opacity=0.18).encode(
-                y=library.Y("least:Q"),
-                y2="greatest:Q",
-                color=library.Color("measure:N", scale=scale(order, COLOURS), **key),
-            )
-        )
+    if found.seeds > 1:  # a layer each, so that the legend shows the lines and not these
+        layers += [
+            base.transform_filter({"field": "measure", "equal": each})
+            .mark_area(color=SERIES[place % len(SERIES)], opacity=0.18)
+            .encode(y="least:Q", y2="greatest:Q")
+            for place, each in enumerate(order)
+        ]
     layers += [
         base.mark_line(strokeWidth=2).encode(
-            color=colour, strokeDash=library.StrokeDash("measure:N", scale=scale(order, DASHES), **key)
+            color=colour, strokeDash=library.StrokeDash("measure:N", scale=one_each(order, DASHES), **key)
         ),
         base.mark_point(size=45, filled=True, opacity=1).encode(
-            color=colour, shape=library.Shape("measure:N", scale=scale(order, SHAPES), **key),
+            color=colour, shape=library.Shape("measure:N", scale=one_each(order, SHAPES), **key),
             tooltip=[f"{axis}:Q", "measure:N", library.Tooltip("share:Q", format=".1%")],
         ),
     ]  # fmt: skip
     crossing = library.Chart().transform_filter("datum.part == 'met'").encode(x=across, y=up)
     if met:
         layers += [
-            crossing.mark_point(size=160, color=TAKEN, strokeWidth=2, filled=False),
-            crossing.mark_text(dy=-16, fontWeight="bold", color=TAKEN).encode(text="label:N"),
+            crossing.mark_point(size=160, color=INK, strokeWidth=2, filled=False),
+            crossing.mark_text(dy=-16, fontWeight="bold", color=INK).encode(text="label:N"),
         ]
     several = len(found.curves) > 1
     chart = library.layer(*layers).properties(width=WIDTH if not several else WIDTH * 0.7, height=HEIGHT)
     if several:
         sort = [_beside(beside) for beside in found.curves]
         chart = chart.facet(
-            facet=library.Facet("panel:N", title=None, sort=sort, header={"labelLimit": 0, "labelFontSize": 12}),
+            facet=library.Facet("panel:N", title=None, sort=sort),
             columns=PANELS, data=data,
         )  # fmt: skip
     else:
@@ -113,23 +110,30 @@ def trade_off(
     ]  # fmt: skip
     if not rows:
         raise ParameterError("no setting has both figures, so there is nothing to draw")
+    for rank, row in enumerate(sorted((row for row in rows if row["best"]), key=lambda row: row["privacy"])):
+        row["side"] = rank % len(SIDES)
     data = library.Data(values=rows)
     x = library.X("privacy:Q", title=f"privacy: {across.words} (%)", scale=_around(rows, "privacy"), axis=PERCENT)
     y = library.Y("utility:Q", title=f"utility: {up.words} (%)", scale=_around(rows, "utility"), axis=PERCENT)
     base = library.Chart(data).encode(x=x, y=y)
     kept = base.transform_filter("datum.best")
     colour = library.Color(
-        "group:N", title=None, sort=groups, scale=scale(groups, COLOURS), legend=legend(1) if by is not None else None
+        "group:N", title=None, sort=groups, scale=one_each(groups, SERIES), legend=LEGEND if by is not None else None
     )
     shape = library.Shape(
-        "group:N", title=None, sort=groups, scale=scale(groups, SHAPES), legend=legend(1) if by is not None else None
+        "group:N", title=None, sort=groups, scale=one_each(groups, SHAPES), legend=LEGEND if by is not None else None
     )
     tooltip = ["setting:N", library.Tooltip("utility:Q", format=".1%"), library.Tooltip("privacy:Q", format=".1%")]
     chart = library.layer(
-        kept.mark_line(color=FAINT, strokeWidth=2, interpolate="linear").encode(order="privacy:Q"),
+        kept.mark_line(color=GREY, strokeWidth=2, interpolate="linear").encode(order="privacy:Q"),
         base.mark_point(size=60, opacity=1).encode(color=colour, shape=shape, tooltip=tooltip),
         kept.mark_point(size=60, filled=True, opacity=1).encode(color=colour, shape=shape, tooltip=tooltip),
-        kept.mark_text(dy=-11, fontSize=10, color=TAKEN).encode(text="label:N"),
+        *(
+            kept.transform_filter(f"datum.side == {side}")
+            .mark_text(align=align, dx=dx, dy=dy, fontSize=10, color=INK)
+            .encode(text="label:N")
+            for side, (align, dx, dy) in enumerate(SIDES)
+        ),
     ).properties(width=WIDTH, height=HEIGHT)
     return _finished(chart, found, path, more="filled and joined: no other setting is better in both")
 
@@ -138,6 +142,9 @@ AXES = {
     "k": "k (least people in a class)", "l": "l (least different sensitive values in a class)",
     "t": "t (greatest distance of a class from the table)", "suppression": "suppression (share of records left out)",
 }  # fmt: skip
+SIDES = (("left", 7, -7), ("right", -7, 9))
+"""Where the labels of the front stand, by turns: above to the right and below to the left, where nothing else is."""
+LEGEND = {"orient": "bottom", "columns": 1}
 PERCENT = {"format": "%", "gridColor": "#eeeeee"}
 
 
@@ -157,13 +164,13 @@ def _around(rows: list[dict[str, Any]], name: str) -> dict[str, Any]:
     """A scale that ends a little beyond the points, so that their labels have room."""
     low, high = min(row[name] for row in rows), max(row[name] for row in rows)
     room = max(0.08 * (high - low), 0.01)
-    return {"domain": [low - room, high + room], "nice": False, "zero": False}
+    return {"domain": [max(low - room, 0.0), min(high + room, 1.02)], "nice": False, "zero": False}
 
 
 def _finished(chart: Any, found: Balance, path: Path | None, more: str = "") -> Any:
     seeds = f", means of {found.seeds} seeds" if found.seeds > 1 else ""
-    title = {"text": f"{found.records:,} records{seeds}", "anchor": "start", **({"subtitle": more} if more else {})}
-    chart = chart.properties(title=title).configure_axis(titleLimit=0, labelLimit=0).configure_view(stroke=None)
+    title = {"text": f"{found.records:,} records{seeds}", **({"subtitle": more} if more else {})}
+    chart = chart.properties(title=title).configure_view(stroke=None)
     if path is not None:
         save(chart, path)
     return chart
