@@ -26,6 +26,7 @@ class FindingEntry(TypedDict):
     unit: NotRequired[str]
     reason: NotRequired[str]
     detail: NotRequired[dict[str, Any]]
+    baselines: NotRequired[dict[str, Number]]
 
 
 class ColumnEntry(TypedDict):
@@ -113,6 +114,21 @@ class Verified(Printed):
 
     holds: bool
     findings: Findings
+
+
+class QueryEntry(TypedDict):
+    """The query of a model, or why there is none."""
+
+    model: str
+    column: str | None
+    sql: NotRequired[str]
+    reason: NotRequired[str]
+
+
+class VerifyingQueries(Printed):
+    """Queries that verify a release without Shoal (`shoal verify --sql`)."""
+
+    queries: list[QueryEntry]
 
 
 class Diagnosed(Printed):
@@ -334,7 +350,7 @@ OUTPUTS: dict[str, Any] = {
     "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "balance": Balanced, "compare": Comparing,
     "demo": Demonstrated, "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed, "error": Failed,
     "evaluate": Evaluated, "hierarchy": Hierarchical, "keys": Keyed, "overlap": Overlapping, "query": Queried,
-    "sample": Sampled, "verify": Verified,
+    "sample": Sampled, "verify": Verified, "verify-sql": VerifyingQueries,
 }  # fmt: skip
 """By the `command` that the output names."""
 
