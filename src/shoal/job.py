@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from shoal import registry
 from shoal.core import dates, numbers
-from shoal.core.contracts import Algorithm, Builder, Engine, Metric, Model
+from shoal.core.contracts import Algorithm, Attack, Builder, Engine, Metric, Model
 from shoal.core.files import STANDARD, files_at
 from shoal.core.parameters import example, parameters
 from shoal.core.policy import Policy
@@ -30,6 +30,7 @@ from shoal.core.words import printable
 from shoal.errors import InputError, MissingExtraError, ParameterError, ShoalError, alternatives, quoted
 
 if TYPE_CHECKING:
+    from shoal.core.balance import Balance
     from shoal.core.dataset import Dataset
     from shoal.core.signing import SigningKey
     from shoal.diagnosis.detection import Detection
@@ -219,12 +220,27 @@ class _Output(_Strict):
     sign: str | None = None
 
 
+class _Balance(_Strict):
+    target: str | None = None
+    sweep: list[str] = []
+    utility: list[str] = []
+    privacy: list[str] = []
+    seeds: StrictInt = 1
+
+
+class _Attacks(_Strict):
+    chosen: list[dict[str, Any] | str] = []
+    threshold: StrictFloat | StrictInt | None = None
+
+
 class _File(_Strict):
     input: _Input = Field(default_factory=_Input)
     columns: dict[str, _Column] = {}
     policy: _Policy = Field(default_factory=_Policy)
     algorithm: dict[str, Any] | str = DEFAULT_ALGORITHM
     output: _Output = Field(default_factory=_Output)
+    balance: _Balance = Field(default_factory=_Balance)
+    attacks: _Attacks | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,8 +256,23 @@ class ColumnJob:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BalanceJob:
+    """What a job says of the balance of privacy and utility; what it leaves out is as `shoal.balance` has it."""
+
+    target: str | None = None
+    sweep: tuple[str, ...] = ()
+    utility: tuple[str, ...] = ()
+    privacy: tuple[str, ...] = ()
+    seeds: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
 class Job:
-    """Everything that a run needs. Without a seed one is drawn; `file` is where the job was read from."""
+    """Everything that a run needs. Without a seed one is drawn; `file` is where the job was read from.
+
+    With `attack`, the release is attacked before it is written, by the `attacks` or by every one that applies, and
+    withheld when somebody's risk is above the `attack_threshold`.
+    """
 
     file: Path | None = field(default=None, compare=False)
     input: Path | None = None
@@ -271,6 +302,10 @@ class Job:
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: Path | None = None
     sign: Path | None = None
+    balance: BalanceJob = field(default_factory=BalanceJob)
+    attack: bool = False
+    attacks: tuple[Attack, ...] = ()
+    attack_threshold: float | None = None
 
     def named(self, role: Role) -> list[str]:
         """The columns that have a role."""
@@ -410,6 +445,28 @@ class Job:
 
         return carry_out(self, run or Run(), save, signer)
 
+    def balanced(self, run: Run | None = None, *, state: Path | None = None, workers: int | None = None) -> Balance:
+        """Reads the table and finds where its privacy and utility balance, along the job's sweep."""
+        from shoal import api
+        from shoal.balancing.sweep import parsed
+
+        asked, swept = self.balance, dict[str, list[Any]]()
+        for text in asked.sweep:
+            name, values = parsed(text)
+            swept.setdefault(name, []).extend(values)
+        if not swept:
+            raise ParameterError("name what to sweep, as in --sweep k=2..20, or sweep in the job's [balance]")
+        definitions = {"utility": asked.utility, "privacy": asked.privacy}
+        given: dict[str, Any] = {
+            "suppression": self.suppression, "algorithm": self.algorithm or DEFAULT_ALGORITHM, **swept,
+            **{name: chosen for name, chosen in definitions.items() if chosen},
+        }  # fmt: skip
+        return api.balance(
+            self.read(), *self.models, target=asked.target, seeds=asked.seeds, seed=self.seed,
+            objective=self.objective, rows_are_people=self.rows_are_people, allow_plain=self.allow_plain,
+            workers=workers, state=state, run=run, **given,
+        )  # fmt: skip
+
     def toml(self, folder: Path | None = None, remarks: Iterable[str] = ()) -> str:
         """The job as a file that lies in a folder; reading it there gives the same job.
 
@@ -465,6 +522,14 @@ class Job:
                 "recoding": _text(self.recoding),
                 "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file), "sign": _text(self.sign),
             },
+            "balance": None if self.balance == BalanceJob() else {
+                "target": self.balance.target, "sweep": list(self.balance.sweep),
+                "utility": list(self.balance.utility), "privacy": list(self.balance.privacy),
+                "seeds": self.balance.seeds,
+            },
+            "attacks": {
+                "chosen": [spelled(attack) for attack in self.attacks] or None, "threshold": self.attack_threshold,
+            } if self.attack else None,
         }  # fmt: skip
 
 
@@ -538,4 +603,11 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
         recoding=resolved(file.output.recoding),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file), sign=resolved(file.output.sign),
+        balance=BalanceJob(
+            target=file.balance.target, sweep=tuple(file.balance.sweep), utility=tuple(file.balance.utility),
+            privacy=tuple(file.balance.privacy), seeds=file.balance.seeds,
+        ),
+        attack=file.attacks is not None,
+        attacks=tuple(plugin("attacks", attack) for attack in (file.attacks.chosen if file.attacks else ())),
+        attack_threshold=None if file.attacks is None else file.attacks.threshold,
     )  # fmt: skip

@@ -32,6 +32,7 @@ from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns
 
 Count = Annotated[StrictInt, Field(ge=0)]
+Share = Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)]
 
 
 class _Column(BaseModel):
@@ -100,6 +101,15 @@ def _claims(algorithm: _Algorithm) -> bool:
     return made.claims
 
 
+class _Attack(BaseModel):
+    name: StrictStr
+    success: Share
+    worst: Share
+    above: Share
+    threshold: Share
+    knew: StrictStr
+
+
 class _Unverified(BaseModel):
     k: Count
 
@@ -123,6 +133,7 @@ class _Manifest(BaseModel):
     strict: StrictBool = False
     people: _People | None = None
     signature: _Signature | None = None
+    attacks: list[_Attack] = []
 
     @model_validator(mode="after")
     def _fits_together(self) -> _Manifest:

@@ -1,12 +1,13 @@
-"""The verbs: read, detect, diagnose, ask, anonymize, compare, evaluate, attack, query, verify."""
+"""The verbs: read, detect, diagnose, ask, anonymize, compare, evaluate, attack, query, balance, verify."""
 
 from __future__ import annotations
 
 from shoal.api.anonymizing import anonymize, apply, publish, save_recoding
 from shoal.api.asking import ask, dependencies, detect, diagnose
-from shoal.api.attacking import above, attack, attempts, beside, every_attack
+from shoal.api.attacking import above, attack, attempts, beside, every_attack, public_figures
+from shoal.api.balancing import balance
 from shoal.api.comparing import compare
-from shoal.api.evaluating import columns, evaluate, quick_metrics
+from shoal.api.evaluating import columns, evaluate, every, quick_metrics
 from shoal.api.opening import open_release
 from shoal.api.querying import query
 from shoal.api.reading import HierarchySpec, read
@@ -22,6 +23,7 @@ __all__ = [
     "ask",
     "attack",
     "attempts",
+    "balance",
     "beside",
     "columns",
     "compare",
@@ -29,8 +31,10 @@ __all__ = [
     "detect",
     "diagnose",
     "evaluate",
+    "every",
     "every_attack",
     "open_release",
+    "public_figures",
     "publish",
     "query",
     "quick_metrics",

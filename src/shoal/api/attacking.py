@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,20 @@ def attempts(
     return tuple(found), reasons
 
 
+def public_figures(
+    data: Dataset, release: Release, attacks: Iterable[Attack], run: Run | None = None
+) -> list[dict[str, Any]]:
+    """The figures of attacks as a manifest may state them: what anybody could compute from the published tables.
+
+    They are held against the counts of the release, not of the whole table, which would tell about records that were
+    left out; attacks that need more than a recipient has are passed over.
+    """
+    public = replace(release, populations={}, crowd=None, members=None)
+    found = attempts(data, public, attacks, run=run)[0]
+    stated = ("name", "success", "worst", "above", "threshold", "knew")
+    return [{name: getattr(attempt, name) for name in stated} for attempt in found]
+
+
 def above(attempts: Iterable[Attempt], threshold: float) -> list[Attempt]:
     """The attempts in which somebody's risk is above a threshold."""
     return [attempt for attempt in attempts if attempt.worst > threshold + SLACK]
@@ -171,7 +186,7 @@ def _check_origin(data: Dataset, release: Release, name: str) -> None:
                 Codebook.parsed(release.hierarchy_of(column), release.holding(column).labels(column)), int
             ):
                 raise InputError(
-                    f"{name}: column {quoted(column)} has values that the table does not have; it is not a release of it"
+                    f"{name}: column {quoted(column)} has values that the table lacks; it is not a release of it"
                 ) from None
         return
     fitting = np.bincount(
