@@ -67,39 +67,45 @@ class Minimality(Attack):
         groups = release.view.groups()
         if not groups.sensitive:
             raise NotDefined("there is no sensitive attribute to guess")
+        if release.policy is None:
+            raise NotDefined("there is no manifest, so the policy that the release was made for is not known")
         places = groups_of_records(dataset, release)
         try:
             return self._exact(dataset, release, groups, places, run)
         except NotDefined as reason:
             return self._counted(dataset, release, groups, places, str(reason))
 
-    def _exact(self, dataset: Dataset, release: Release, groups: Classes, places: Codes, run: Run) -> Attempt:
+    def beliefs(
+        self, dataset: Dataset, release: Release, groups: Classes, places: Codes, run: Run
+    ) -> tuple[_People, np.ndarray[Any, np.dtype[np.float64]], int, int]:
+        """The kinds of people, what is believed of each (the probability of each value), and how many worlds were
+        possible and are left; raises `NotDefined` where they cannot be tried."""
         if len(groups.sensitive) > 1:
             raise NotDefined("there are several sensitive attributes")
         (histogram,) = groups.sensitive
         people = _People.of(dataset, places, histogram)
         tables = people.tables(self.worlds)
         rerun = Rerun.of(dataset, release, run)
-        weights, shares = 0, np.zeros((len(people.sizes), people.width))
-        possible = 0
+        possible = left = 0
+        shares = np.zeros((len(people.sizes), people.width))
         for tried, table in enumerate(tables):
             run.report(tried / len(tables), "trying other tables")
             ways = people.ways(table)
             possible += ways
             if rerun.fits(people.spread(table, rerun), run):
-                weights += ways
+                left += ways
                 shares += ways * np.array(table, np.float64)
-        beliefs = shares / (weights * people.sizes[:, None])
+        return people, shares / (left * people.sizes[:, None]), possible, left
+
+    def _exact(self, dataset: Dataset, release: Release, groups: Classes, places: Codes, run: Run) -> Attempt:
+        people, beliefs, possible, left = self.beliefs(dataset, release, groups, places, run)
+        (histogram,) = groups.sensitive
         return Attempt.over(
             beliefs.max(axis=1), people.sizes, threshold=self.threshold, **_told(histogram),
-            detail={
-                "exact": True, "worlds": possible, "left": weights, "naive": _naive(histogram),
-            },
+            detail={"exact": True, "worlds": possible, "left": left, "naive": _naive(histogram)},
         )  # fmt: skip
 
-    def _counted(
-        self, dataset: Dataset, release: Release, groups: Classes, places: Codes, reason: str
-    ) -> Attempt:
+    def _counted(self, dataset: Dataset, release: Release, groups: Classes, places: Codes, reason: str) -> Attempt:
         histogram = groups.sensitive[0]
         for other in groups.sensitive[1:]:
             histogram = other if _naive(other) > _naive(histogram) else histogram
@@ -235,6 +241,9 @@ def _would_be_split(
         sizes = np.bincount(sides[sides >= 0], minlength=2 * count).reshape(count, 2)
         large = sizes.min(axis=1) >= max(policy.least, 1)
         possible |= large
-        holds = policy.holds(dataset.partitioned(sides, 2 * count, seed=policy.seed)).reshape(count, 2)
-        kept |= large & holds.all(axis=1)
+        there, numbers = np.unique(sides, return_inverse=True)
+        numbers, there = numbers.astype(np.int32) - int(there[0] < 0), there[there >= 0]
+        holds = np.zeros(2 * count, np.bool_)
+        holds[there] = policy.holds(dataset.partitioned(numbers, len(there), seed=policy.seed))
+        kept |= large & holds.reshape(count, 2).all(axis=1)
     return possible & ~kept

@@ -180,8 +180,8 @@ class Recoding:
     """A plan, the form that it is published in, with the form's `options`, and facts worth knowing.
 
     `hulls` says of attributes how a range follows from the records of its class: the `interval` from the least to the
-    greatest, or the closest common ancestor in the `hierarchy`. Whoever knows that reads values from the ends of a range.
-    An attribute is not there where a range does not depend on them: at a level, or on a grid.
+    greatest, or the closest common ancestor in the `hierarchy`. Whoever knows that reads values from the ends of a
+    range. An attribute is not there where a range does not depend on them: at a level, or on a grid.
 
     A full-domain search also tells its `levels` and its `trail`: the level vectors that it checked, in order, and
     whether each one satisfied the policy. A perturbation has no plan: `changed` has the new values of columns,

@@ -107,7 +107,10 @@ class Rerun:
         for part, table in release.tables.items():
             names = [name for name in table.names if name not in plain]
             classes = table.group(names, ())
-            labels = [np.array([*table.labels(name), None], object)[keys] for name, keys in zip(names, classes.keys, strict=True)]
+            labels = [
+                np.array([*table.labels(name), None], object)[keys]
+                for name, keys in zip(names, classes.keys, strict=True)
+            ]
             rows = zip(*(column.tolist() for column in labels), strict=True)
             found[part] = dict(zip(rows, classes.sizes.tolist(), strict=True))
         return found
