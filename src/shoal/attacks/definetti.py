@@ -98,7 +98,7 @@ class Definetti(Attack):
             raise NotDefined("there are too many different sensitive values to learn about each")
         entries = drawn[histogram.owners]
         times = histogram.counts[entries]
-        owners, values = (np.repeat(part[entries], times) for part in (histogram.owners, histogram.values))
+        owners, values = np.repeat(histogram.owners[entries], times), np.repeat(histogram.values[entries], times)
         buckets = Buckets(places[inside], columns[:, inside], owners, values, len(histogram.population))
         beliefs, steps = learned(buckets, self, generator, run)
         truth = truths[inside]

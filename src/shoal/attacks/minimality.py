@@ -242,8 +242,9 @@ def _would_be_split(
         large = sizes.min(axis=1) >= max(policy.least, 1)
         possible |= large
         there, numbers = np.unique(sides, return_inverse=True)
-        numbers, there = numbers.astype(np.int32) - int(there[0] < 0), there[there >= 0]
+        index: Codes = (numbers - int(there[0] < 0)).astype(np.int32)
+        there = there[there >= 0]
         holds = np.zeros(2 * count, np.bool_)
-        holds[there] = policy.holds(dataset.partitioned(numbers, len(there), seed=policy.seed))
+        holds[there] = policy.holds(dataset.partitioned(index, len(there), seed=policy.seed))
         kept |= large & holds.reshape(count, 2).all(axis=1)
     return possible & ~kept
