@@ -67,6 +67,13 @@ path = "out/release.parquet"
 plot = "out/release.svg"
 pseudonyms = "keyed"
 key_file = "secret.key"
+sign = "sign.pem"
+[balance]
+target = "remark"
+sweep = ["k=2..20", "algorithm=oka"]
+utility = ["c4.5"]
+privacy = ["highest-risk"]
+seeds = 3
 """
 
 

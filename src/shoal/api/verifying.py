@@ -12,13 +12,19 @@ from shoal.core.contracts import Engine
 from shoal.core.files import sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.release import Release, people_in
+from shoal.core.signing import PublicKey, checked
+from shoal.diagnosis.published_sql import Query, queries
 from shoal.errors import InputError, NotDefined, ShoalError
 
 
-def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
+def verify(
+    path: str | Path, *, key: PublicKey | str | Path | None = None, engine: Engine | str | None = None
+) -> Findings:
     """Checks a release file against its manifest alone: unchanged, complete, and every model still holds.
 
-    Neither the original table nor the hierarchies are needed.
+    Neither the original table nor the hierarchies are needed. With the holder's public `key`, or the file of it, the
+    manifest must be signed by that holder: anybody can make a manifest, and whoever changes a release can change its
+    manifest too.
 
     Example:
         >>> import shoal, tempfile
@@ -38,6 +44,9 @@ def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
     hashes = {entry["part"]: entry["sha256"] for entry in stated["tables"]}
     same = all(sha256(place) == hashes[part] for part, place in places.items())
     unchanged = Finding(name="unchanged", value="yes" if same else "no", holds=same, how="SHA-256 of every file")
+    found = checked(stated, PublicKey.load(key) if isinstance(key, (str, Path)) else key)
+    signature = () if found is None else (found,)
+    intact = Findings((unchanged, *signature))
     try:
         release = as_published(path, stated, chosen)
         rows = Finding(
@@ -48,11 +57,40 @@ def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
         counts = (release.counts_agree(),) if release.populations else ()
         assert release.policy is not None
         kept = release.verify(release.policy, as_far_as_known=True)
-        return Findings((*kept, *_people_found(release, stated), rows, *counts, unchanged))
+        return Findings((*kept, *_people_found(release, stated), rows, *counts, *intact))
     except ShoalError:
-        if same:
+        if intact.holds:
             raise
-        return Findings((unchanged,))  # it was changed into something that cannot be measured: the answer is no
+        return intact  # it was changed into something that cannot be measured: the answer is no
+
+
+def verification_sql(
+    path: str | Path, dialect: str = "duckdb", *, table: str = "release", engine: Engine | str | None = None
+) -> tuple[Query, ...]:
+    """A query for each model that the manifest of a release states, for whoever wants to verify it without Shoal.
+
+    Each gives the worst level of a class, the bound, and 1 or 0 for whether every class keeps it. They are about the
+    main table by the name that is given; further parts have theirs after it, as in `release_sensitive`. All columns
+    must be text there, and missing values NULL. A model for which there is no query has the reason.
+
+    Example:
+        >>> import shoal, tempfile
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"])
+        >>> path = Path(tempfile.mkdtemp()) / "release.csv"
+        >>> _ = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="mondrian").write(path)
+        >>> [query] = shoal.verification_sql(path, "sqlite")
+        >>> import sqlite3
+        >>> connection = sqlite3.connect(":memory:")
+        >>> _ = connection.execute("CREATE TABLE release (age TEXT, sex TEXT, race TEXT)")
+        >>> import csv
+        >>> rows = [(row["age"], row["sex"], row["race"]) for row in csv.DictReader(path.open())]
+        >>> _ = connection.executemany("INSERT INTO release VALUES (?, ?, ?)", rows)
+        >>> level, bound, holds = connection.execute(query.sql).fetchone()
+        >>> level >= bound, holds
+        (True, 1)
+    """
+    path = Path(path)
+    return queries(as_published(path, manifest.load(path), job.engine(engine)), table, dialect)
 
 
 def _people_found(release: Release, stated: Mapping[str, Any]) -> tuple[Finding, ...]:

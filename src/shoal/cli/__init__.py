@@ -14,17 +14,20 @@ from shoal.cli import (
     anonymize,
     apply,
     attack,
+    balance,
     compare,
     demo,
     diagnose,
     evaluate,
     hierarchy,
     journal,
+    keys,
     options,
     output,
     overlap,
     query,
     schema,
+    serve,
     verify,
 )
 from shoal.cli.signals import interruptible
@@ -50,10 +53,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (diagnose, anonymize, apply, compare, evaluate, attack, query, verify, hierarchy, demo, schema):
+for command in (
+    diagnose, anonymize, apply, compare, evaluate, attack, query, balance, verify, hierarchy, demo, schema, serve,
+):  # fmt: skip
     name = command.__name__.rpartition(".")[2]
     app.command(name=name)(journal.kept(name, options.taken_apart(command.run)))
 app.add_typer(overlap.app, name="overlap")
+app.add_typer(keys.app, name="keys")
 
 
 def _version(wanted: bool) -> None:

@@ -26,6 +26,7 @@ class FindingEntry(TypedDict):
     unit: NotRequired[str]
     reason: NotRequired[str]
     detail: NotRequired[dict[str, Any]]
+    baselines: NotRequired[dict[str, Number]]
 
 
 class ColumnEntry(TypedDict):
@@ -113,6 +114,21 @@ class Verified(Printed):
 
     holds: bool
     findings: Findings
+
+
+class QueryEntry(TypedDict):
+    """The query of a model, or why there is none."""
+
+    model: str
+    column: str | None
+    sql: NotRequired[str]
+    reason: NotRequired[str]
+
+
+class VerifyingQueries(Printed):
+    """Queries that verify a release without Shoal (`shoal verify --sql`)."""
+
+    queries: list[QueryEntry]
 
 
 class Diagnosed(Printed):
@@ -234,6 +250,63 @@ class Comparing(Printed):
     seed: int
 
 
+class SpreadEntry(TypedDict):
+    """A share over the seeds."""
+
+    mean: Share
+    least: Share
+    greatest: Share
+
+
+class PointEntry(TypedDict):
+    """A setting of a sweep; what was swept (k, l, t, suppression, algorithm) stands beside. `reason` says why there is
+    no release, or no figure."""
+
+    k: NotRequired[int]
+    l: NotRequired[int | float]  # noqa: E741
+    t: NotRequired[float]
+    suppression: NotRequired[Share]
+    algorithm: NotRequired[str]
+    utility: Share | None
+    privacy: Share | None
+    measures: dict[str, SpreadEntry | None]
+    baseline: Share | None
+    classes: list[int | None]
+    suppressed: list[int | None]
+    seconds: float
+    reason: str | None
+
+
+class FrontEntry(TypedDict):
+    """The settings that no other one beats in utility without losing privacy, or the other way round."""
+
+    utility: str
+    privacy: str
+    points: list[dict[str, Any]]
+
+
+class Balanced(Printed):
+    """Where privacy and utility balance (`shoal balance`): `balance` has the swept parameter and the `value` of both,
+    and is null where the curves do not meet; `closest` then says where they come closest."""
+
+    points: list[PointEntry]
+    balance: dict[str, Any] | None
+    crossings: list[dict[str, Any]]
+    closest: list[dict[str, Any]]
+    fronts: list[FrontEntry]
+    recommended: dict[str, Any] | None
+    advice: list[str]
+    records: int
+    target: str | None
+    seeds: int
+    seed: int
+    definitions: dict[str, str]
+    original: Share | None
+    figures: NotRequired[str]
+    plot: NotRequired[str]
+    plane: NotRequired[str]
+
+
 class Queried(Printed):
     """An estimate from a release (`shoal query`); what the form does not allow is null."""
 
@@ -256,6 +329,14 @@ class Overlapping(Printed):
     fewer_than: NotRequired[int | None]
 
 
+class Keyed(Printed):
+    """A public key (`shoal keys`); of a new pair also its files."""
+
+    fingerprint: str
+    public: str
+    files: NotRequired[list[str]]
+
+
 class Failed(TypedDict):
     """Whatever a command prints when it fails; where no release satisfies a policy, the closest attempt."""
 
@@ -266,9 +347,10 @@ class Failed(TypedDict):
 
 
 OUTPUTS: dict[str, Any] = {
-    "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "compare": Comparing, "demo": Demonstrated,
-    "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed, "error": Failed, "evaluate": Evaluated,
-    "hierarchy": Hierarchical, "overlap": Overlapping, "query": Queried, "sample": Sampled, "verify": Verified,
+    "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "balance": Balanced, "compare": Comparing,
+    "demo": Demonstrated, "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed, "error": Failed,
+    "evaluate": Evaluated, "hierarchy": Hierarchical, "keys": Keyed, "overlap": Overlapping, "query": Queried,
+    "sample": Sampled, "verify": Verified, "verify-sql": VerifyingQueries,
 }  # fmt: skip
 """By the `command` that the output names."""
 

@@ -38,6 +38,10 @@ SLACK = 1e-12
 keeps the bound; whatever else this lets through differs from a tie by less than anyone can use."""
 
 
+UNBOUNDED = "1e300"
+"""What stands for infinity in SQL, which has no number for it."""
+
+
 class Model(Parametrized, ABC):
     """A privacy model: gives every class a level and bounds it by a parameter. The worst class decides.
 
@@ -179,8 +183,18 @@ class Model(Parametrized, ABC):
         the class, `prior` in the whole table; `size` and `records` count the class and the table, `most` is the
         greatest n of the class, and `tail` the sum of n over this value and all that are no more frequent. `mass` and
         `whole` sum n over the class and the table, which differs where people are counted and have several values.
+
+        The query of a release knows more: `chosen` is 1 where the model is about the value, else 0; `ahead` sums
+        n/mass − prior/whole over this value and all before it; `apart` is the value's part of the distance of the class
+        from the table along the hierarchy; `twins` counts the values that occur as often in every class. Where
+        `sql_every` holds, the aggregate is over all values of the table, n being 0 where a class lacks one.
         """
         return None
+
+    @property
+    def sql_every(self) -> bool:
+        """Whether `sql` is also over values that a class lacks."""
+        return False
 
     def check_people(self) -> None:
         """Raises when it would take records for people."""
@@ -194,6 +208,10 @@ class Model(Parametrized, ABC):
 
 class Metric(Parametrized, ABC):
     """A measure of what a release lost, or of what it is still good for."""
+
+    quick: ClassVar[bool] = True
+    """Whether it takes next to no time once classes are known. Every release is measured by the quick ones when it is
+    made; `evaluate` measures by all."""
 
     @abstractmethod
     def score(self, dataset: Dataset, release: Release) -> Finding:
@@ -536,9 +554,11 @@ class Form(Parametrized, ABC):
 class Attempt:
     """How often an attack succeeds, how often the same guess does without the release, and the worst record.
 
-    `above` is the share of the people whose risk is above the `threshold`. `control` is the success of the same attack
-    on people who were held out of the release. Attacks on classes are computed, not sampled, and have no `interval`;
-    that of a sampled success is Wilson's. `knew` says what the attacker knew, `meaning` what the figures mean.
+    The `baseline` is the best guess without the release; `random` is that of somebody who guesses as often as a value
+    occurs. `above` is the share of the people whose risk is above the `threshold`. `control` is the success of the
+    same attack on people who were held out of the release. Attacks on classes are computed, not sampled, and have no
+    `interval`; that of a sampled success is Wilson's. `knew` says what the attacker knew, `meaning` what the figures
+    mean.
     """
 
     name: str
@@ -549,14 +569,40 @@ class Attempt:
     threshold: float
     knew: str
     meaning: str
+    random: float | None = None
     control: float | None = None
     interval: tuple[float, float] | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def over(
+        cls, risks: NDArray[np.float64], people: Counts, *, threshold: float, hits: float | None = None, **told: Any
+    ) -> Attempt:
+        """The attempt whose risk is `risks[g]` for each of `people[g]` people: its success is the mean, or `hits` of
+        all people where that is known without rounding. What rounding alone carries past the threshold is at it."""
+        everybody = int(people.sum())
+        risks = np.where(np.abs(risks - threshold) <= SLACK, threshold, risks)
+        counted = risks[people > 0]
+        worst = float(counted.max(initial=0.0))
+        expected = float(risks @ people) if hits is None else hits
+        return cls(
+            success=min(expected / everybody, worst) if everybody else 0.0,
+            worst=worst,
+            above=int(people[risks > threshold].sum()) / everybody if everybody else 0.0,
+            threshold=threshold,
+            **told,
+        )
+
+    @property
+    def gains(self) -> bool:
+        """Whether the release helps the attacker at all."""
+        return self.success > self.baseline * (1 + SLACK)
+
     def as_dict(self) -> dict[str, Any]:
         """The attempt as JSON holds it."""
-        optional = ("control", "interval", "detail")
-        return {name: value for name, value in vars(self).items() if name not in optional or value not in (None, {})}
+        optional = ("random", "control", "interval", "detail")
+        told = {name: value for name, value in vars(self).items() if name not in optional or value not in (None, {})}
+        return {**told, "gains": self.gains}
 
 
 @dataclass(frozen=True, kw_only=True)
