@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from shoal import job, registry
@@ -12,10 +14,13 @@ from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.release import Release
 from shoal.core.run import Run
+from shoal.core.seen import Seen, naming, seen
 from shoal.errors import NotDefined
 
 NOTHING = Known()
 """An attacker who has the release alone."""
+KEY_BITS = 128
+"""Of the key with which people are hashed while releases lie beside one another."""
 
 
 def attack(
@@ -36,7 +41,8 @@ def attack(
         release: the release, or the path of its file.
         attacks: the attacks, as objects or as text such as `"prosecutor:threshold=0.09"`.
         external: a table about people that the attacker has, read with the quasi-identifiers that it shares.
-        earlier: earlier releases of the same people.
+        earlier: earlier releases of some of the same people: releases that were made here, also of other tables, or
+            paths of files, whose people are found in the table by their quasi-identifiers.
         held_out: people like those of the table who are not in the release, to measure by.
         run: is told how far the work is, and can stop it.
 
@@ -47,12 +53,29 @@ def attack(
         True
     """
     opened = release if isinstance(release, Release) else open_release(release, data)
-    releases = tuple(each if isinstance(each, Release) else open_release(each, data) for each in earlier)
-    known = Known(external=external, earlier=releases, held_out=held_out)
+    known = replace(knowing(data, opened, earlier), external=external, held_out=held_out)
     if attacks:
         chosen = [job.plugin("attacks", attack) for attack in attacks]
         return tuple(attack.attempt(data, opened, known, run or Run()) for attack in chosen)
     return every_attack(data, opened, known, run)[0]
+
+
+def knowing(data: Dataset, release: Release | str | Path, earlier: Sequence[Release | str | Path]) -> Known:
+    """An attacker who has earlier releases too. Raises `NotDefined` where nobody can say who is where in them."""
+    if not earlier:
+        return NOTHING
+    opened = release if isinstance(release, Release) else open_release(release, data)
+    by, key = naming(data), secrets.randbits(KEY_BITS)
+
+    def laid(each: Release | str | Path, place: int) -> Seen:
+        name = f"earlier release {place}" if isinstance(each, Release) else Path(each).name
+        found = each if isinstance(each, Release) else open_release(each, data, earlier=True)
+        return seen(found.origin or data, found, by=by, key=key, name=name)
+
+    return Known(
+        earlier=tuple(laid(each, place) for place, each in enumerate(earlier, start=1)),
+        later=seen(opened.origin or data, opened, by=by, key=key, name="the release"),
+    )
 
 
 def every_attack(

@@ -109,6 +109,9 @@ class EmbeddedTable:
         rows = self._listing(quasi, seed)
         return tuple(self.codes(name)[rows] for name in names)
 
+    def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
+        return row_hashes(self._loaded(names).items(), key)[self._listing(quasi, seed)]
+
     def numbers(self, names: Sequence[str], seed: int) -> dict[str, Floats]:
         order, found = self._order(seed), {}
         for name in names:
