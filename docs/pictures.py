@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import shoal
-from shoal.plots import comparison, diagnosis, exposure, lattice
+from shoal.plots import comparison, diagnosis, lattice, release
 
 IMAGES = Path(__file__).parent / "images"
 ADULT = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country", "salary-class")
@@ -45,8 +45,8 @@ def draw(folder: Path = IMAGES) -> list[Path]:
         seed=1,
     )
     return [
-        exposure.class_sizes(whole.summary, local.classes, k=5, path=folder / "adult-exposure.svg"),
-        exposure.class_sizes(admissions.summary, visits.classes, k=5, path=folder / "admissions-classes.svg"),
+        release.picture(whole, local, folder / "adult-exposure.svg"),
+        release.picture(admissions, visits, folder / "admissions-classes.svg"),
         diagnosis.picture(shoal.ask(shoal.read(many, quasi=many.columns), k=5), folder / "many-columns.svg"),
         diagnosis.picture(shoal.ask(few, k=5), folder / "borders.svg"),
         diagnosis.picture(shoal.ask(few, attributes=["age", "sex"], delta="ask"), folder / "curve.svg"),

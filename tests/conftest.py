@@ -6,12 +6,15 @@ from __future__ import annotations
 import random
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "contract"))
+sys.path.insert(0, str(Path(__file__).parent))
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "adult"
 LACKING = "they need the reference data beside the repository"
@@ -23,6 +26,26 @@ def reference() -> Path:
     if not REFERENCE.is_dir():
         pytest.skip(LACKING)
     return REFERENCE
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real browser, one for the tests of a file: while it runs, no test can run an event loop of its own."""
+    import browser as browsers
+
+    if not browsers.CHROMIUM.exists() or find_spec("playwright") is None:
+        pytest.skip("they need a browser: Chromium and playwright")
+    with browsers.started() as running:
+        yield running
+
+
+@pytest.fixture
+def looking(browser: Any) -> Iterator[Any]:
+    """A fresh page that notes what it does: `looking.open(path or address)`, then ask `.quiet`, `.elsewhere`."""
+    import browser as browsers
+
+    with browsers.looking(browser) as seen:
+        yield seen
 
 
 @pytest.fixture(autouse=True)

@@ -19,6 +19,7 @@ _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
     "Comparison": "comparison",
     "Finding": "finding", "Findings": "finding", "Schema": "schema", "Pseudonyms": "pseudonyms", "Run": "run",
+    "SigningKey": "signing", "PublicKey": "signing",
 }  # fmt: skip
 
 

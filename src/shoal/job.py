@@ -31,6 +31,7 @@ from shoal.errors import InputError, MissingExtraError, ParameterError, ShoalErr
 
 if TYPE_CHECKING:
     from shoal.core.dataset import Dataset
+    from shoal.core.signing import SigningKey
     from shoal.diagnosis.detection import Detection
     from shoal.outcome import Outcome
 
@@ -215,6 +216,7 @@ class _Output(_Strict):
     plot: str | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: str | None = None
+    sign: str | None = None
 
 
 class _File(_Strict):
@@ -268,6 +270,7 @@ class Job:
     plot: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: Path | None = None
+    sign: Path | None = None
 
     def named(self, role: Role) -> list[str]:
         """The columns that have a role."""
@@ -331,7 +334,7 @@ class Job:
             names = [*self.named(Role.QUASI), *self.named(Role.SENSITIVE)]
             paths += [self.hierarchies / f"{name}{ending}" for name in names for ending in ENDINGS]
         tables = [] if self.input is None else files_at(self.input)
-        return [*paths, *tables, *(path for path in (self.file, self.key_file) if path is not None)]
+        return [*paths, *tables, *(path for path in (self.file, self.key_file, self.sign) if path is not None)]
 
     def reading(self) -> dict[str, Any]:
         """How the file of the table is read."""
@@ -379,10 +382,11 @@ class Job:
             return Pseudonyms(key=os.environb[b"SHOAL_KEY"].strip())
         raise ParameterError("keyed pseudonyms need a key: give --key-file, or set SHOAL_KEY in the environment")
 
-    def run(self, run: Run | None = None, *, save: Path | None = None) -> Outcome:
+    def run(self, run: Run | None = None, *, save: Path | None = None, signer: SigningKey | None = None) -> Outcome:
         """Reads the table, anonymizes and measures it, and writes every file of the job together at the very end.
 
-        `save` is where the job itself is written, with the seed that was drawn. Whatever goes wrong, also a cancelled
+        `save` is where the job itself is written, with the seed that was drawn. The `signer` is the key in the file
+        that the job says to `sign` with, where somebody unlocked it already. Whatever goes wrong, also a cancelled
         run, changes no file.
 
         Example:
@@ -404,7 +408,7 @@ class Job:
         """
         from shoal.outcome import carry_out
 
-        return carry_out(self, run or Run(), save)
+        return carry_out(self, run or Run(), save, signer)
 
     def toml(self, folder: Path | None = None, remarks: Iterable[str] = ()) -> str:
         """The job as a file that lies in a folder; reading it there gives the same job.
@@ -459,7 +463,7 @@ class Job:
             "output": {
                 "path": _text(self.output), "manifest": _text(self.manifest), "plot": _text(self.plot),
                 "recoding": _text(self.recoding),
-                "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file),
+                "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file), "sign": _text(self.sign),
             },
         }  # fmt: skip
 
@@ -533,5 +537,5 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
         recoding=resolved(file.output.recoding),
-        pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),
+        pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file), sign=resolved(file.output.sign),
     )  # fmt: skip

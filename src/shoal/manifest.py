@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import (
@@ -104,6 +104,12 @@ class _Unverified(BaseModel):
     k: Count
 
 
+class _Signature(BaseModel):
+    algorithm: Literal["Ed25519"]
+    key: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
+    value: StrictStr
+
+
 class _Manifest(BaseModel):
     unverified: _Unverified | None = None
     form: StrictStr
@@ -116,6 +122,7 @@ class _Manifest(BaseModel):
     sensitive: dict[str, _Sensitive]
     strict: StrictBool = False
     people: _People | None = None
+    signature: _Signature | None = None
 
     @model_validator(mode="after")
     def _fits_together(self) -> _Manifest:
@@ -144,12 +151,19 @@ class _Manifest(BaseModel):
         return self
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON none of whose names occurs twice: readers would differ in which of the two they believe."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a name occurs twice")
+    return dict(pairs)
+
+
 def load(path: Path) -> dict[str, Any]:
     """What the manifest beside a release says, when it is one and its parts fit together."""
     beside = manifest_path(path)
     recover(beside.parent)
     try:
-        stated = json.loads(beside.read_text(encoding="utf-8"))
+        stated = json.loads(beside.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except OSError:
         raise InputError(f"{beside.name}: there is no manifest beside the release") from None
     except (ValueError, RecursionError):

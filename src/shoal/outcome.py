@@ -21,6 +21,7 @@ from shoal.core.release import Release, manifest_path
 from shoal.core.rule import Rule
 from shoal.core.run import Run
 from shoal.core.sentences import released
+from shoal.core.signing import SigningKey
 from shoal.errors import OutputError, ParameterError
 from shoal.job import DEFAULT_ALGORITHM, Job, check_policy, plugin
 from shoal.plots.drawing import check_picture
@@ -48,18 +49,20 @@ class Outcome:
         return released(self.findings, self.columns, self.release.records, self.release.published.records)
 
 
-def carry_out(job: Job, run: Run, save: Path | None) -> Outcome:
+def carry_out(job: Job, run: Run, save: Path | None, signer: SigningKey | None = None) -> Outcome:
     """Runs a job. Files are checked before any work is done, and change only when all of it is."""
     if job.output is None:
         raise OutputError("name the file for the release with -o, or - for the standard output")
     if not sent(job):
         if job.manifest is not None:
             raise ParameterError("the manifest lies beside the release; name its file only with -o -")
-        return _carried_out(job, job.output, run, save)
+        return _carried_out(job, job.output, run, save, signer)
     if job.manifest is None:
+        if job.sign is not None:
+            raise ParameterError("what is signed is the manifest; name a file for it with --manifest")
         tell("the release has no manifest, without which nobody can verify it; name a file for one with --manifest")
     with TemporaryDirectory(prefix="shoal-") as folder:
-        return _carried_out(job, Path(folder) / "release.csv", run, save)
+        return _carried_out(job, Path(folder) / "release.csv", run, save, signer)
 
 
 def sent(job: Job) -> bool:
@@ -67,10 +70,12 @@ def sent(job: Job) -> bool:
     return str(job.output) == STANDARD
 
 
-def _carried_out(job: Job, output: Path, run: Run, save: Path | None) -> Outcome:
+def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: SigningKey | None) -> Outcome:
     started = time.perf_counter()
     others = [path for path in (save, job.plot, job.recoding) if path is not None]
     _check(job, output, others)
+    if job.sign is not None:
+        signer = signer or SigningKey.load(job.sign)
     pseudonyms = job.replacement()
     data = job.read()
     run.check()
@@ -100,7 +105,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None) -> Outcome
     run.report(1.0, "writing")
     check_outputs([*parts, *others], job.reads())
     with replacing_all(*parts, *others) as places:
-        release.put(output, places[: len(parts)])
+        release.put(output, places[: len(parts)], signer)
         beside = dict(zip(others, places[len(parts) :], strict=True))
         if save is not None:
             beside[save].write_text(job.toml(save.parent), encoding="utf-8")

@@ -67,6 +67,7 @@ path = "out/release.parquet"
 plot = "out/release.svg"
 pseudonyms = "keyed"
 key_file = "secret.key"
+sign = "sign.pem"
 """
 
 

@@ -12,13 +12,18 @@ from shoal.core.contracts import Engine
 from shoal.core.files import sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.release import Release, people_in
+from shoal.core.signing import PublicKey, checked
 from shoal.errors import InputError, NotDefined, ShoalError
 
 
-def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
+def verify(
+    path: str | Path, *, key: PublicKey | str | Path | None = None, engine: Engine | str | None = None
+) -> Findings:
     """Checks a release file against its manifest alone: unchanged, complete, and every model still holds.
 
-    Neither the original table nor the hierarchies are needed.
+    Neither the original table nor the hierarchies are needed. With the holder's public `key`, or the file of it, the
+    manifest must be signed by that holder: anybody can make a manifest, and whoever changes a release can change its
+    manifest too.
 
     Example:
         >>> import shoal, tempfile
@@ -38,6 +43,9 @@ def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
     hashes = {entry["part"]: entry["sha256"] for entry in stated["tables"]}
     same = all(sha256(place) == hashes[part] for part, place in places.items())
     unchanged = Finding(name="unchanged", value="yes" if same else "no", holds=same, how="SHA-256 of every file")
+    found = checked(stated, PublicKey.load(key) if isinstance(key, (str, Path)) else key)
+    signature = () if found is None else (found,)
+    intact = Findings((unchanged, *signature))
     try:
         release = as_published(path, stated, chosen)
         rows = Finding(
@@ -48,11 +56,11 @@ def verify(path: str | Path, *, engine: Engine | str | None = None) -> Findings:
         counts = (release.counts_agree(),) if release.populations else ()
         assert release.policy is not None
         kept = release.verify(release.policy, as_far_as_known=True)
-        return Findings((*kept, *_people_found(release, stated), rows, *counts, unchanged))
+        return Findings((*kept, *_people_found(release, stated), rows, *counts, *intact))
     except ShoalError:
-        if same:
+        if intact.holds:
             raise
-        return Findings((unchanged,))  # it was changed into something that cannot be measured: the answer is no
+        return intact  # it was changed into something that cannot be measured: the answer is no
 
 
 def _people_found(release: Release, stated: Mapping[str, Any]) -> tuple[Finding, ...]:

@@ -20,6 +20,7 @@ from shoal.cli import (
     evaluate,
     hierarchy,
     journal,
+    keys,
     options,
     output,
     overlap,
@@ -54,6 +55,7 @@ for command in (diagnose, anonymize, apply, compare, evaluate, attack, query, ve
     name = command.__name__.rpartition(".")[2]
     app.command(name=name)(journal.kept(name, options.taken_apart(command.run)))
 app.add_typer(overlap.app, name="overlap")
+app.add_typer(keys.app, name="keys")
 
 
 def _version(wanted: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from shoal.cli import journal, options, output
+from shoal.cli import journal, keys, options, output
 
 if TYPE_CHECKING:
     from shoal.job import Job
@@ -91,6 +91,7 @@ class Written:
     key_file: Annotated[Path | None, typer.Option("--key-file", help="The file with the key of keyed pseudonyms.")] = (
         None
     )
+    sign: keys.Sign = None
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -114,6 +115,7 @@ class Written:
             pseudonyms=self.pseudonyms,
             key_file=self.key_file,
             plot=self.plot,
+            sign=self.sign,
         )
 
 
@@ -132,8 +134,9 @@ def run(
     from shoal.outcome import sent
 
     made = written.applied(wanted.applied(table.made()))
+    signer = keys.unlocked(made.sign)
     with output.watching() as watched:
-        outcome = made.run(watched, save=written.save_job)
+        outcome = made.run(watched, save=written.save_job, signer=signer)
     output.tell(outcome.notes)
     journal.note(summary=outcome.summary, files=[str(path) for path in outcome.files])
     # A release that goes to the standard output is all that goes there.

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli import options, output
+from shoal.cli import keys, options, output
 
 
 def run(
     recoding: Annotated[Path, typer.Argument(help="The recoding, as anonymize --save-recoding wrote it.")],
     source: options.Source,
     target: options.Output = None,
+    sign: keys.Sign = None,
     as_json: options.Json = False,
 ) -> None:
     """Recode new records as those of a release were, and verify them on their own; nothing is written otherwise.
@@ -32,13 +33,14 @@ def run(
         raise InputError("name the table with the new records after the recoding")
     if target is None:
         raise OutputError("name the file for the release with -o")
-    check_outputs([target, manifest_path(target)], [recoding, *made.reads()])
+    check_outputs([target, manifest_path(target)], [recoding, *made.reads(), *([] if sign is None else [sign])])
+    signer = keys.unlocked(sign)
     with output.watching() as watched:
         release = api.apply(
             recoding, made.input, **made.reading(), neutralize_formulas=made.neutralize_formulas, engine=made.engine,
             run=watched,
         )  # fmt: skip
-        manifest = release.write(target)
+        manifest = release.write(target, sign=signer)
     assert release.policy is not None
     findings = release.verify(release.policy)
     summary = released(findings, (), release.records, release.published.records)

@@ -28,7 +28,7 @@ def run(
     import shoal
     from shoal.core.sentences import exposed, released, risk, verified
     from shoal.errors import MissingExtraError
-    from shoal.plots.drawing import check_picture
+    from shoal.plots.drawing import check_picture, save
     from shoal.plots.exposure import class_sizes
 
     if target is not None:
@@ -56,7 +56,8 @@ def run(
     summary = released(losses, columns, data.records, release.published.records)
     files = {"release": str(written), "manifest": str(manifest)}
     if picture is not None:
-        files["picture"] = str(class_sizes(data.summary, release.classes, k=k, path=picture))
+        sizes = class_sizes({"original": data.summary, "release": release.classes}, k=k)
+        files["picture"] = str(save(sizes, picture))
     if as_json:
         found = {"diagnosis": before.as_dict(), "verification": held.as_dict(), "evaluation": losses.as_dict()}
         described = [column.as_dict() for column in columns]

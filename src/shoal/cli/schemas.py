@@ -256,6 +256,14 @@ class Overlapping(Printed):
     fewer_than: NotRequired[int | None]
 
 
+class Keyed(Printed):
+    """A public key (`shoal keys`); of a new pair also its files."""
+
+    fingerprint: str
+    public: str
+    files: NotRequired[list[str]]
+
+
 class Failed(TypedDict):
     """Whatever a command prints when it fails; where no release satisfies a policy, the closest attempt."""
 
@@ -268,7 +276,8 @@ class Failed(TypedDict):
 OUTPUTS: dict[str, Any] = {
     "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "compare": Comparing, "demo": Demonstrated,
     "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed, "error": Failed, "evaluate": Evaluated,
-    "hierarchy": Hierarchical, "overlap": Overlapping, "query": Queried, "sample": Sampled, "verify": Verified,
+    "hierarchy": Hierarchical, "keys": Keyed, "overlap": Overlapping, "query": Queried, "sample": Sampled,
+    "verify": Verified,
 }  # fmt: skip
 """By the `command` that the output names."""
 

@@ -12,6 +12,9 @@ from shoal.cli import journal, options, output
 
 def run(
     release: Annotated[Path | None, typer.Argument(help="The release file; its manifest lies beside it.")] = None,
+    key: Annotated[
+        Path | None, typer.Option("--key", help="The holder's public key: the manifest must be signed by it.")
+    ] = None,
     job: options.JobFile = None,
     as_json: options.Json = False,
 ) -> None:
@@ -24,7 +27,7 @@ def run(
     path = release or (jobs.load(job).output if job is not None else None)
     if path is None:
         raise InputError("name the release file")
-    findings = api.verify(path)
+    findings = api.verify(path, key=key)
     journal.note(summary=verified(findings))
     if as_json:
         found = {"summary": verified(findings), "holds": findings.holds, "findings": findings.as_dict()}

@@ -199,6 +199,21 @@ class Classes:
         known whose a record is, every record is a person."""
         return self.sizes if self.people is None else self.people.distinct
 
+    def crowds(self) -> tuple[Counts, Counts]:
+        """How many people hide among how many: each number that occurs, ascending, and the people whose smallest class
+        has so many. Whoever is in several classes is found in the smallest of them most easily.
+
+        Example:
+            >>> summarize(["sex"], [np.array([0, 0, 1], np.int32)], [2]).crowds()
+            (array([1, 2]), array([1, 2]))
+        """
+        if self.people is None:
+            sizes, counts = np.unique(self.sizes, return_counts=True)
+            return sizes, sizes * counts
+        smallest = np.full(len(self.people.population), np.iinfo(np.int64).max)
+        np.minimum.at(smallest, self.people.values, self.headcounts[self.people.owners])
+        return np.unique(smallest[np.unique(self.people.values)], return_counts=True)
+
     def histogram(self, column: str | None = None) -> Histogram:
         """The histogram of a sensitive attribute; without a name, of the only one there is."""
         named = [histogram for histogram in self.sensitive if column in (None, histogram.column)]

@@ -24,6 +24,7 @@ from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Recoding, Spelling
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Schema
+from shoal.core.signing import SigningKey
 from shoal.core.words import in_html
 from shoal.errors import InputError, NotDefined, PeopleUnknown, VerificationError
 
@@ -366,8 +367,9 @@ class Release:
         """Every file that `write` makes at a path: the tables, and last the manifest."""
         return (*(part_path(path, part) for part in self.tables), manifest_path(path))
 
-    def put(self, path: Path, places: Sequence[Path]) -> None:
-        """Writes the files of a release to places of their own, reads them as a recipient does and verifies them."""
+    def put(self, path: Path, places: Sequence[Path], signer: SigningKey | None = None) -> None:
+        """Writes the files of a release to places of their own, reads them as a recipient does, verifies them and
+        signs the manifest."""
         for table, place in zip(self.tables.values(), places, strict=False):
             table.write(place)
         read = replace(
@@ -377,20 +379,22 @@ class Release:
         if self.policy is not None and not read.verify(self.policy).holds:
             raise VerificationError(f"{path.name}: the file as it would be read breaks the policy and is withheld")
         hashes = [sha256(place) for place in places[:-1]]
-        text = json.dumps(read.manifest(hashes), indent=2, ensure_ascii=False)
+        stated = read.manifest(hashes)
+        text = json.dumps(stated if signer is None else signer.signed(stated), indent=2, ensure_ascii=False)
         places[-1].write_text(text + "\n", encoding="utf-8")
 
-    def write(self, path: str | Path) -> Path:
+    def write(self, path: str | Path, *, sign: SigningKey | str | Path | None = None) -> Path:
         """Writes the release, and beside it the manifest, whose path it returns.
 
         All files are written beside their places first and take them together; when anything goes wrong the old ones
-        stay as they were.
+        stay as they were. With `sign`, a signing key or the file of one, the manifest is signed.
         """
         path = Path(path)
+        signer = SigningKey.load(sign) if isinstance(sign, (str, Path)) else sign
         self.engine.check_format(path)
         files = self.files(path)
         with replacing_all(*files) as places:
-            self.put(path, places)
+            self.put(path, places, signer)
         return files[-1]
 
     def manifest(self, hashes: Sequence[str]) -> dict[str, Any]:

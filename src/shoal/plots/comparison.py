@@ -6,10 +6,7 @@ from pathlib import Path
 
 from shoal.core.comparison import Comparison
 from shoal.errors import ParameterError
-from shoal.plots.drawing import altair, save
-
-PANEL = 220
-COLOURS = ("#2a6f97", "#e07a3f", "#5b8c5a", "#8d5a97", "#e9c46a", "#444444", "#7fb7be", "#d1495b")
+from shoal.plots.drawing import PANEL, SERIES, SHAPES, altair, save
 
 
 def picture(found: Comparison, path: Path) -> Path:
@@ -40,14 +37,18 @@ def picture(found: Comparison, path: Path) -> Path:
         else library.X("algorithm:N", sort=algorithms, title=None, axis={"labelAngle": -30, "labelLimit": 240})
     )
     colour = library.Color(
-        "algorithm:N", sort=algorithms, title=None, scale={"domain": algorithms, "range": list(COLOURS)},
-        legend={"orient": "bottom", "columns": 2, "labelLimit": 400},
+        "algorithm:N", sort=algorithms, title=None, scale={"domain": algorithms, "range": list(SERIES)},
+        legend={"orient": "bottom", "columns": 2},
     )  # fmt: skip
     base = library.Chart().encode(
         x=across, y=library.Y("value:Q", title=None), color=colour,
         tooltip=["algorithm:N", "models:N", "k:Q", "measure:N", library.Tooltip("value:Q", format=".4~f")],
     )  # fmt: skip
-    drawn = base.mark_line(point={"size": 60}) if len(sizes) > 1 else base.mark_bar()
+    marks = library.Shape(
+        "algorithm:N", sort=algorithms, title=None, scale={"domain": algorithms, "range": list(SHAPES)}
+    )
+    lines = library.layer(base.mark_line(), base.mark_point(size=60, filled=True, opacity=1).encode(shape=marks))
+    drawn = lines if len(sizes) > 1 else base.mark_bar()
     title = f"{found.records:,} records: what each algorithm loses, and its seconds"
     more = f"{lacking} of {len(found)} combinations have no release" if lacking else ""
     chart = (

@@ -9,14 +9,14 @@ from typing import Any
 from shoal.diagnosis.every_set import PerSet
 from shoal.diagnosis.questions import Answer, Sets
 from shoal.errors import ParameterError
-from shoal.plots.drawing import altair, save
+from shoal.plots.drawing import BLUE, GREY, HEIGHT, ORANGE, PALE, WIDTH, altair, save
 
 LATTICE = 10
 """Attributes up to which the whole lattice is drawn; beyond it, the borders."""
 LABELLED = 5
 ROWS = 60
 """Sets of a border that are drawn."""
-GOOD, BAD, OPEN = "#2a6f97", "#e07a3f", "#bbbbbb"
+GOOD, BAD, OPEN = BLUE, ORANGE, GREY
 
 
 def picture(answer: Answer, path: Path) -> Path:
@@ -48,7 +48,7 @@ def curve(answer: Answer) -> Any:
             y=library.Y("delta:Q", title="share of records left out (δ)", axis={"format": "%"}),
             tooltip=["level:Q", library.Tooltip("delta:Q", format=".2%")],
         )
-        .properties(width=560, height=280)
+        .properties(width=WIDTH, height=HEIGHT)
     )
 
 
@@ -112,7 +112,7 @@ def lattice(answer: Answer) -> Any:
             for below in combinations(chosen, len(chosen) - 1)
             if below
         ]
-        edges = library.Chart(library.Data(values=lines)).mark_rule(color="#dddddd")
+        edges = library.Chart(library.Data(values=lines)).mark_rule(color=PALE)
         layers.insert(0, edges.encode(x=x, x2="x2:Q", y=y, y2="size2:Q"))
     return library.layer(*layers).properties(width=760, height=(90 if len(names) <= LABELLED else 60) * len(names))
 

@@ -1,4 +1,7 @@
-"""The drawing library, loaded when it is needed, and pictures as files."""
+"""The drawing library, loaded when it is needed; colours and sizes of every picture; and pictures as files.
+
+A picture is one chart: a notebook shows it, `save` writes it as a file, `svg` gives it to a page.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,29 @@ from shoal.errors import MissingExtraError, OutputError
 FORMATS = (".svg", ".png", ".html", ".json")
 MENU = {"export": True, "source": False, "compiled": False, "editor": False}
 """Of a page: what shows the data writes them into a page of its own as they are, and the editor is elsewhere."""
+
+BLUE, ORANGE, INK, GREY, PALE = "#2a6f97", "#e07a3f", "#333333", "#bbbbbb", "#dddddd"
+"""Blue is what is kept and orange what is not: they differ for every kind of colour vision, and in lightness."""
+SERIES = (BLUE, ORANGE, "#444444", "#7fb7be", "#8d5a97", "#e9c46a", "#d1495b", "#5b8c5a")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+"""Of lines and points side by side, in this order. A shape goes with each colour, so that a grey print tells them
+apart too."""
+WIDTH, HEIGHT, PANEL = 560, 280, 220
+"""Pixels: of a picture, and of a panel where there are several."""
+
+_THEME: dict[str, dict[str, Any]] = {
+    "title": {"anchor": "start", "fontSize": 14, "subtitleFontSize": 12, "subtitleColor": INK, "offset": 12},
+    "axis": {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": 260, "titleLimit": 0},
+    "legend": {
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelLimit": 0,
+        "symbolLimit": 0,
+    },
+    "header": {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 0},
+}
+"""Of every picture, unless it says otherwise. Names are never cut off in a legend."""
 
 
 def altair() -> Any:
@@ -32,6 +58,14 @@ def check_picture(path: Path) -> None:
     altair()
 
 
+def drawn(chart: Any) -> Any:
+    """A chart as every picture looks, without what the drawing library cannot bear in a text."""
+    told = _printable(chart.to_dict())
+    own = told.get("config", {})
+    themed = {part: {**settings, **own.get(part, {})} for part, settings in _THEME.items()}
+    return altair().Chart.from_dict({**told, "config": {**own, **themed}})
+
+
 def save(chart: Any, path: Path) -> Path:
     """Writes a chart in the format that the ending names.
 
@@ -39,10 +73,18 @@ def save(chart: Any, path: Path) -> Path:
     """
     check_picture(path)
     page = {"inline": True, "embed_options": {"actions": MENU}, "json_kwds": {"cls": _Embedded}}
-    drawn = altair().Chart.from_dict(_printable(chart.to_dict()))
+    whole = drawn(chart)
     with replacing(path) as file:
-        drawn.save(str(file), **(page if path.suffix == ".html" else {}))
+        whole.save(str(file), **(page if path.suffix == ".html" else {}))
     return path
+
+
+def svg(chart: Any) -> str:
+    """A chart as text that stands in a page."""
+    altair()
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(drawn(chart).to_dict()))
 
 
 class _Embedded(json.JSONEncoder):

@@ -9,12 +9,12 @@ import numpy as np
 
 from shoal.core.lattice import Lattice, Node
 from shoal.errors import ParameterError
-from shoal.plots.drawing import altair, save
+from shoal.plots.drawing import BLUE, GREY, PALE, altair, save
 
 MOST_NODES = 1500
 MOST_LABELS = 120
 TAKEN, SATISFIES, BREAKS, PRUNED = "taken", "satisfies the policy", "breaks the policy", "not checked"
-COLOURS = {TAKEN: "#d1495b", SATISFIES: "#2a6f97", BREAKS: "#e9c46a", PRUNED: "#d9d9d9"}
+COLOURS = {TAKEN: "#d1495b", SATISFIES: BLUE, BREAKS: "#e9c46a", PRUNED: PALE}
 
 
 def lattice(hierarchies: Any, recoding: Any, path: Path) -> Path:
@@ -73,7 +73,7 @@ def _drawn(library: Any, nodes: Lattice, states: dict[Node, str]) -> Any:
     up = library.Y("height:Q", title="height", axis={"tickMinStep": 1, "grid": False, "format": "d"})
     lines = (
         library.Chart(library.Data(values=steps))
-        .mark_rule(color="#bbbbbb", strokeWidth=0.5)
+        .mark_rule(color=GREY, strokeWidth=0.5)
         .encode(x=across, y=up, x2="x2:Q", y2="height2:Q")
     )
     base = library.Chart(library.Data(values=points)).encode(x=across, y=up)

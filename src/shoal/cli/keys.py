@@ -1,0 +1,95 @@
+"""`shoal keys`: make a pair of keys that signs and checks manifests, or look at one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import options, output
+
+if TYPE_CHECKING:
+    from shoal.core.signing import PublicKey, SigningKey
+
+app = typer.Typer(help="Keys that sign releases, so that recipients see who made them.", no_args_is_help=True)
+
+Sign = Annotated[
+    Path | None,
+    typer.Option(
+        "--sign", help="Sign the manifest with this key (shoal keys new); its passphrase: SHOAL_PASSPHRASE, or asked."
+    ),
+]
+
+
+@app.command()
+def new(
+    path: Annotated[Path, typer.Argument(help="The file for the signing key; the public one gets .pub beside it.")],
+    passphrase: Annotated[
+        bool, typer.Option("--passphrase", help="Encrypt the key; the passphrase is asked for, or in SHOAL_PASSPHRASE.")
+    ] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Make a pair of keys: one that signs, which only its owner can read, and a public one that checks."""
+    from shoal.core.files import check_outputs
+    from shoal.core.signing import SigningKey, public_path
+
+    check_outputs([path, public_path(path)])
+    made = SigningKey.new()
+    private, public = made.save(path, _chosen() if passphrase else None)
+    summary = f"{private} signs: keep it secret. {public} checks: give it to recipients."
+    _tell(as_json, summary, made.public, files=[str(private), str(public)])
+
+
+@app.command()
+def show(
+    path: Annotated[Path, typer.Argument(help="The file of either key of a pair.")], as_json: options.Json = False
+) -> None:
+    """Show the public key of a pair and its fingerprint, which holder and recipient compare."""
+    from shoal.core.signing import PublicKey
+    from shoal.errors import InputError
+
+    try:
+        public = PublicKey.load(path)
+    except InputError:
+        made = unlocked(path)
+        assert made is not None
+        public = made.public
+    _tell(as_json, f"Fingerprint of {path.name}: {public.fingerprint}", public)
+
+
+def unlocked(path: Path | None) -> SigningKey | None:
+    """The signing key in a file; a passphrase that the environment lacks is asked for where somebody can answer."""
+    from shoal.core.signing import PASSPHRASE, SigningKey, encrypted
+
+    if path is None:
+        return None
+    asked = PASSPHRASE not in os.environ and sys.stdin.isatty() and path.is_file() and encrypted(path.read_bytes())
+    return SigningKey.load(path, _asked(f"Passphrase of {path.name}") if asked else None)
+
+
+def _chosen() -> bytes:
+    """The passphrase for a new key."""
+    from shoal.core.signing import PASSPHRASE
+    from shoal.errors import ParameterError
+
+    if PASSPHRASE in os.environ:
+        return os.environb[PASSPHRASE.encode()]
+    if not sys.stdin.isatty():
+        raise ParameterError(f"nobody can be asked for the passphrase here; set it in {PASSPHRASE}")
+    return _asked("Passphrase", twice=True)
+
+
+def _asked(prompt: str, *, twice: bool = False) -> bytes:
+    answer: str = typer.prompt(prompt, hide_input=True, confirmation_prompt=twice, err=True)
+    return answer.encode()
+
+
+def _tell(as_json: bool, summary: str, public: PublicKey, **more: list[str]) -> None:
+    if as_json:
+        output.emit("keys", {"summary": summary, "fingerprint": public.fingerprint, "public": public.pem, **more})
+        return
+    output.say(summary, style="bold")
+    output.say(f"Fingerprint: {public.fingerprint}" if more else public.pem.rstrip())

@@ -1,0 +1,82 @@
+"""A real browser that looks at pages: it notes what goes wrong in them, and lets nothing leave the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+AT_HOME = ("127.0.0.1", "localhost", "")
+"""Hosts that a page may ask: a server of the test itself, or none at all."""
+
+
+@dataclass
+class Seen:
+    """What a page did: what it asked for besides itself, what it wrote to the console, and what it raised."""
+
+    page: Any
+    requests: list[str] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+
+    def open(self, address: str | Path) -> Any:
+        """The page at an address, or of a file, once everything in it is there."""
+        self.page.goto(address.resolve().as_uri() if isinstance(address, Path) else address, wait_until="networkidle")
+        return self.page
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """What it asked of other machines."""
+        return [address for address in self.requests if urlparse(address).hostname not in (*AT_HOME, None)]
+
+    @property
+    def quiet(self) -> bool:
+        """Whether it wrote no error, raised nothing and asked nothing of the person."""
+        return not (self.console or self.errors or self.dialogs)
+
+
+@contextmanager
+def started() -> Iterator[Any]:
+    """A browser; it ends with the block."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(ARGUMENTS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def looking(browser: Any, **settings: Any) -> Iterator[Seen]:
+    """A fresh page of a browser that notes everything; requests to other machines are noted and cut off."""
+    context = browser.new_context(**settings)
+    seen = Seen(context.new_page())
+    seen.page.on("request", lambda request: seen.requests.append(request.url))
+    seen.page.on("console", lambda said: seen.console.append(said.text) if said.type in ("error", "warning") else None)
+    seen.page.on("pageerror", lambda error: seen.errors.append(str(error)))
+
+    def dismissed(dialog: Any) -> None:
+        seen.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    seen.page.on("dialog", dismissed)
+    context.route(lambda address: urlparse(address).hostname not in (*AT_HOME, None), lambda route: route.abort())
+    try:
+        yield seen
+    finally:
+        context.close()
