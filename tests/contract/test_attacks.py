@@ -9,11 +9,12 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from making import by_form, cases, small, tells_no_value
+from making import by_form, cases, earlier, small, tells_no_value
 
 import shoal
 from shoal import registry
-from shoal.core.contracts import Attempt, Known
+from shoal.api import knowing
+from shoal.core.contracts import Attempt
 from shoal.core.parameters import parameters
 from shoal.core.run import Run
 from shoal.errors import NotDefined
@@ -26,12 +27,13 @@ class TestAttack:
         attack, made = registry.make("attacks", name, dict(example)), 0
         for release in by_form().values():
             try:
-                found = attack.attempt(small(), release, Known(), Run())
+                found = attack.attempt(small(), release, knowing(small(), release, earlier()), Run())
             except NotDefined as reason:
                 assert len(str(reason)) > 20 and tells_no_value(str(reason))
                 with pytest.raises(NotDefined, match=re.escape(str(reason))):
-                    shoal.attack(small(), release, attack)
-                assert name not in {attempt.name for attempt in shoal.attack(small(), release)}
+                    shoal.attack(small(), release, attack, earlier=earlier())
+                made_all = shoal.attack(small(), release, earlier=earlier())
+                assert name not in {attempt.name for attempt in made_all}
                 continue
             made += 1
             assert isinstance(found, Attempt) and found.name == name and found.knew and found.meaning
@@ -41,7 +43,7 @@ class TestAttack:
             assert (found.above > 0) == (found.worst > found.threshold)
             assert tells_no_value(repr(found))
             json.dumps(dataclasses.asdict(found), allow_nan=False)
-            assert shoal.attack(small(), release, attack) == (found,)
+            assert shoal.attack(small(), release, attack, earlier=earlier()) == (found,)
         assert made, "it can be tried on no form at all"
 
     def test_a_higher_threshold_leaves_fewer_above(self, name: str, example: Any) -> None:
@@ -53,7 +55,7 @@ class TestAttack:
             with suppress(NotDefined):
                 for threshold in (0.0, 0.1, 0.3, 0.6, 1.0):
                     attack = registry.make("attacks", name, {**example, "threshold": threshold})
-                    shares.append(attack.attempt(small(), release, Known(), Run()).above)
+                    shares.append(attack.attempt(small(), release, knowing(small(), release, earlier()), Run()).above)
                 assert shares == sorted(shares, reverse=True) and shares[-1] == 0
                 compared += 1
         assert compared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.api.anonymizing import anonymize, apply, publish, save_recoding
 from shoal.api.asking import ask, dependencies, detect, diagnose
-from shoal.api.attacking import attack, every_attack
+from shoal.api.attacking import attack, every_attack, knowing
 from shoal.api.comparing import compare
 from shoal.api.evaluating import columns, evaluate
 from shoal.api.opening import open_release
@@ -27,6 +27,7 @@ __all__ = [
     "diagnose",
     "evaluate",
     "every_attack",
+    "knowing",
     "open_release",
     "publish",
     "query",

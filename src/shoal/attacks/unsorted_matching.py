@@ -11,7 +11,7 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes, Counts, group
+from shoal.core.grouping import Codes, Groups, group
 from shoal.core.joining import laid_out
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
@@ -29,7 +29,8 @@ class UnsortedMatching(Attack):
     both. Pairs at random fit too, now and then; what is beyond that is the share of rows whose order was `kept`, so
     `success` is that share, and 1 over the number of rows for all others. Nobody's rows are more exposed than
     anybody else's, so `worst` is the same. `detail` has the share of pairs that `fit`, the share that would
-    `by_chance`, and the `k` of the rows joined by their numbers. Of several earlier releases the one that gives most away counts.
+    `by_chance`, and the `k` of the rows joined by their numbers. Of several earlier releases the one that gives most
+    away counts.
 
     Releases that Shoal makes are in an order that follows from what they say, so this fails on them. Does not try
     other orders, such as that of a column; needs generalized releases of the same number of rows.
@@ -74,36 +75,48 @@ class UnsortedMatching(Attack):
 
 def _matched(first: Seen, second: Seen, run: Run) -> tuple[float, float, float, int]:
     """The share of rows whose order was kept, the share of pairs that fit one person, that of pairs at random, and the
-    fewest rows that are joined alike."""
-    classes = [_row_classes(each) for each in (first, second)]
-    people = beside([first, second], [first.groups, second.groups])
-    both = people.places[:, (people.places >= 0).all(axis=0)]
+    fewest rows that are joined alike. Rows that say the same in both releases need no order to be joined, so they do
+    not count."""
+    classes, alike = _row_classes(first, second)
     radices = [int(codes.max()) + 1 for codes in classes]
-    there = group(list(both), radices).keys
+    people = beside([first, second], [first.groups, second.groups])
+    there = group(list(people.places[:, (people.places >= 0).all(axis=0)]), radices).keys
     run.check()
     values = _common_values(first, second)
-    held = [group([codes, value], [radix, int(value.max()) + 1]) for codes, value, radix in zip(
-        classes, values, radices, strict=True)]  # fmt: skip
-    rows = len(classes[0])
-    keys = there[0].astype(np.int64) * radices[1] + there[1]
-    pairs = classes[0].astype(np.int64) * radices[1] + classes[1]
-    fits = np.isin(pairs, keys) & (values[0] == values[1])
-    fit, chance = float(fits.mean()), _meetings(there, held[0].keys, held[0].counts, held[1].keys, held[1].counts)
-    chance /= rows * rows
-    kept = (fit - chance) / (1 - chance) if chance < 1 else 0.0
+    width = int(max(each.max() for each in values)) + 1
+    held = [group([codes, value], [radix, width]) for codes, value, radix in zip(classes, values, radices, strict=True)]
+    keys, pairs, same = (
+        codes[0].astype(np.int64) * radices[1] + codes[1] for codes in (there, np.stack(classes), alike)
+    )
+    agree = values[0] == values[1]
+    counted = ~(np.isin(pairs, same) & agree)
+    fit = float((np.isin(pairs, keys) & agree)[counted].mean()) if counted.any() else 0.0
+    open_pairs = len(pairs) ** 2 - _meetings(alike, *held)
+    chance = _meetings(there[:, ~np.isin(keys, same)], *held) / open_pairs if open_pairs else 1.0
+    kept = (fit - chance) / (1 - chance) if chance < 1 and counted.any() else 0.0
     return kept, fit, chance, int(np.unique(pairs, return_counts=True)[1].min())
 
 
-def _row_classes(each: Seen) -> Codes:
-    """The class of each published row, in the order of the table, numbered as the view numbers them."""
-    release = each.release
-    assert release is not None
-    if each.classes is not each.groups:
-        raise NotDefined("this form has no row with what is published of a person, so rows cannot be matched")
-    table, quasi = release.published, release.schema.quasi
-    index = group([table.codes(name) for name in quasi], [len(table.labels(name)) for name in quasi], index=True).index
-    assert index is not None
-    return index
+def _row_classes(first: Seen, second: Seen) -> tuple[list[Codes], Codes]:
+    """The class of each published row of both releases, in the order of the tables, numbered as the views number them;
+    and which class of the one says the same as which of the other."""
+    found, texts = [], []
+    for each in (first, second):
+        release = each.release
+        assert release is not None
+        if each.classes is not each.groups:
+            raise NotDefined("this form has no row with what is published of a person, so rows cannot be matched")
+        table, quasi = release.published, second.release.schema.quasi if second.release else ()
+        if release.schema.quasi != quasi:
+            raise NotDefined("the releases have other quasi-identifiers, so that rows cannot be compared")
+        held = group([table.codes(name) for name in quasi], [len(table.labels(name)) for name in quasi], index=True)
+        assert held.index is not None
+        found.append(held.index)
+        labels = [np.array([*table.labels(name), None], object)[:-1] for name in quasi]
+        cells = [label[codes].tolist() for label, codes in zip(labels, held.keys, strict=True)]
+        texts.append({row: at for at, row in enumerate(zip(*cells, strict=True))})
+    both = [(at, texts[1][row]) for row, at in texts[0].items() if row in texts[1]]
+    return found, np.array(both, np.int32).reshape(-1, 2).T
 
 
 def _common_values(first: Seen, second: Seen) -> tuple[Codes, Codes]:
@@ -127,14 +140,13 @@ def _common_values(first: Seen, second: Seen) -> tuple[Codes, Codes]:
     return found[0], found[1]
 
 
-def _meetings(pairs: Codes, left: Codes, left_counts: Counts, right: Codes, right_counts: Counts) -> float:
+def _meetings(pairs: Codes, left: Groups, right: Groups) -> float:
     """How many pairs of rows of the two tables are in one of the pairs of classes and have the same values."""
-    width = int(max(left[1].max(), right[1].max())) + 1
-    starts = np.searchsorted(left[0], np.arange(int(left[0].max()) + 2))
+    width = int(max(left.keys[1].max(), right.keys[1].max())) + 1
+    starts = np.searchsorted(left.keys[0], np.arange(int(left.keys[0].max()) + 2))
     times = np.diff(starts)[pairs[0]]
     at = np.arange(int(times.sum())) + np.repeat(starts[pairs[0]] - np.cumsum(times) + times, times)
-    keys = right[0].astype(np.int64) * width + right[1]
-    wanted = np.repeat(pairs[1], times).astype(np.int64) * width + left[1][at]
+    keys = right.keys[0].astype(np.int64) * width + right.keys[1]
+    wanted = np.repeat(pairs[1], times).astype(np.int64) * width + left.keys[1][at]
     found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    met = np.where(keys[found] == wanted, right_counts[found], 0)
-    return float((left_counts[at] * met).sum())
+    return float((left.counts[at] * np.where(keys[found] == wanted, right.counts[found], 0)).sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,6 +19,10 @@ def run(
             help="The attack, NAME:key=value,… ; repeatable (default: every one that applies).",
             autocompletion=options.names_of("attacks"),
         ),
+    ] = None,
+    earlier: Annotated[
+        list[Path] | None,
+        typer.Option("--earlier", help="An earlier release of some of the same people; repeatable."),
     ] = None,
     threshold: Annotated[
         float | None,
@@ -45,9 +50,10 @@ def run(
     with output.watching() as run:
         reasons: dict[str, str] = {}
         if chosen:
-            attempts = api.attack(data, made.output, *chosen, run=run)
+            attempts = api.attack(data, made.output, *chosen, earlier=earlier or (), run=run)
         else:
-            attempts, reasons = api.every_attack(data, made.output, run=run)
+            known = api.knowing(data, made.output, earlier or ())
+            attempts, reasons = api.every_attack(data, made.output, known, run=run)
     summary = attacked(attempts, reasons)
     if threshold is not None and not attempts:
         raise NotDefined(f"nothing can be held against --threshold. {summary}")

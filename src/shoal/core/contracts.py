@@ -572,11 +572,13 @@ class Attempt:
 class Known:
     """What an attacker has beside the release: an `external` table about people, with the quasi-identifiers that it
     shares with the release; `earlier` releases about some of the same people, laid beside this one as `later`; and, to
-    measure by, people who were `held_out` of the release."""
+    measure by, people who were `held_out` of the release. Where releases cannot be laid beside one another, there are
+    none, and the `obstacle` says why."""
 
     external: Dataset | None = None
     earlier: tuple[Seen, ...] = ()
     later: Seen | None = None
+    obstacle: str = ""
     held_out: Dataset | None = None
 
 

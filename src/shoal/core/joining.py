@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shoal.core.contracts import SLACK, Known
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Floats
-from shoal.core.seen import NOWHERE, Beside, Seen, beside
+from shoal.core.seen import Beside, Seen, beside
 from shoal.errors import NotDefined
 
 Chosen = NDArray[np.bool_]
@@ -19,7 +19,8 @@ Chosen = NDArray[np.bool_]
 def laid_out(known: Known) -> tuple[Seen, ...]:
     """The earlier releases and, last, the one that is attacked."""
     if not known.earlier or known.later is None:
-        raise NotDefined("there is no earlier release to lay beside this one; name it with --earlier, or keep a ledger")
+        nothing = "there is no earlier release to lay beside this one; name it with --earlier, or keep a ledger"
+        raise NotDefined(known.obstacle or nothing)
     return (*known.earlier, known.later)
 
 
@@ -54,10 +55,4 @@ def linked(releases: Sequence[Seen]) -> tuple[str, ...]:
 def gained(together: Floats, apart: Floats, threshold: float) -> Chosen:
     """Whose risk is above a threshold with all releases, and was lower with each of them alone."""
     found: Chosen = (together > threshold + SLACK) & (together > apart + SLACK)
-    return found
-
-
-def nobody(places: Codes) -> Chosen:
-    """Who is in no place."""
-    found: Chosen = places == NOWHERE
     return found
