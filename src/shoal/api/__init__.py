@@ -6,7 +6,7 @@ from shoal.api.anonymizing import anonymize, apply, publish, save_recoding
 from shoal.api.asking import ask, dependencies, detect, diagnose
 from shoal.api.attacking import attack, every_attack, knowing
 from shoal.api.comparing import compare
-from shoal.api.evaluating import columns, evaluate
+from shoal.api.evaluating import columns, evaluate, quick_metrics
 from shoal.api.opening import open_release
 from shoal.api.querying import query
 from shoal.api.reading import HierarchySpec, read
@@ -31,6 +31,7 @@ __all__ = [
     "open_release",
     "publish",
     "query",
+    "quick_metrics",
     "read",
     "save_recoding",
     "sql",

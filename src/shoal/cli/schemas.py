@@ -26,6 +26,7 @@ class FindingEntry(TypedDict):
     unit: NotRequired[str]
     reason: NotRequired[str]
     detail: NotRequired[dict[str, Any]]
+    baselines: NotRequired[dict[str, Number]]
 
 
 class ColumnEntry(TypedDict):

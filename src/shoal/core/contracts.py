@@ -196,6 +196,10 @@ class Model(Parametrized, ABC):
 class Metric(Parametrized, ABC):
     """A measure of what a release lost, or of what it is still good for."""
 
+    quick: ClassVar[bool] = True
+    """Whether it takes next to no time once classes are known. Every release is measured by the quick ones when it is
+    made; `evaluate` measures by all."""
+
     @abstractmethod
     def score(self, dataset: Dataset, release: Release) -> Finding:
         """The measure of a release of a dataset."""
