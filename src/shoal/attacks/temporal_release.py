@@ -31,7 +31,7 @@ class TemporalRelease(Attack):
 
     It is the worst case: rows with the same values in all columns that stand in both releases cannot be told apart, and
     then the risk is lower. People who left count only where the earlier table is known, by a ledger or in Python; a
-    file tells how many left a class, not who.
+    file tells how many left a class, not who. Does not say what is learned of somebody who is found.
 
     Reference: L. Sweeney, k-anonymity: a model for protecting privacy, 2002; J.-W. Byun and others, Secure
     anonymization for incremental datasets, 2006.
