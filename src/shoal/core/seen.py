@@ -265,3 +265,34 @@ def _sets(people: NDArray[Any], places: Codes, count: int) -> Codes:
     found = np.full(count, NOWHERE, np.int32)
     found[there] = np.unique(sums[there], return_inverse=True)[1]
     return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class History:
+    """The earlier releases of a data set, the columns `by` which people are told apart in it, and the `key` of their
+    hashes."""
+
+    releases: tuple[Seen, ...]
+    by: tuple[str, ...]
+    key: int
+
+    def laid(self, dataset: Dataset, release: Release, name: str = "this release") -> Seen:
+        """A release of the data set beside the earlier ones."""
+        return seen(release.origin or dataset, release, by=self.by, key=self.key, name=name)
+
+    def places(self, dataset: Dataset, seed: int) -> tuple[Codes, NDArray[np.bool_], Codes]:
+        """For each earlier release and each record of a table, as `listed`: the class there, whether the record was in
+        the table at all, and the group; negative: none."""
+        ids = dataset.table.digests(self.by, self.key, dataset.schema.quasi, seed)
+        ids = ids if dataset.schema.person is not None else _apart(ids)
+        classes, groups = np.full((2, len(self.releases), len(ids)), NOWHERE, np.int32)
+        present = np.zeros(classes.shape, dtype=np.bool_)
+        for row, each in enumerate(self.releases):
+            order = np.argsort(each.ids, kind="stable")
+            at = np.minimum(np.searchsorted(each.ids[order], ids), len(order) - 1)
+            there = each.ids[order][at] == ids if len(order) else np.zeros(len(ids), dtype=np.bool_)
+            present[row] = there
+            groups[row, there] = each.groups[order][at[there]]
+            if each.classes is not None:
+                classes[row, there] = each.classes[order][at[there]]
+        return classes, present, groups
