@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from shoal.api.anonymizing import anonymize, apply, publish, save_recoding
 from shoal.api.asking import ask, dependencies, detect, diagnose
-<<<<<<< HEAD
 from shoal.api.attacking import attack, every_attack, knowing
-=======
-from shoal.api.attacking import attack, every_attack
 from shoal.api.balancing import balance
->>>>>>> main
 from shoal.api.comparing import compare
 from shoal.api.evaluating import columns, evaluate, quick_metrics
 from shoal.api.opening import open_release

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.core.dataset import Dataset
-from shoal.core.files import recover, sha256
+from shoal.core.files import check_target, recover, sha256
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.core.seen import History, Seen, naming
@@ -54,7 +54,7 @@ class Entry:
 
 
 class Ledger:
-    """A ledger in a file, which is made when there is none.
+    """A ledger in a file, which is made with the first release.
 
     Example:
         >>> import shoal, tempfile
@@ -65,14 +65,20 @@ class Ledger:
         [['k-anonymity']]
     """
 
-    def __init__(self, path: str | Path, *, create: bool = False) -> None:
+    def __init__(self, path: str | Path) -> None:
         self.store = Store(Path(path))
-        if create:
-            self.store.create()
 
     @property
     def path(self) -> Path:
         return self.store.path
+
+    def check_writable(self) -> None:
+        """Raises, before any work is done, where no entry could be made."""
+        if self.store.exists:
+            self.store.check_writable()
+            self.store.key()
+        else:
+            check_target(self.path)
 
     def entries(self) -> tuple[Entry, ...]:
         """Every release, the oldest first."""
@@ -101,6 +107,8 @@ class Ledger:
 
     def history(self, data: Dataset) -> History:
         """What was published before of the people of a table."""
+        if not self.store.exists:
+            return History((), naming(data), 0)
         by = self.store.fact("people")
         if by is not None:
             lacking = [name for name in by if name not in data.schema.names]
@@ -121,10 +129,10 @@ class Ledger:
             return None, (f"it cannot be laid beside the earlier releases: {reason}",) if history.releases else ()
         found, reasons = breaches(history.releases, later, run)
         if found:
-            listed = "; ".join(each.sentence for each in found)
+            listed, count = "; ".join(each.sentence for each in found), len(history.releases)
             raise DisclosureError(
-                f"the ledger has {len(history.releases):,} earlier release{'s' * (len(history.releases) > 1)}, and this "
-                f"one would break what they promise, so nothing was published. {listed}. {WAYS}",
+                f"the ledger has {count:,} earlier release{'s' if count > 1 else ''}, and this one would break what is "
+                f"promised, so nothing was published. {listed}. {WAYS}",
                 found,
             )
         return later, tuple(reason for reason in reasons if not reason.startswith("temporal-release"))
@@ -132,6 +140,7 @@ class Ledger:
     @contextmanager
     def publishing(self, data: Dataset, release: Release, run: Run) -> Iterator[Publication]:
         """Holds the ledger while a release is judged, written and entered; nobody else publishes in between."""
+        self.store.create()
         with self.store.locked():
             self.recover()
             history = self.history(data)
@@ -156,13 +165,14 @@ class Publication:
     later: Seen | None
     reasons: tuple[str, ...]
     number: int | None = None
+    place: Path | None = None
 
     def enter(self, manifest: dict[str, Any], place: Path | None) -> None:
         """Makes the entry; without a place the release is handed out by other means than a file."""
         store = self.ledger.store
         if store.fact("people") is None:
             store.keep_fact("people", list(self.history.by))
-        digest = manifest["tables"][0]["sha256"] if place is not None else None
+        digest, self.place = manifest["tables"][0]["sha256"] if place is not None else None, place
         self.number = store.add(
             Row(
                 number=0, made=datetime.now(UTC).isoformat(timespec="seconds"), state=PENDING,
@@ -180,7 +190,14 @@ class Publication:
     def undo(self) -> None:
         """Takes the entry out unless its file is in its place."""
         if self.number is not None:
+            if self.place is None:
+                self.ledger.store.remove(self.number)
             self.ledger.recover()
+
+
+def opened(ledger: Ledger | str | Path) -> Ledger:
+    """A ledger, or that in a file."""
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 
 def _entry(row: Row) -> Entry:
@@ -191,7 +208,7 @@ def retold(ledger: Ledger, run: Run) -> list[tuple[Entry, tuple[Breach, ...], tu
     """For each release of a ledger, what it broke together with those before it, and what could not be judged."""
     rows = ledger._rows()
     earlier: list[Seen] = []
-    found = []
+    found: list[tuple[Entry, tuple[Breach, ...], tuple[str, ...]]] = []
     for row in rows:
         entry = _entry(row)
         if row.seen is None:

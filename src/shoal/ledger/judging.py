@@ -34,8 +34,8 @@ class Breach:
         what = "what somebody has" if self.attack == "composition" else "whose a record is"
         others = " and ".join(self.earlier)
         return (
-            f"{self.attack}: together with {others} it tells {what} with up to {percent(self.worst)}, and "
-            f"{percent(self.bound)} were promised; that is about {percent(self.exposed)} of the people"
+            f"{self.attack}: together with {others} it tells {what} with up to {percent(self.worst)}, where "
+            f"{percent(self.bound)} is the limit; that exposes {percent(self.exposed)} of the people"
         )
 
     def as_dict(self) -> dict[str, Any]:

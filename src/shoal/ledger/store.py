@@ -148,7 +148,9 @@ class Store:
                 f"{newest}); update Shoal"
             )
         if version < newest and not write:
-            raise InputError(f"{self.path.name}: this ledger has the older format {version}; write to it once to upgrade")
+            raise InputError(
+                f"{self.path.name}: this ledger has the older format {version}; write to it once to upgrade"
+            )
         for at in range(version, newest):
             database.executescript(f"BEGIN IMMEDIATE;{UPGRADES[at - 1]};PRAGMA user_version = {at + 1};COMMIT;")
 
@@ -195,7 +197,16 @@ class Store:
             made = database.execute(
                 "INSERT INTO releases (made, name, state, place, sha256, manifest, obstacle, seen) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (row.made, row.name, row.state, row.place, row.sha256, json.dumps(row.manifest), row.obstacle, row.seen),
+                (
+                    row.made,
+                    row.name,
+                    row.state,
+                    row.place,
+                    row.sha256,
+                    json.dumps(row.manifest),
+                    row.obstacle,
+                    row.seen,
+                ),
             )
             return int(made.lastrowid or 0)
 
