@@ -11,7 +11,9 @@ import pytest
 import shoal
 from shoal.api import publish
 from shoal.core.policy import Policy
-from shoal.core.recoding import Recoding
+from shoal.core.recoding import Plan, Recoding
+from shoal.core.run import Run
+from shoal.ledger import Ledger
 
 FOUR = pl.DataFrame(
     {
@@ -137,3 +139,55 @@ def test_naive_release_of_a_table_that_grew_gives_bob_away() -> None:
     assert found.worst == 1.0 and found.detail["certain"] >= 1 / 16
     temporal = attacked(now, "temporal-release", [first], second)
     assert (temporal.worst, temporal.detail["came"], temporal.detail["left"]) == (1.0, 5, 5)
+
+
+class TestMInvariance:
+    """Release 1 is as published; release 2 keeps every signature with two counterfeits."""
+
+    groups = ("Bob Alice", "Andy David", "Gary Helen", "Jane Ken Linda", "Paul Steve")
+
+    def published(self, ledger: Path) -> tuple[shoal.Release, shoal.Release]:
+        then, now = of(FIRST), of({name: what for name, what in {**FIRST, **CAME}.items() if name not in LEFT})
+        models = (shoal.FrequencyLDiversity(l=2),)
+        names = [sorted({**FIRST, **CAME})[int(age) - 20] for age in then.summary.hierarchies[0].labels[0]]
+        owners = np.array([next(at for at, each in enumerate(self.groups) if name in each.split()) for name in names])
+        plan = Plan(
+            then.summary.keys, owners.astype(np.int32), owners < 0, np.zeros((0, 5), np.int32), (), by_record=True
+        )
+        first = publish(then, Recoding(plan, form="two-table"), Policy(models=models))
+        with Ledger(ledger).publishing(then, first, Run()) as publication:
+            publication.enter(first.manifest(["", ""]), None)
+        return first, shoal.anonymize(now, *models, algorithm="m-invariance", seed=1, ledger=ledger)
+
+    def signatures(self, release: shoal.Release) -> dict[str, frozenset[str]]:
+        values: dict[int, set[str]] = {}
+        for group, value, count in release.frames["sensitive"].rows():
+            assert count == 1, "all values of a group are different"
+            values.setdefault(group, set()).add(value)
+        everybody = sorted({**FIRST, **CAME})
+        return {everybody[age - 20]: frozenset(values[group]) for age, group in release.frame.rows()}
+
+    def test_signatures_stay_and_two_counterfeits_are_enough(self, tmp_path: Path) -> None:
+        first, second = self.published(tmp_path / "people.ledger")
+        before, after = self.signatures(first), self.signatures(second)
+        stayed = set(before) & set(after)
+        assert stayed == {"Bob", "David", "Gary", "Jane", "Linda", "Steve"}
+        assert all(before[name] == after[name] for name in stayed)
+        assert all(len(signature) >= 2 for signature in after.values())
+        assert second.provenance["counterfeits"] == 2 and second.suppressed == 0
+        counted = second.frames["sensitive"]["count"].sum() - second.frame.height
+        assert counted == 2, "how many there are is published"
+        assert "bronchitis" in second.frames["sensitive"]["disease"].to_list(), "a value that nobody has any more"
+
+    def test_nobody_is_known_better_than_by_one_release(self, tmp_path: Path) -> None:
+        first, second = self.published(tmp_path / "people.ledger")
+        found = shoal.attack(second.origin, second, "composition", earlier=[first])[0]
+        assert found.worst == 0.5 and found.detail["exact"] == 1.0 and found.detail["gained"] == 0.0
+
+    def test_the_file_is_verified(self, tmp_path: Path) -> None:
+        _, second = self.published(tmp_path / "people.ledger")
+        second.write(tmp_path / "second.csv")
+        assert shoal.verify(tmp_path / "second.csv").holds
+        other = (tmp_path / "second.sensitive.csv").read_text().splitlines()
+        (tmp_path / "second.sensitive.csv").write_text("\n".join(other[:-1]) + "\n")
+        assert not shoal.verify(tmp_path / "second.csv").holds

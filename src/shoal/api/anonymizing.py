@@ -103,6 +103,8 @@ def anonymize(
     run.report(0.0, "looking at the plain columns")
     plain = plain_columns(data, listed(allow_plain), run)
     plain.check()
+    if policy.history is not None:
+        data = method.remembering(data, policy.history)
     recoding = method.search(data, policy, run)
     if method.unverified:
         policy = replace(policy, models=())
@@ -111,6 +113,8 @@ def anonymize(
     check_apart(data, release.view.linked(), plain.allowed, run)
     stated = manifest.provenance(policy, method, release.form, pseudonyms, data.schema)
     stated["plain"] = plain.as_dict()
+    if recoding.counterfeits is not None:
+        stated["counterfeits"] = len(recoding.counterfeits)
     if method.unverified:
         heads = release.in_people(release.view.people()).headcounts
         stated["unverified"] = {"k": int(heads.min(initial=release.records))}

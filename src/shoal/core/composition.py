@@ -58,6 +58,7 @@ def composed(places: Codes, spreads: Sequence[Spread], *, nodes: int, independen
     best, left = problem.estimated()
     exact = left == 1
     if not independent:
+        problem.exchange(best, exact)
         problem.settle(best, exact, run)
         problem.count_out(best, exact, nodes, run)
     return Composed(found.index, found.counts, best, exact, left)
@@ -153,6 +154,28 @@ class _Problem:
         best, left = np.zeros(self.people), np.bincount(owner[weight > 0], minlength=self.people)
         np.maximum.at(best, owner, weight / np.where(sums > 0, sums, 1.0)[owner])
         return best, left.astype(np.int64)
+
+    def exchange(self, best: Floats, exact: NDArray[np.bool_]) -> None:
+        """Where all groups that hang together have the same values, each of them equally often, values can be
+        exchanged for one another in all of them at once: everybody there has each with the same probability."""
+        from shoal.kernels.worlds import components
+
+        found, number = components(self.kinds, self.groups, len(self.sizes), self.count)
+        part = found[len(self.sizes) :]  # of each group
+        marks = np.random.default_rng(0).integers(1, 2**62, self.width, dtype=np.int64)
+        sets, least, most = np.zeros(self.count, np.int64), np.full(self.count, 2**62), np.zeros(self.count, np.int64)
+        np.add.at(sets, self.owners, marks[self.values])
+        np.minimum.at(least, self.owners, self.published)
+        np.maximum.at(most, self.owners, self.published)
+        alike = np.ones(number, dtype=np.bool_)
+        first = np.zeros(number, np.int64)
+        first[part] = sets
+        alike[part[(least != most) | (first[part] != sets)]] = False
+        width = np.zeros(number, np.int64)
+        width[part] = np.diff(self.starts)
+        ours = np.flatnonzero(alike[found[: self.people]])
+        best[ours], exact[ours] = 1 / width[found[ours]], True
+        self.open[np.flatnonzero(alike[found[: len(self.sizes)]])] = False
 
     def settle(self, best: Floats, exact: NDArray[np.bool_], run: Run) -> None:
         """Gives every kind that is all that is open of a group the values that are left there, again and again."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from shoal.core.release import Release
     from shoal.core.run import Run
     from shoal.core.schema import Kind, Missing, Role, Schema
-    from shoal.core.seen import Seen
+    from shoal.core.seen import History, Seen
     from shoal.core.survey import Survey
     from shoal.core.values import Values
 
@@ -236,6 +236,10 @@ class Algorithm(Parametrized, ABC):
         """Whether what it makes need not satisfy the policy that it aims at. It is published only when that is allowed
         by name, and claims nothing."""
         return False
+
+    def remembering(self, dataset: Dataset, history: History) -> Dataset:
+        """The table with what it must know of earlier releases, such as values that nobody has now."""
+        return dataset
 
     @abstractmethod
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
