@@ -84,6 +84,11 @@ class Ledger:
         """Every release, the oldest first."""
         return tuple(_entry(row) for row in self._rows())
 
+    def enter_session(self, figures: dict[str, Any]) -> None:
+        """Enters a session of `shoal overlap`."""
+        self.store.create()
+        self.store.add_session(_now(), figures)
+
     def _rows(self) -> list[Row]:
         return [row for row in self.store.rows() if row.state == PUBLISHED or self._lies(row)]
 
@@ -175,7 +180,7 @@ class Publication:
         digest, self.place = manifest["tables"][0]["sha256"] if place is not None else None, place
         self.number = store.add(
             Row(
-                number=0, made=datetime.now(UTC).isoformat(timespec="seconds"), state=PENDING,
+                number=0, made=_now(), state=PENDING,
                 name="(handed over in memory)" if place is None else place.name,
                 place=None if place is None else os.path.relpath(place, self.ledger.path.parent),
                 sha256=digest, manifest=manifest, obstacle="; ".join(self.reasons),
@@ -193,6 +198,10 @@ class Publication:
             if self.place is None:
                 self.ledger.store.remove(self.number)
             self.ledger.recover()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def opened(ledger: Ledger | str | Path) -> Ledger:

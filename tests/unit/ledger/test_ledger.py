@@ -315,3 +315,22 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         assert "2 releases" in capsys.readouterr().out
     assert len(json.loads(Path("out.json").read_text())["releases"]) == 2
     assert run("anonymize", *table[:-1], "one.csv", "-o", "three.csv", "--k", "5") == 2
+
+
+def test_sessions_of_overlap_are_entered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame({"name": [f"p{n}" for n in range(20)]}).write_csv("mine.csv")
+    pl.DataFrame({"name": [f"p{n}" for n in range(5, 40)]}).write_csv("yours.csv")
+    assert run("overlap", "start", "mine.csv", "--column", "name", "-o", "ask", "--state", "state") == 0
+    assert run("overlap", "answer", "yours.csv", "ask", "--column", "name", "-o", "reply", "--ledger", "yours.db") == 0
+    assert (
+        run("overlap", "finish", "mine.csv", "reply", "--column", "name", "--state", "state", "--ledger", "l.db") == 0
+    )
+    (answered,), (finished,) = (Ledger(name).store.sessions() for name in ("yours.db", "l.db"))
+    assert (answered["step"], answered["other"]) == ("answer", 20)
+    assert (finished["step"], finished["own"], finished["other"]) == ("finish", 20, 35)
+    assert b"p17" not in Path("l.db").read_bytes()
+    capsys.readouterr()
+    assert run("ledger", "list", "l.db") == 0 and "1 sessions of overlap" in capsys.readouterr().out
