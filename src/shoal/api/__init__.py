@@ -10,7 +10,7 @@ from shoal.api.evaluating import columns, evaluate, quick_metrics
 from shoal.api.opening import open_release
 from shoal.api.querying import query
 from shoal.api.reading import HierarchySpec, read
-from shoal.api.verifying import verify
+from shoal.api.verifying import verification_sql, verify
 from shoal.diagnosis.sql import sql
 
 __all__ = [
@@ -34,5 +34,6 @@ __all__ = [
     "read",
     "save_recoding",
     "sql",
+    "verification_sql",
     "verify",
 ]  # fmt: skip

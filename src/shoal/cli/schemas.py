@@ -116,6 +116,21 @@ class Verified(Printed):
     findings: Findings
 
 
+class QueryEntry(TypedDict):
+    """The query of a model, or why there is none."""
+
+    model: str
+    column: str | None
+    sql: NotRequired[str]
+    reason: NotRequired[str]
+
+
+class VerifyingQueries(Printed):
+    """Queries that verify a release without Shoal (`shoal verify --sql`)."""
+
+    queries: list[QueryEntry]
+
+
 class Diagnosed(Printed):
     """How exposed people are, and the answer to a question, where one was answered."""
 
@@ -278,7 +293,7 @@ OUTPUTS: dict[str, Any] = {
     "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "compare": Comparing, "demo": Demonstrated,
     "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed, "error": Failed, "evaluate": Evaluated,
     "hierarchy": Hierarchical, "keys": Keyed, "overlap": Overlapping, "query": Queried, "sample": Sampled,
-    "verify": Verified,
+    "verify": Verified, "verify-sql": VerifyingQueries,
 }  # fmt: skip
 """By the `command` that the output names."""
 
