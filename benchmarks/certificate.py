@@ -20,6 +20,7 @@ if __name__ == "__main__":
             spent = time.process_time() - began
             print(
                 f"k={k:2d} within {seconds:3d} s ({spent:5.1f} of processor time, {found.rounds:2d} rounds): "
-                f"loss {loss:.4f}, proven at least {found.bound:.4f}, gap {found.gap(loss):.1%}{', finished' * found.finished}",
+                f"loss {loss:.4f}, proven at least {found.bound:.4f}, gap {found.gap(loss):.1%}"
+                f"{', finished' * found.finished}",
                 flush=True,
             )
