@@ -91,7 +91,8 @@ def report(name: str, found: Balance, paper: str) -> None:
     for pair in found.pairs:
         met = [each[0] for each in pair.by_seed if each]
         which = "missing counts as suppressed" if pair.privacy == COUNTED else "a missing value is a value"
-        mean = "; ".join(f"k = {each.at:.1f} at {100 * each.value:.0f} %" for each in pair.crossings) or "nowhere"
+        mean = " and ".join(f"at k = {each.at:.1f} ({100 * each.value:.0f} %)" for each in pair.crossings)
+        mean = f"the mean curves cross {mean}" if mean else "the mean curves do not cross"
         several = ""
         if met:
             places, values = [each.at for each in met], [100 * each.value for each in met]
@@ -99,7 +100,9 @@ def report(name: str, found: Balance, paper: str) -> None:
                 f" The first crossings lie between k = {min(places):.1f} and {max(places):.1f}, at {min(values):.0f} "
                 f"to {max(values):.0f} %."
             )
-        told.append(f"**{which}**: the mean curves cross {mean}; {len(met)} of {found.seeds} samples cross.{several}\n")
+        told.append(
+            f"**{which[0].upper()}{which[1:]}**: {mean}; those of {len(met)} of {found.seeds} samples do.{several}\n"
+        )
     headings = ["k", "utility %", "privacy %", "privacy %, missing counts", "most frequent value %"]
     text = "\n".join(told) + f"\nMeans of {found.seeds} samples, and in brackets the least and the greatest.\n\n"
     filled(name, text + tabled(headings, rows))
