@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from shoal.algorithms._clustering import outputs
 from shoal.algorithms._eligibility import as_categories, check_one_sensitive, eligible_counts, wanted_variety
 from shoal.algorithms._records import Records
 from shoal.algorithms.anatomy import drawn
+from shoal.core.classes import summarize
 from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
@@ -80,6 +81,7 @@ class MInvariance(Algorithm):
                 "of sensitive values, such as frequency-l-diversity"
             )
         check_one_sensitive(dataset, "m-invariance")
+        policy.check_apart("m-invariance")
         least = max(self.m or 2, wanted_variety(policy))
         (values,) = dataset.listed(policy.seed)
         buckets = _kept_signatures(dataset, policy, values, least)
@@ -97,6 +99,7 @@ class MInvariance(Algorithm):
         count = int(max(owners.max(initial=-1), fakes.groups.max(initial=-1))) + 1
         numbers = generator.permutation(count).astype(np.int32)
         owners = np.where(owners >= 0, numbers[owners], np.int32(-1)).astype(np.int32)
+        _check_kept(dataset, policy, values, owners, Counterfeits(numbers[fakes.groups], fakes.leaves), least)
         plan = Plan(dataset.summary.keys, owners, owners < 0, np.zeros((0, count), np.int32), (), True)
         facts = {
             "groups": count, "stayed": survivors, "counterfeits": len(fakes), "withheld": withheld,
@@ -104,6 +107,25 @@ class MInvariance(Algorithm):
         }  # fmt: skip
         return Recoding(
             plan, form="counterfeited", facts=facts, counterfeits=Counterfeits(numbers[fakes.groups], fakes.leaves)
+        )
+
+
+def _check_kept(
+    dataset: Dataset, policy: Policy, values: Codes, owners: Codes, fakes: Counterfeits, least: int
+) -> None:  # fmt: skip
+    """Raises where groups of different values do not satisfy the policy, as most models but l-diversity may ask for."""
+    held = dataset.summary.histogram()
+    groups = np.concatenate([owners[owners >= 0], fakes.groups])
+    leaves = np.concatenate([values[owners >= 0], fakes.leaves]).astype(np.int32)
+    count = int(groups.max(initial=-1)) + 1
+    classes = summarize(["group"], [groups], [count], [(held.column, leaves, len(held.population), held.hierarchy)])
+    judged = replace(classes, sensitive=(classes.sensitive[0].compared(held),), records=dataset.records)
+    broken = int((~policy.holds(judged)).sum())
+    if broken:
+        raise InfeasibleError(
+            f"with {least} different sensitive values each {broken:,} of {count:,} groups break the policy; m-invariance "
+            "aims at shares of 1/m in a group, so ask for frequency-l-diversity alone or for a greater m",
+            {"least": least, "groups": count, "broken": broken},
         )
 
 
