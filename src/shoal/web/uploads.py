@@ -28,6 +28,11 @@ def check_length(stated: str | None) -> None:
         )
 
 
+def file_name(name: str, ending: str = ".csv") -> str:
+    """A harmless name for a file about a column."""
+    return (_UNSAFE.sub("_", name)[:80].strip(". ") or "column") + ending
+
+
 def open_upload(session: Session, name: str, file: IO[bytes]) -> None:
     """Takes a table that was sent. Its name says the format, so it is kept as far as it is harmless."""
     safe = _UNSAFE.sub("_", Path(name.replace("\\", "/")).name)[-100:].lstrip(". ") or "table.csv"
