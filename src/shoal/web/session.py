@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from threading import RLock
 from typing import Any
 
 from shoal import api, job, registry
+from shoal.api.anonymizing import SEED_BITS
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
 from shoal.core.schema import Role
@@ -50,9 +52,9 @@ class Session:
         self.folder = folder
         self.work = Work()
         self.language: str | None = None
+        self.tried: list[str] = []
+        """Algorithms whose releases are candidates, as they are spelled."""
         self.pinned: list[str] = []
-        self.chosen: str | None = None
-        """The candidate that is looked at, attacked and handed over."""
         self.notice: tuple[str, Mapping[str, Any]] | None = None
         self.uploaded = False
         self._lock = RLock()
@@ -104,9 +106,9 @@ class Session:
             self.work.drop(lambda key: True)
             before = self._steps[self._place].job.input if self._place >= 0 and self.uploaded else None
             self._steps, self._place = [], -1
-            self.pinned, self.chosen, self.uploaded = [], None, uploaded
+            self.tried, self.pinned, self.uploaded = [], [], uploaded
             models = (job.plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
-            self.change(Job(input=path, models=models, **given), "history.opened")
+            self.change(Job(input=path, models=models, seed=secrets.randbits(SEED_BITS), **given), "history.opened")
             self._looking()
             self._detecting()
         if before is not None and before != path:

@@ -14,7 +14,7 @@ from typing import Any
 
 from shoal.web.session import Session
 
-NAMES = ("exposed", "why", "give-up")
+NAMES = ("exposed", "why", "give-up", "candidates")
 
 Asked = Mapping[str, str]
 """What an address asks for, or a form holds."""
@@ -45,11 +45,6 @@ def every() -> dict[str, Screen]:
     found = {}
     for name in NAMES:
         module = import_module(f"shoal.web.screens.{name.replace('-', '_')}")
-        found[name] = Screen(
-            name,
-            module.facts,
-            getattr(module, "ACTIONS", {}),
-            getattr(module, "PICTURES", {}),
-            getattr(module, "FILES", {}),
-        )
+        offered = (getattr(module, part, {}) for part in ("ACTIONS", "PICTURES", "FILES"))
+        found[name] = Screen(name, module.facts, *offered)
     return found
