@@ -33,7 +33,7 @@ def chart(candidates: Mapping[str, Mapping[str, Any]], *, k: int) -> Any:
             "risk:Q", title="chance to find somebody, on average", axis={"format": "%"},
             scale={"domain": [0, max(1 / max(k, 1), *(row["risk"] for row in rows)) * 1.05], "nice": False},
         ),
-        y=library.Y("loss:Q", title="share of the detail that is lost (LM)", axis={"format": "%"}, scale={"zero": True}),
+        y=library.Y("loss:Q", title="share of the detail that is lost (LM)", axis={"format": "%"}),
         tooltip=["candidate:N", library.Tooltip("risk:Q", format=".1%"), library.Tooltip("loss:Q", format=".1%")],
     )  # fmt: skip
     points = base.mark_point(size=140, filled=True, opacity=1).encode(

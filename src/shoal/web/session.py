@@ -19,6 +19,7 @@ from shoal.core.schema import Role
 from shoal.diagnosis.detection import Detection
 from shoal.errors import InputError
 from shoal.job import SUGGESTED_K, ColumnJob, Job
+from shoal.web.packages import Order
 from shoal.web.table import Look, looked
 from shoal.web.work import State, Task, Work
 
@@ -57,6 +58,11 @@ class Session:
         self.pinned: list[str] = []
         self.notice: tuple[str, Mapping[str, Any]] | None = None
         self.uploaded = False
+        self.local = True
+        """Whether whoever uses the page sits at this machine, so that files can be saved on it."""
+        self.order: Order | None = None
+        """What is to be handed over, and where it was saved."""
+        self.saved: tuple[Path, ...] = ()
         self._lock = RLock()
         self._steps: list[Step] = []
         self._place = -1
@@ -107,6 +113,7 @@ class Session:
             before = self._steps[self._place].job.input if self._place >= 0 and self.uploaded else None
             self._steps, self._place = [], -1
             self.tried, self.pinned, self.uploaded = [], [], uploaded
+            self.order, self.saved = None, ()
             models = (job.plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
             self.change(Job(input=path, models=models, seed=secrets.randbits(SEED_BITS), **given), "history.opened")
             self._looking()

@@ -14,7 +14,7 @@ from typing import Any
 
 from shoal.web.session import Session
 
-NAMES = ("exposed", "why", "give-up", "candidates")
+NAMES = ("exposed", "why", "give-up", "candidates", "before-after", "attack", "balance", "hand-over")
 
 Asked = Mapping[str, str]
 """What an address asks for, or a form holds."""

@@ -14,7 +14,7 @@ from shoal.core.lattice import Lattice
 from shoal.core.loss import by_level, misclassification
 from shoal.core.schema import Role
 from shoal.diagnosis.exposure import exposure
-from shoal.errors import InputError, ParameterError, PlainColumnError
+from shoal.errors import InputError, ParameterError, PlainColumnError, SchemaError
 from shoal.plots import lattice
 from shoal.plots.candidates import chart
 from shoal.web import candidates
@@ -50,7 +50,9 @@ def _candidates(session: Session) -> dict[str, Any]:
         "rows": rows, "busy": any(task.active for task in tasks.values()), "chosen": candidates.chosen(session),
         "best": min(done, key=lambda row: row["loss"])["spec"] if done else None,
         "drawn": [row["spec"] for row in done if row["average_risk"] is not None],
-        "others": [{"name": name, "about": candidates.about(name)} for name in candidates.offered() if name not in tasks],
+        "others": [
+            {"name": name, "about": candidates.about(name)} for name in candidates.offered() if name not in tasks
+        ],
         "plain": [
             {"place": names.index(name), "name": name, "reason": reason}
             for name, reason in (blocked.columns if blocked is not None else {}).items()
@@ -62,6 +64,7 @@ def _candidates(session: Session) -> dict[str, Any]:
 def _row(session: Session, spec: str, task: Task) -> dict[str, Any]:
     held = task.result.facts() if task.state is State.DONE else {"loss": None, "average_risk": None}
     told = {**held, "spec": spec, "state": str(task.state), "task": task.as_dict(), "pinned": spec in session.pinned}
+    told["schema"] = isinstance(task.cause, SchemaError)
     return {**told, "about": candidates.about(spec.partition(":")[0])}
 
 

@@ -20,10 +20,10 @@ from shoal.core.values import Values
 from shoal.diagnosis.exposure import exposure
 from shoal.errors import InputError, ParameterError, PluginError
 from shoal.web import editing
+from shoal.web.packages import file_name
 from shoal.web.panels import panel
 from shoal.web.screens import Asked
 from shoal.web.session import Session
-from shoal.web.uploads import file_name
 
 SAFE = 11
 """The k whose risk regulators write as 9 %."""
@@ -255,7 +255,7 @@ def hierarchy_file(session: Session, asked: Asked) -> tuple[str, bytes]:
     """The hierarchy of a column as a file of its own."""
     place = int(asked["column"]) if asked.get("column", "").isdigit() else -1
     _, tree = _tree(session, place)
-    return file_name(tree.column), editing.spelled(tree.rows()).encode("utf-8")
+    return file_name(tree.column, ".csv"), editing.spelled(tree.rows()).encode("utf-8")
 
 
 ACTIONS = {"policy": change_policy, "edit": edit, "rule": change_rule}
