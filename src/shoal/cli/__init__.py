@@ -25,6 +25,7 @@ from shoal.cli import (
     output,
     overlap,
     query,
+    report,
     schema,
     verify,
 )
@@ -51,7 +52,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (diagnose, anonymize, apply, compare, evaluate, attack, query, verify, hierarchy, demo, schema):
+for command in (diagnose, anonymize, apply, compare, evaluate, attack, query, verify, report, hierarchy, demo, schema):
     name = command.__name__.rpartition(".")[2]
     app.command(name=name)(journal.kept(name, options.taken_apart(command.run)))
 app.add_typer(overlap.app, name="overlap")

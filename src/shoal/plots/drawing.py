@@ -26,8 +26,18 @@ apart too."""
 WIDTH, HEIGHT, PANEL = 560, 280, 220
 """Pixels: of a picture, and of a panel where there are several."""
 
+FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"
+"""Of one width wherever it is read: places are reckoned by it when a picture is made."""
+
 _THEME: dict[str, dict[str, Any]] = {
-    "title": {"anchor": "start", "fontSize": 14, "subtitleFontSize": 12, "subtitleColor": INK, "offset": 12},
+    "title": {
+        "anchor": "start",
+        "fontSize": 14,
+        "subtitleFontSize": 12,
+        "subtitleColor": INK,
+        "subtitlePadding": 5,
+        "offset": 12,
+    },
     "axis": {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": 260, "titleLimit": 0},
     "legend": {
         "labelFontSize": 11,
@@ -63,7 +73,7 @@ def drawn(chart: Any) -> Any:
     told = _printable(chart.to_dict())
     own = told.get("config", {})
     themed = {part: {**settings, **own.get(part, {})} for part, settings in _THEME.items()}
-    return altair().Chart.from_dict({**told, "config": {**own, **themed}})
+    return altair().Chart.from_dict({**told, "config": {"font": FONT, **own, **themed}})
 
 
 def save(chart: Any, path: Path) -> Path:
