@@ -8,7 +8,7 @@ __version__ = "0.1.0"
 
 _VERBS = (
     "read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "compare", "save_recoding", "apply",
-    "evaluate", "columns", "attack", "query", "verify",
+    "evaluate", "columns", "attack", "query", "verify", "verification_sql",
 )  # fmt: skip
 _OTHERS = {
     "intervals": "core.intervals", "Anonymizer": "estimator", "C45": "learners.c45",

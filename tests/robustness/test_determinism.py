@@ -85,4 +85,6 @@ def test_a_verified_release_has_the_same_findings(table: Path, tmp_path: Path, s
     target = tmp_path / "out.parquet"
     made = shoal("anonymize", table, "-o", target, *ROLES, "--k", 4, "--json")
     evaluated = shoal("evaluate", table, target, *ROLES[:4], "--json")
-    assert json.loads(made.out)["findings"] == json.loads(evaluated.out)["findings"]
+    found = json.loads(evaluated.out)["findings"]
+    for name, finding in json.loads(made.out)["findings"].items():
+        assert {key: value for key, value in found[name].items() if key != "baselines"} == finding

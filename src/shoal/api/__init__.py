@@ -6,11 +6,11 @@ from shoal.api.anonymizing import anonymize, apply, publish, save_recoding
 from shoal.api.asking import ask, dependencies, detect, diagnose
 from shoal.api.attacking import attack, every_attack
 from shoal.api.comparing import compare
-from shoal.api.evaluating import columns, evaluate
+from shoal.api.evaluating import columns, evaluate, quick_metrics
 from shoal.api.opening import open_release
 from shoal.api.querying import query
 from shoal.api.reading import HierarchySpec, read
-from shoal.api.verifying import verify
+from shoal.api.verifying import verification_sql, verify
 from shoal.diagnosis.sql import sql
 
 __all__ = [
@@ -30,8 +30,10 @@ __all__ = [
     "open_release",
     "publish",
     "query",
+    "quick_metrics",
     "read",
     "save_recoding",
     "sql",
+    "verification_sql",
     "verify",
 ]  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +13,24 @@ from shoal.core.columns import PublishedColumn, published_columns
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding, Findings
+from shoal.core.policy import Policy
+from shoal.core.reference import reference
 from shoal.core.release import Release
 from shoal.diagnosis.exposure import exposure, linked
 from shoal.errors import NotDefined, PluginError
 
 
-def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | str) -> Findings:
+def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | str, baselines: bool = True) -> Findings:
     """What a release lost (every metric unless some are named), the models of its policy, and the risk that is left.
 
     The release may be a file of any tool, as long as its values are raw values, labels of the hierarchies, or
     intervals such as `[20-29]`. What the form of the release does not allow to be measured has no value and says why.
+
+    Args:
+        data: the table that the release was made from.
+        release: the release, or its file.
+        metrics: what is measured, as metrics or as text such as `"utility-loss:minsup=0.1"`; everything by default.
+        baselines: whether each metric is also told of the table as it is, and of one with everything hidden.
 
     Example:
         >>> import shoal
@@ -33,7 +43,8 @@ def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | st
     chosen, broken = ([job.plugin("metrics", metric) for metric in metrics], []) if metrics else every("metrics")
     left_out = Finding(name="suppressed", value=opened.suppressed, how="records that were left out", unit="records")
     kept = opened.verify(opened.policy, as_far_as_known=True) if opened.policy else Findings((left_out,))
-    scores = [*(scored(metric, data, opened) for metric in chosen), *broken]
+    beside = references(data, opened.policy) if baselines else {}
+    scores = [*(_between(metric, data, opened, beside) for metric in chosen), *broken]
     named = {finding.name for finding in (*kept, *scores)}
     return Findings((*scores, *kept, *(finding for finding in _risk(opened) if finding.name not in named)))
 
@@ -61,6 +72,29 @@ def every(family: str) -> tuple[list[Any], list[Finding]]:
         except PluginError as reason:
             broken.append(Finding(name=name, value=None, how=str(reason)))
     return found, broken
+
+
+def quick_metrics() -> list[Metric]:
+    """The metrics by which every release is measured when it is made."""
+    return [metric for metric in every("metrics")[0] if metric.quick]
+
+
+def references(data: Dataset, policy: Policy | None, names: Sequence[str] = ()) -> dict[str, Release]:
+    """What a release is compared with: the table as it is, and one that hides every quasi-identifier, each with the
+    sensitive columns and those that are named. They are for measuring alone."""
+    form = registry.make("forms", "generalized", {})
+    return {
+        name: reference(data, form, policy, hidden=name == "hidden", names=names) for name in ("original", "hidden")
+    }
+
+
+def _between(metric: Metric, data: Dataset, release: Release, beside: Mapping[str, Release]) -> Finding:
+    """A metric of a release, with that of other releases beside it."""
+    found = scored(metric, data, release)
+    if found.value is None:
+        return found
+    others = {name: scored(metric, data, other).value for name, other in beside.items()}
+    return replace(found, baselines={name: value for name, value in others.items() if value is not None})
 
 
 def scored(metric: Metric, data: Dataset, release: Release) -> Finding:

@@ -13,6 +13,7 @@ from shoal.core.files import sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.release import Release, people_in
 from shoal.core.signing import PublicKey, checked
+from shoal.diagnosis.published_sql import Query, queries
 from shoal.errors import InputError, NotDefined, ShoalError
 
 
@@ -61,6 +62,35 @@ def verify(
         if intact.holds:
             raise
         return intact  # it was changed into something that cannot be measured: the answer is no
+
+
+def verification_sql(
+    path: str | Path, dialect: str = "duckdb", *, table: str = "release", engine: Engine | str | None = None
+) -> tuple[Query, ...]:
+    """A query for each model that the manifest of a release states, for whoever wants to verify it without Shoal.
+
+    Each gives the worst level of a class, the bound, and 1 or 0 for whether every class keeps it. They are about the
+    main table by the name that is given; further parts have theirs after it, as in `release_sensitive`. All columns
+    must be text there, and missing values NULL. A model for which there is no query has the reason.
+
+    Example:
+        >>> import shoal, tempfile
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"])
+        >>> path = Path(tempfile.mkdtemp()) / "release.csv"
+        >>> _ = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="mondrian").write(path)
+        >>> [query] = shoal.verification_sql(path, "sqlite")
+        >>> import sqlite3
+        >>> connection = sqlite3.connect(":memory:")
+        >>> _ = connection.execute("CREATE TABLE release (age TEXT, sex TEXT, race TEXT)")
+        >>> import csv
+        >>> rows = [(row["age"], row["sex"], row["race"]) for row in csv.DictReader(path.open())]
+        >>> _ = connection.executemany("INSERT INTO release VALUES (?, ?, ?)", rows)
+        >>> level, bound, holds = connection.execute(query.sql).fetchone()
+        >>> level >= bound, holds
+        (True, 1)
+    """
+    path = Path(path)
+    return queries(as_published(path, manifest.load(path), job.engine(engine)), table, dialect)
 
 
 def _people_found(release: Release, stated: Mapping[str, Any]) -> tuple[Finding, ...]:

@@ -27,6 +27,7 @@ from shoal.cli import (
     query,
     report,
     schema,
+    serve,
     verify,
 )
 from shoal.cli.signals import interruptible
@@ -52,7 +53,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (diagnose, anonymize, apply, compare, evaluate, attack, query, verify, report, hierarchy, demo, schema):
+for command in (
+    diagnose,
+    anonymize,
+    apply,
+    compare,
+    evaluate,
+    attack,
+    query,
+    verify,
+    report,
+    hierarchy,
+    demo,
+    schema,
+    serve,
+):
     name = command.__name__.rpartition(".")[2]
     app.command(name=name)(journal.kept(name, options.taken_apart(command.run)))
 app.add_typer(overlap.app, name="overlap")

@@ -11,7 +11,9 @@ from shoal.cli import journal, options, output
 
 def run(
     table: options.Compared,
-    metrics: Annotated[str | None, typer.Option("--metrics", help="Only these measures, separated by commas.")] = None,
+    metrics: Annotated[
+        str | None, typer.Option("--metrics", help="Only these measures: NAME or NAME:key=value, separated by commas.")
+    ] = None,
     everything: options.All = False,
     as_json: options.Json = False,
 ) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Of the JSON that commands print; `shoal schema` tells what is in it."""
+BASELINES = {"original": "of the table", "hidden": "all hidden"}
+"""What stands beside a figure, and the heading that it has."""
 
 
 @contextmanager
@@ -96,17 +98,21 @@ def show_findings(findings: Iterable[Finding], *, title: str = "") -> None:
     verdicts = {True: Text("yes", style="green"), False: Text("no", style="red"), None: Text()}
     findings = list(findings)
     held = any(each.bound is not None or each.holds is not None for each in findings)
-    headings = ("finding", "value", *(("bound", "holds") if held else ()), "how")
+    beside = [name for name in BASELINES if any(name in each.baselines for each in findings)]
+    headings = (
+        "finding", "value", *(BASELINES[name] for name in beside), *(("bound", "holds") if held else ()), "how"
+    )  # fmt: skip
     rows = [
         (
             each.title,
             each.words,
+            *(each.bare(each.baselines.get(name)) for name in beside),
             *((each.bare(each.bound), verdicts[each.holds]) if held else ()),
             Text(printable(each.how), "dim"),
         )
         for each in findings
     ]
-    tabulate(headings, rows, title=title, numbers=("value", "bound"))
+    tabulate(headings, rows, title=title, numbers=("value", "bound", *BASELINES.values()))
 
 
 def show_figures(figures: Mapping[str, Any]) -> None:

@@ -26,6 +26,7 @@ class FindingEntry(TypedDict):
     unit: NotRequired[str]
     reason: NotRequired[str]
     detail: NotRequired[dict[str, Any]]
+    baselines: NotRequired[dict[str, Number]]
 
 
 class ColumnEntry(TypedDict):
@@ -262,6 +263,21 @@ class Reported(Printed):
     holder: NotRequired[ReportHolder]
 
 
+class QueryEntry(TypedDict):
+    """The query of a model, or why there is none."""
+
+    model: str
+    column: str | None
+    sql: NotRequired[str]
+    reason: NotRequired[str]
+
+
+class VerifyingQueries(Printed):
+    """Queries that verify a release without Shoal (`shoal verify --sql`)."""
+
+    queries: list[QueryEntry]
+
+
 class Diagnosed(Printed):
     """How exposed people are, and the answer to a question, where one was answered."""
 
@@ -423,8 +439,8 @@ class Failed(TypedDict):
 OUTPUTS: dict[str, Any] = {
     "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "compare": Comparing, "demo": Demonstrated,
     "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed, "error": Failed, "evaluate": Evaluated,
-    "hierarchy": Hierarchical, "keys": Keyed, "overlap": Overlapping, "query": Queried,
-    "report": Reported, "sample": Sampled, "verify": Verified,
+    "hierarchy": Hierarchical, "keys": Keyed, "overlap": Overlapping, "query": Queried, "report": Reported,
+    "sample": Sampled, "verify": Verified, "verify-sql": VerifyingQueries,
 }  # fmt: skip
 """By the `command` that the output names."""
 

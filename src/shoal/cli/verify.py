@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import journal, options, output
+from shoal.core.words import printable
+
+if TYPE_CHECKING:
+    from shoal.diagnosis.published_sql import Query
 
 
 def run(
@@ -15,6 +20,16 @@ def run(
     key: Annotated[
         Path | None, typer.Option("--key", help="The holder's public key: the manifest must be signed by it.")
     ] = None,
+    sql: Annotated[
+        str | None,
+        typer.Option(
+            "--sql",
+            help="Verify nothing; print a query for each model in this SQL dialect, to run on the published tables.",
+        ),
+    ] = None,
+    table: Annotated[
+        str, typer.Option("--table", help="With --sql, the name of the table in the database.")
+    ] = "release",
     job: options.JobFile = None,
     as_json: options.Json = False,
 ) -> None:
@@ -27,6 +42,9 @@ def run(
     path = release or (jobs.load(job).output if job is not None else None)
     if path is None:
         raise InputError("name the release file")
+    if sql is not None:
+        _print_queries(api.verification_sql(path, sql, table=table), as_json)
+        return
     findings = api.verify(path, key=key)
     journal.note(summary=verified(findings))
     if as_json:
@@ -36,3 +54,27 @@ def run(
         output.say(verified(findings), style="bold green" if findings.holds else "bold red")
         output.show_findings(findings)
     output.answer(findings.holds)
+
+
+def _print_queries(queries: Sequence[Query], as_json: bool) -> None:
+    """The queries as a script; a model that has none has its reason there."""
+    from shoal.job import written
+
+    made = sum(query.sql is not None for query in queries)
+    summary = f"{made} of {len(queries)} queries: each gives the worst level, the bound, and 1 if the bound is kept."
+    if not queries:
+        summary = "The manifest states no model, so there is nothing to query."
+    journal.note(summary=summary)
+    if as_json:
+        told = [
+            {"model": written(query.model), "column": query.column}
+            | ({"reason": query.reason} if query.sql is None else {"sql": query.sql})
+            for query in queries
+        ]
+        output.emit("verify-sql", {"summary": summary, "queries": told})
+        return
+    typer.echo(f"-- {summary}\n")
+    for query in queries:
+        about = "" if query.column is None else f" of {query.column}"
+        typer.echo(printable(f"-- {written(query.model)}{about}"))
+        typer.echo(f"-- no query: {printable(query.reason)}\n" if query.sql is None else f"{query.sql};\n")

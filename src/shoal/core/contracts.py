@@ -38,6 +38,10 @@ SLACK = 1e-12
 keeps the bound; whatever else this lets through differs from a tie by less than anyone can use."""
 
 
+UNBOUNDED = "1e300"
+"""What stands for infinity in SQL, which has no number for it."""
+
+
 class Model(Parametrized, ABC):
     """A privacy model: gives every class a level and bounds it by a parameter. The worst class decides.
 
@@ -179,8 +183,18 @@ class Model(Parametrized, ABC):
         the class, `prior` in the whole table; `size` and `records` count the class and the table, `most` is the
         greatest n of the class, and `tail` the sum of n over this value and all that are no more frequent. `mass` and
         `whole` sum n over the class and the table, which differs where people are counted and have several values.
+
+        The query of a release knows more: `chosen` is 1 where the model is about the value, else 0; `ahead` sums
+        n/mass − prior/whole over this value and all before it; `apart` is the value's part of the distance of the class
+        from the table along the hierarchy; `twins` counts the values that occur as often in every class. Where
+        `sql_every` holds, the aggregate is over all values of the table, n being 0 where a class lacks one.
         """
         return None
+
+    @property
+    def sql_every(self) -> bool:
+        """Whether `sql` is also over values that a class lacks."""
+        return False
 
     def check_people(self) -> None:
         """Raises when it would take records for people."""
@@ -194,6 +208,10 @@ class Model(Parametrized, ABC):
 
 class Metric(Parametrized, ABC):
     """A measure of what a release lost, or of what it is still good for."""
+
+    quick: ClassVar[bool] = True
+    """Whether it takes next to no time once classes are known. Every release is measured by the quick ones when it is
+    made; `evaluate` measures by all."""
 
     @abstractmethod
     def score(self, dataset: Dataset, release: Release) -> Finding:

@@ -17,7 +17,8 @@ class Finding:
 
     `unit` says what the value counts: `records`, `classes`, `values`, `levels`, `bits`, or `share`, of which 1 is all;
     without one it is a bare number. `label` is what people are shown where the name alone would mislead, and `claim`
-    says in a few words what it means that the bound is kept.
+    says in a few words what it means that the bound is kept. `baselines` has what the same measure is elsewhere: of the
+    `original` table, and of one with everything `hidden`.
 
     Example:
         >>> Finding(name="k", value=3, bound=5, holds=False, unit="records").as_dict()
@@ -33,6 +34,7 @@ class Finding:
     label: str = ""
     claim: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
+    baselines: Mapping[str, float | int | str | None] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -58,6 +60,8 @@ class Finding:
             entry["reason"] = self.how
         if self.detail:
             entry["detail"] = {name: _plain(value) for name, value in self.detail.items()}
+        if self.baselines:
+            entry["baselines"] = {name: _plain(value) for name, value in self.baselines.items()}
         return entry
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from shoal.core.contracts import UNBOUNDED, Model
 from shoal.core.policy import allowed
 from shoal.diagnosis.questions import Answer
 from shoal.errors import MissingExtraError, ParameterError, alternatives
@@ -64,9 +65,7 @@ def sql(answer: Answer, table: str = "data", *, dialect: str = "duckdb") -> str:
         FROM classes
     """
     check_dialect(dialect)
-    import sqlglot
-
-    level = answer.model.sql()
+    level = _aggregate(answer.model)
     if level is None:
         raise ParameterError(f"{answer.notion} with these parameters has no query; its model has no SQL")
     single = answer.question in (1, 2, 5, 6, 9, 11)
@@ -80,11 +79,26 @@ def sql(answer: Answer, table: str = "data", *, dialect: str = "duckdb") -> str:
     queries = [_query(answer, level, chosen, table, number, single) for number, chosen in enumerate(sets)]
     parts = ", ".join(part for common, _ in queries for part in common)
     text = f"WITH {parts} " + " UNION ALL ".join(last for _, last in queries)
-    return str(
-        sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True, unsupported_level=sqlglot.ErrorLevel.IGNORE)[
-            0
-        ]
-    )
+    return written(text, dialect)
+
+
+def written(text: str, dialect: str, *, quote: bool = False) -> str:
+    """A query in another dialect; with `quote`, every name in quotes, as one may be a word of the dialect."""
+    import sqlglot
+
+    ignored = sqlglot.ErrorLevel.IGNORE
+    made = sqlglot.transpile(
+        text, read="duckdb", write=dialect, pretty=True, identify=quote, unsupported_level=ignored
+    )  # fmt: skip
+    return str(made[0])
+
+
+def _aggregate(model: Model) -> str | None:
+    """The level of a class as SQL, where it is a number and takes only the counts of the class and of the table."""
+    level, floor = model.sql(), getattr(model, "floor", 1)
+    if level is None or UNBOUNDED in level or re.search(r"\b(chosen|ahead|apart|twins)\b", level):
+        return None
+    return None if model.sql_every or floor > 1 else level
 
 
 def check_dialect(dialect: str) -> None:
@@ -104,11 +118,11 @@ def _sets(answer: Answer) -> list[tuple[str, ...]]:
     return list(answer.answer)
 
 
-def _quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _text(value: str) -> str:
+def quoted_text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
@@ -118,13 +132,13 @@ def _query(
     """The common table expressions of a set and the query on them."""
     suffix = "" if single else f"_{number + 1}"
     classes = f"classes{suffix}"
-    keys = ", ".join(_quoted(name) for name in chosen)
+    keys = ", ".join(quoted_name(name) for name in chosen)
     if answer.person is not None and answer.model.by_size:
-        level = f"COUNT(DISTINCT {_quoted(answer.person)})"
+        level = f"COUNT(DISTINCT {quoted_name(answer.person)})"
     if answer.sensitive is None:
-        common = [f"{classes} AS (SELECT COUNT(*) AS size, {level} AS level FROM {_quoted(table)} GROUP BY {keys})"]
+        common = [f"{classes} AS (SELECT COUNT(*) AS size, {level} AS level FROM {quoted_name(table)} GROUP BY {keys})"]
         return common, _asked(answer, classes, chosen, single)
-    inner = ", ".join(_quoted(name) for name in (*chosen, *answer.contexts))
+    inner = ", ".join(quoted_name(name) for name in (*chosen, *answer.contexts))
     common = _cells(answer, level, inner, table, suffix)
     size = "size"
     if answer.person is not None:
@@ -139,13 +153,14 @@ def _query(
 
 def _cells(answer: Answer, level: str, keys: str, table: str, suffix: str) -> list[str]:
     """Every distinct sensitive value of a class, or of a part of one, with what the level is made of."""
-    value = _quoted(str(answer.sensitive))
+    value = quoted_name(str(answer.sensitive))
     used = [name for name in _WINDOWS if name == "size" or re.search(rf"\b{name}\b", level)]
     if answer.person is not None:
-        return _cells_of_people(used, keys, value, _quoted(answer.person), table, suffix)
+        return _cells_of_people(used, keys, value, quoted_name(answer.person), table, suffix)
     windows = ", ".join(f"{_WINDOWS[name].format(keys=keys, value=value)} AS {name}" for name in used)
     return [
-        f"counted{suffix} AS (SELECT {keys}, {value}, COUNT(*) AS n FROM {_quoted(table)} GROUP BY {keys}, {value})",
+        f"counted{suffix} AS (SELECT {keys}, {value}, COUNT(*) AS n FROM {quoted_name(table)} "
+        f"GROUP BY {keys}, {value})",
         f"cells{suffix} AS (SELECT {keys}, n, {windows} FROM counted{suffix})",
     ]
 
@@ -160,7 +175,7 @@ def _cells_of_people(used: list[str], keys: str, value: str, person: str, table:
     )
     greatest = ", ".join(f"MAX({name}) AS {name}" for name in needed)
     return [
-        f"entries{suffix} AS (SELECT {keys}, {value}, {person}, COUNT(*) AS held FROM {_quoted(table)} "
+        f"entries{suffix} AS (SELECT {keys}, {value}, {person}, COUNT(*) AS held FROM {quoted_name(table)} "
         f"GROUP BY {keys}, {value}, {person})",
         f"ranked{suffix} AS (SELECT *, {ranks} FROM entries{suffix})",
         f"counted{suffix} AS (SELECT {keys}, {value}, COUNT(*) AS n, SUM(held) AS held, {greatest} "
@@ -178,7 +193,7 @@ def _asked(answer: Answer, classes: str, chosen: Sequence[str], single: bool) ->
     letter, worst = answer.parameter, _worst(answer)
     breaks = f"level {'<' if answer.model.more_is_safer else '>'} {answer.model.threshold!r}"
     lost = f"COALESCE(SUM(CASE WHEN {breaks} THEN size ELSE 0 END), 0)"
-    label = "" if single else f"{_text(', '.join(chosen))} AS attributes, "
+    label = "" if single else f"{quoted_text(', '.join(chosen))} AS attributes, "
     budget = allowed(answer.delta, answer.records) if isinstance(answer.delta, float) else 0
     direction = "ASC" if answer.model.more_is_safer else "DESC"
     reached = (

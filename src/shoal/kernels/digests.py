@@ -42,7 +42,8 @@ def lower_halves(prefix, data, offsets):
     found = np.empty(count, np.uint64)
     state, words, bytes_ = np.empty(4, np.uint32), np.empty(16, np.uint32), np.empty(64, np.uint8)
     for text in range(count):
-        state[:] = _START
+        for word in range(4):
+            state[word] = _START[word]
         first = offsets[text]
         length = start + offsets[text + 1] - first
         blocks = (length + 8) // 64 + 1

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.cost import cost
+from shoal.kernels.sorting import order_of
 
 
 class Boxes(NamedTuple):
@@ -104,12 +105,16 @@ def near_bucket(walk, boxes, marks, closed, costs, low, high, limit, ties):
 @njit(cache=True, nogil=True)
 def _median(codes):
     """The code such that codes up to it make the most even halves; there are at least two different codes."""
-    ordered = np.sort(codes)
-    middle = ordered[len(ordered) // 2]
-    below = np.searchsorted(ordered, middle)
-    above = np.searchsorted(ordered, middle + 1)
-    if below > 0 and (above == len(ordered) or abs(2 * below - len(ordered)) <= abs(2 * above - len(ordered))):
-        return ordered[below - 1]
+    order = order_of(codes)
+    count = len(order)
+    middle = codes[order[count // 2]]
+    below = above = count // 2
+    while below > 0 and codes[order[below - 1]] == middle:
+        below -= 1
+    while above < count and codes[order[above]] == middle:
+        above += 1
+    if below > 0 and (above == count or abs(2 * below - count) <= abs(2 * above - count)):
+        return codes[order[below - 1]]
     return middle
 
 
@@ -118,7 +123,9 @@ def build(points, costs, bucket, flag):
     """The tree over points, cut at each node along its costliest attribute, into buckets of so many at most."""
     count, dimensions = points.shape
     capacity = 2 * count + 1
-    order = np.arange(count).astype(np.int32)
+    order = np.empty(count, np.int32)
+    for place in range(count):
+        order[place] = place
     spare = np.empty(count, np.int32)
     begins = np.zeros(capacity, np.int32)
     ends = np.zeros(capacity, np.int32)
@@ -154,7 +161,8 @@ def build(points, costs, bucket, flag):
                     else:
                         spare[back] = order[place]
                         back += 1
-                order[front:end] = spare[:back]
+                for place in range(back):
+                    order[front + place] = spare[place]
                 left[at] = nodes
                 begins[nodes], ends[nodes] = begin, front
                 begins[nodes + 1], ends[nodes + 1] = front, end
@@ -246,8 +254,8 @@ def nearest(points, boxes, costs, found, distances, begin, end, flag):
             break
         query = points[row]
         best, names = distances[row], found[row]
-        best[:] = np.inf
-        names[:] = -1
+        for place in range(wanted):
+            best[place], names[place] = np.inf, -1
         start(walk)
         while True:
             node = near_bucket(walk, boxes, marks, 0, costs, query, query, best[wanted - 1], 0)

@@ -135,13 +135,15 @@ def grow(points, counts, growth, costs, least, relaxed, spare, flag):
     low, high = points[origin].copy(), points[origin].copy()
     while rest >= max(least, spare + 1) and not flag[0]:
         origin = _farthest(points, growth, costs, origin)
-        low[:], high[:] = points[origin], points[origin]
+        for attribute in range(len(low)):
+            low[attribute] = high[attribute] = points[origin, attribute]
         size, paid, point, after = 0, 0.0, origin, 0.0
         while not flag[0]:
             # Equal records join together: once one of them is in, the others add nothing to the range.
             taken = min(remaining[point], max(least - size, 1))
             first = firsts[point] + counts[point] - remaining[point]
-            owners[first : first + taken] = clusters
+            for row in range(first, first + taken):
+                owners[row] = clusters
             remaining[point] -= taken
             size, rest, paid = size + taken, rest - taken, after
             for attribute in range(len(low)):

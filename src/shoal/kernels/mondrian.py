@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.cost import cost
+from shoal.kernels.sorting import order_of
 
 
 class Points(NamedTuple):
@@ -38,6 +39,26 @@ class Moves(NamedTuple):
     bounds: Any
 
 
+# Loops stand where slices and library calls would be shorter: those take the compiler several times as long, and the
+# first run of a fresh installation waits for it.
+
+
+@njit(cache=True, nogil=True)
+def _cleared(tally, count):
+    """Sets the first tallies to zero."""
+    for place in range(count):
+        tally[place] = 0
+
+
+@njit(cache=True, nogil=True)
+def _column(points, begin, end, attribute):
+    """The codes of some points in one attribute."""
+    codes = np.empty(end - begin, np.int32)
+    for row in range(begin, end):
+        codes[row - begin] = points.codes[row, attribute]
+    return codes
+
+
 @njit(cache=True, nogil=True)
 def _ancestor(attribute, low, high, costs):
     """Where the row of the tree matrix begins that holds the closest common ancestor of two leaves."""
@@ -52,7 +73,7 @@ def _ancestor(attribute, low, high, costs):
 def _threshold(points, begin, end, attribute, low, high, least, missing_first, tally):
     """The code such that codes up to it go left, with the most even sides; -1 when no cut leaves enough on both."""
     reach = high - low + 1
-    tally[:reach] = 0
+    _cleared(tally, reach)
     total = 0
     for row in range(begin, end):
         tally[points.codes[row, attribute] - low] += points.weights[row]
@@ -62,7 +83,7 @@ def _threshold(points, begin, end, attribute, low, high, least, missing_first, t
     best, left, smaller = -1, 0, -1
     for step in range(reach - 1):
         left += tally[step]
-        side = min(left, total - left)
+        side = left if left < total - left else total - left
         if tally[step] > 0 and side >= least and side > smaller:
             best, smaller = low + step, side
     return best
@@ -71,14 +92,16 @@ def _threshold(points, begin, end, attribute, low, high, least, missing_first, t
 @njit(cache=True, nogil=True)
 def _scattered_threshold(points, begin, end, attribute, least):
     """The same for few points over a wide range of codes, by sorting."""
-    codes = points.codes[begin:end, attribute].copy()
-    order = np.argsort(codes)
-    total = points.weights[begin:end].sum()
+    codes = _column(points, begin, end, attribute)
+    order = order_of(codes)
+    total = 0
+    for row in range(begin, end):
+        total += points.weights[row]
     best, left, smaller = -1, 0, -1
     for place in range(len(order) - 1):
         left += points.weights[begin + order[place]]
         code = codes[order[place]]
-        side = min(left, total - left)
+        side = left if left < total - left else total - left
         if code != codes[order[place + 1]] and side >= least and side > smaller:
             best, smaller = code, side
     return best
@@ -104,7 +127,7 @@ def _sides(points, begin, end, attribute, low, high, least, costs, tally, side):
     offset = _ancestor(attribute, low, high, costs) - costs.sizes[attribute]
     first = costs.tree[offset + low]
     children = costs.tree[offset + high] - first + 1
-    tally[:children] = 0
+    _cleared(tally, children)
     for row in range(begin, end):
         tally[costs.tree[offset + points.codes[row, attribute]] - first] += points.weights[row]
     rest, grown, least_grown = 0, 0, -1
@@ -139,7 +162,7 @@ def _halves(points, begin, end, attribute, least, side):
     """A relaxed cut: half of the points on each side, equal values on either."""
     if (end - begin) // 2 < least:
         return 0
-    order = np.argsort(points.codes[begin:end, attribute], kind="mergesort")
+    order = order_of(_column(points, begin, end, attribute))
     half = (end - begin) // 2
     for place in range(len(order)):
         side[begin + order[place]] = 0 if place < half else 1
@@ -151,7 +174,7 @@ def _move(points, begin, end, parts, tally, moves):
     """Reorders the points of a partition so that its sides stand one after the other."""
     codes, weights, identities = moves.spare
     side = moves.side
-    tally[: parts + 1] = 0
+    _cleared(tally, parts + 1)
     for row in range(begin, end):
         tally[side[row] + 1] += 1
     for part in range(parts):
@@ -160,19 +183,26 @@ def _move(points, begin, end, parts, tally, moves):
     for row in range(begin, end):
         place = begin + tally[side[row]]
         tally[side[row]] += 1
-        codes[place] = points.codes[row]
+        for attribute in range(codes.shape[1]):
+            codes[place, attribute] = points.codes[row, attribute]
         weights[place] = points.weights[row]
         identities[place] = points.identities[row]
-    points.codes[begin:end] = codes[begin:end]
-    points.weights[begin:end] = weights[begin:end]
-    points.identities[begin:end] = identities[begin:end]
+    for row in range(begin, end):
+        for attribute in range(codes.shape[1]):
+            points.codes[row, attribute] = codes[row, attribute]
+        points.weights[row] = weights[row]
+        points.identities[row] = identities[row]
 
 
 @njit(cache=True, nogil=True)
 def cut(partitions, points, moves, costs, least, relaxed, flag):
     """Cuts each partition along its widest allowable attribute that was not tried, and reorders the points in place."""
     dimensions = points.codes.shape[1]
-    tally = np.empty(costs.sizes.max() + 2, np.int64)
+    largest = 0
+    for attribute in range(dimensions):
+        if costs.sizes[attribute] > largest:
+            largest = costs.sizes[attribute]
+    tally = np.empty(largest + 2, np.int64)
     low = np.empty(dimensions, np.int32)
     high = np.empty(dimensions, np.int32)
     widths = np.empty(dimensions, np.float64)
@@ -181,8 +211,9 @@ def cut(partitions, points, moves, costs, least, relaxed, flag):
             break
         begin, end = partitions.begins[partition], partitions.ends[partition]
         partitions.counts[partition] = 0
-        low[:] = points.codes[begin]
-        high[:] = points.codes[begin]
+        for attribute in range(dimensions):
+            low[attribute] = points.codes[begin, attribute]
+            high[attribute] = points.codes[begin, attribute]
         total = 0
         for row in range(begin, end):
             total += points.weights[row]
@@ -200,7 +231,10 @@ def cut(partitions, points, moves, costs, least, relaxed, flag):
                 widths[attribute] = 0.0
         parts = 0
         while True:
-            attribute = np.argmax(widths)
+            attribute = np.int64(0)
+            for other in range(1, dimensions):
+                if widths[other] > widths[attribute]:
+                    attribute = other
             if widths[attribute] <= 0.0:
                 break
             if relaxed and costs.interval[attribute]:

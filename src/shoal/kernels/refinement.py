@@ -56,6 +56,8 @@ class Guard(NamedTuple):
     frequency: Any
 
 
+MOST = np.iinfo(np.int32).max
+
 LEAST_GAIN = 1e-9
 """Above rounding, so that a sum that was stopped early never looks like a gain."""
 
@@ -63,9 +65,10 @@ LEAST_GAIN = 1e-9
 @njit(cache=True, nogil=True)
 def link(state):
     """Fills the linked lists and the figures of every cluster from `owners`."""
-    state.heads[:] = -1
-    state.following[:] = -1
-    state.previous[:] = -1
+    for cluster in range(len(state.heads)):
+        state.heads[cluster] = -1
+    for row in range(len(state.owners)):
+        state.following[row] = state.previous[row] = -1
     for row in range(len(state.owners) - 1, -1, -1):
         owner = state.owners[row]
         if owner >= 0:
@@ -81,8 +84,9 @@ def measure(cluster, state, costs):
     dimensions = state.points.shape[1]
     ends = state.extremes[cluster]
     low, below, above, high = ends[0], ends[1], ends[2], ends[3]
-    low[:], below[:] = np.iinfo(np.int32).max, np.iinfo(np.int32).max
-    above[:], high[:] = -1, -1
+    for attribute in range(dimensions):
+        low[attribute] = below[attribute] = MOST
+        high[attribute] = above[attribute] = -1
     size = 0
     row = state.heads[cluster]
     while row >= 0:
@@ -113,11 +117,13 @@ def measure_all(state, costs):
 @njit(cache=True, nogil=True)
 def stir(state):
     """Takes anew when the clusters of each tuple changed last."""
-    state.stirred[:] = -1
+    for place in range(len(state.stirred)):
+        state.stirred[place] = -1
     for row in range(len(state.owners)):
         if state.owners[row] >= 0:
-            place = state.tuples[row]
-            state.stirred[place] = max(state.stirred[place], state.changed[state.owners[row]])
+            place, changed = state.tuples[row], state.changed[state.owners[row]]
+            if changed > state.stirred[place]:
+                state.stirred[place] = changed
 
 
 @njit(cache=True, nogil=True)
@@ -161,7 +167,8 @@ def _keeps(cluster, leaving, coming, state, guard, counts):
             counts[value] += 1
             size += 1
             distinct += counts[value] == 1
-            most = max(most, counts[value])
+            if counts[value] > most:
+                most = counts[value]
         row = state.following[row]
     row = state.heads[cluster]
     while row >= 0:
@@ -177,9 +184,9 @@ def _may(row, partner, target, state, guard, counts):
     """Whether both clusters keep what is guarded when a record goes to another one, and its partner comes back."""
     if len(guard.values) == 0 or (partner >= 0 and guard.values[row] == guard.values[partner]):
         return True
-    return _keeps(state.owners[row], row, partner, state, guard, counts) and _keeps(
-        target, partner, row, state, guard, counts
-    )
+    # One type for all numbers: every other mixture of types would be compiled on its own.
+    row, partner, home, target = np.int64(row), np.int64(partner), np.int64(state.owners[row]), np.int64(target)
+    return _keeps(home, row, partner, state, guard, counts) and _keeps(target, partner, row, state, guard, counts)
 
 
 @njit(cache=True, nogil=True)
@@ -194,6 +201,7 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
     dimensions = state.points.shape[1]
     stamps = np.full(len(state.heads), -1, np.int32)
     low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
+    nobody = np.int32(-1)
     for row in range(begin, end):
         if flag[0]:
             break
@@ -226,7 +234,7 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
                     limit = (both - best - shrunk * (size - 1)) / (others + 1)
                     there = joined(costs, state.extremes[target, 0], state.extremes[target, 3], point, limit)
                     gain = both - shrunk * (size - 1) - there * (others + 1)
-                    if best + LEAST_GAIN < gain < ceiling[row] and _may(row, -1, target, state, guard, counts):
+                    if best + LEAST_GAIN < gain < ceiling[row] and _may(row, nobody, target, state, guard, counts):
                         best, targets[row], partners[row] = gain, target, -1
                 limit = (both - best - shrunk * size) / others
                 if (
@@ -271,10 +279,10 @@ def _shift(row, target, state):
 @njit(cache=True, nogil=True)
 def exchange(row, partner, target, state, costs):
     """A record goes to another cluster, and its partner, if there is one, comes back."""
-    home = state.owners[row]
+    home, target = np.int64(state.owners[row]), np.int64(target)
     if partner >= 0:
-        _shift(partner, home, state)
-    _shift(row, target, state)
+        _shift(np.int64(partner), home, state)
+    _shift(np.int64(row), target, state)
     measure(home, state, costs)
     measure(target, state, costs)
 

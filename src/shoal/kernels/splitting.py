@@ -5,6 +5,7 @@ from numba import njit
 
 from shoal.kernels.cost import pair
 from shoal.kernels.index import joined
+from shoal.kernels.sorting import order_of
 
 EXHAUSTIVE = 256
 
@@ -35,12 +36,16 @@ def _farthest_pair(begin, end, members, points, tuples, costs):
 
 
 @njit(cache=True, nogil=True)
-def _range(begin, end, members, points, tuples):
-    low, high = points[tuples[members[begin]]].copy(), points[tuples[members[begin]]].copy()
-    for place in range(begin + 1, end):
-        point = points[tuples[members[place]]]
-        low[:], high[:] = np.minimum(low, point), np.maximum(high, point)
-    return low, high
+def _range(begin, end, members, points, tuples, low, high):
+    """Takes the least and the greatest codes of some members."""
+    for attribute in range(len(low)):
+        low[attribute] = high[attribute] = points[tuples[members[begin]], attribute]
+        for place in range(begin + 1, end):
+            code = points[tuples[members[place]], attribute]
+            if code < low[attribute]:
+                low[attribute] = code
+            elif code > high[attribute]:
+                high[attribute] = code
 
 
 @njit(cache=True, nogil=True)
@@ -49,8 +54,7 @@ def _top_up(begin, middle, end, least, members, points, tuples, costs):
     low, high = np.empty(points.shape[1], points.dtype), np.empty(points.shape[1], points.dtype)
     while middle - begin < least or end - middle < least:
         first = middle - begin < least
-        small = (begin, middle) if first else (middle, end)
-        low[:], high[:] = _range(small[0], small[1], members, points, tuples)
+        _range(begin if first else middle, middle if first else end, members, points, tuples, low, high)
         best, chosen = np.inf, -1
         for place in range(middle, end) if first else range(begin, middle):
             here = joined(costs, low, high, points[tuples[members[place]]], best)
@@ -70,7 +74,7 @@ def bisect(owners, frozen, tuples, points, costs, least, once, flag):
     that cost it least. Clusters of equal records and of `frozen` ones are not split. Cluster numbers have no gaps; one
     half keeps the number. Returns the number of clusters.
     """
-    members = np.argsort(owners, kind="mergesort").astype(np.int32)
+    members = order_of(owners)
     begins, ends = np.empty(len(owners), np.int64), np.empty(len(owners), np.int64)
     clusters = 0
     for place in range(len(members)):
@@ -98,8 +102,11 @@ def bisect(owners, frozen, tuples, points, costs, least, once, flag):
             leaning[place - begin] = pair(costs, here, point) - pair(costs, there, point)
             if leaning[place - begin] <= 0:
                 nearer += 1
-        order = np.argsort(leaning, kind="mergesort")
-        members[begin:end] = members[begin:end][order]
+        order = order_of(leaning)
+        for place in range(end - begin):
+            order[place] = members[begin + order[place]]
+        for place in range(begin, end):
+            members[place] = order[place - begin]
         middle = _top_up(begin, begin + nearer, end, least, members, points, tuples, costs)
         ends[cluster] = middle
         begins[clusters], ends[clusters] = middle, end

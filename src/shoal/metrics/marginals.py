@@ -11,10 +11,10 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
+from shoal.core.expected import Expected, total_variation
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes
 from shoal.core.masked import Floats, Masked, masked_categories
-from shoal.core.noise import information_loss
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.errors import NotDefined
@@ -22,11 +22,14 @@ from shoal.errors import NotDefined
 
 @dataclass(frozen=True, kw_only=True)
 class Marginals(Metric):
-    """The share of the records that would have to change for each changed column to have the distribution that it had
-    (total variation distance), as a mean; by column in the detail. Categories count as they are, missing as one more;
-    numbers count by bins that have equally many records of the table.
+    """The share of the records that would have to change for each column to have the distribution that it had (total
+    variation distance), as a mean over the quasi-identifiers and sensitive attributes, of a perturbed release over the
+    changed columns; by column in the detail. A cell that stands for several values stands for each of them alike.
+    Missing is a value; a column with more values than `bins` is counted in bins that have equally many records of the
+    table.
 
-    Does not look at several columns together, or at single records. Only for perturbed releases, as they were made.
+    Does not look at several columns together (`two-way-marginals` does), or at single records. Left-out records do not
+    count. Perturbed releases only as they were made, not from a file.
 
     Reference: J. Gouweleeuw and others, Post randomisation for statistical disclosure control, 1998.
 
@@ -36,27 +39,42 @@ class Marginals(Metric):
         >>> release = shoal.anonymize(data, algorithm="pram:keep=1", seed=1)
         >>> shoal.Marginals().score(data, release).value
         0.0
+        >>> shoal.Marginals().score(data, shoal.anonymize(data, shoal.KAnonymity(k=10))).value
+        0.25
     """
 
-    bins: Annotated[int, Ge(2), Doc("bins that numbers are counted in")] = 20
+    bins: Annotated[int, Ge(2), Doc("the greatest number of bins of a column")] = 20
 
+    quick: ClassVar[bool] = False
     examples: ClassVar[Examples] = ({}, {"bins": 5})
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
+        found = self._expected(dataset, release) if release.view.truthful else self._changed(dataset, release)
+        return Finding(
+            name="marginals", value=float(np.mean(list(found.values()))), unit="share", detail=found,
+            how="share of the records by which the distributions of columns differ, on average (total variation)",
+        )  # fmt: skip
+
+    def _expected(self, dataset: Dataset, release: Release) -> dict[str, float]:
+        names = (*dataset.schema.quasi, *dataset.schema.sensitive)
+        before, after = Expected.of_dataset(dataset, names), Expected.of_release(release, names)
+        bins = {name: before.bins(name, self.bins) for name in names}
+        return {
+            name: total_variation(before.marginal(name, bins[name]), after.marginal(name, bins[name])) for name in names
+        }
+
+    def _changed(self, dataset: Dataset, release: Release) -> dict[str, float]:
         detail = {name: _distance(*codes) for name, codes in masked_categories(dataset, release).items()}
         try:
             masked = Masked.of(dataset, release)
         except NotDefined:
             if not detail:
                 raise
-        else:
-            for name, before, after in zip(masked.names, masked.before.T, masked.after.T, strict=True):
-                edges = np.unique(np.nanquantile(before, np.arange(1, self.bins) / self.bins))
-                detail[name] = _distance(_binned(before, edges), _binned(after, edges))
-        return Finding(
-            name="marginals", value=float(np.mean(list(detail.values()))), unit="share", detail=detail,
-            how="share of the records by which the distributions of the changed columns differ, on average",
-        )  # fmt: skip
+            return detail
+        for name, before, after in zip(masked.names, masked.before.T, masked.after.T, strict=True):
+            edges = np.unique(np.nanquantile(before, np.arange(1, self.bins) / self.bins))
+            detail[name] = _distance(_binned(before, edges), _binned(after, edges))
+        return detail
 
 
 def _binned(values: Floats, edges: Floats) -> Codes:
@@ -64,8 +82,8 @@ def _binned(values: Floats, edges: Floats) -> Codes:
 
 
 def _distance(before: Codes, after: Codes) -> float:
-    """Half the summed difference of two distributions over codes from -1 up."""
+    """The distance of two distributions over codes from -1 up."""
     left, right = (codes + 1 for codes in (before, after))
     size = int(max(left.max(initial=0), right.max(initial=0))) + 1
     shares = [np.bincount(codes, minlength=size) / max(len(codes), 1) for codes in (left, right)]
-    return information_loss(*shares)
+    return total_variation(*shares)

@@ -70,6 +70,9 @@ class AlphaKAnonymity(ChosenValuesModel):
     def levels_of(self, histogram: Histogram) -> Levels:
         return histogram.greatest(np.where(self.chosen(histogram)[histogram.values], histogram.shares, 0.0))
 
+    def sql(self) -> str:
+        return "MAX(CASE WHEN chosen = 1 THEN n * 1.0 / size ELSE 0 END)"
+
     def measure(self, classes: Classes) -> Finding:
         found = super().measure(classes)
         return replace(found, detail={**found.detail, "k": int(classes.headcounts.min()) if len(classes) else 0})

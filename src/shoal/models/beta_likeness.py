@@ -10,7 +10,7 @@ from annotated_types import Gt
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.contracts import SLACK, Levels
+from shoal.core.contracts import SLACK, UNBOUNDED, Levels
 from shoal.core.sensitive import SensitiveModel
 
 
@@ -59,6 +59,7 @@ class BetaLikeness(SensitiveModel):
             gains[gains > caps * (1 + SLACK) + SLACK] = np.inf
         return histogram.greatest(np.maximum(gains, 0.0))
 
-    def sql(self) -> str | None:
+    def sql(self) -> str:
         gain = "(n * 1.0 / size) / (prior * 1.0 / records) - 1"
-        return None if self.enhanced else f"MAX(CASE WHEN {gain} > 0 THEN {gain} ELSE 0 END)"
+        cap = f"WHEN {gain} > -LN(prior * 1.0 / records) * {1 + SLACK!r} + {SLACK!r} THEN {UNBOUNDED} "
+        return f"MAX(CASE {cap if self.enhanced else ''}WHEN {gain} > 0 THEN {gain} ELSE 0 END)"

@@ -11,7 +11,7 @@ from annotated_types import Gt
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.contracts import SLACK, Levels
+from shoal.core.contracts import SLACK, UNBOUNDED, Levels
 from shoal.core.sensitive import SensitiveModel
 
 
@@ -68,3 +68,11 @@ class DeltaDisclosure(SensitiveModel):
         if self.strict:
             found[(histogram.distinct > 0) & (histogram.distinct < np.count_nonzero(histogram.population))] = np.inf
         return found
+
+    @property
+    def sql_every(self) -> bool:
+        return self.strict
+
+    def sql(self) -> str:
+        ratio = "ABS(LN((n * 1.0 / size) / (prior * 1.0 / records)))"
+        return f"MAX(CASE WHEN n = 0 THEN {UNBOUNDED} ELSE {ratio} END)"

@@ -10,7 +10,7 @@ from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import SLACK, Levels
+from shoal.core.contracts import SLACK, UNBOUNDED, Levels
 from shoal.core.finding import Finding
 from shoal.core.sensitive import ChosenValuesModel
 from shoal.errors import ParameterError
@@ -73,6 +73,10 @@ class DeltaPresence(ChosenValuesModel):
         members = histogram.total(np.where(self.chosen(histogram)[histogram.values], histogram.counts, 0))
         shares: Levels = members / np.maximum(histogram.sizes, 1)
         return shares
+
+    def sql(self) -> str:
+        share = "SUM(CASE WHEN chosen = 1 THEN n ELSE 0 END) * 1.0 / MAX(size)"
+        return f"CASE WHEN {share} >= {self.delta_min * (1 - SLACK)!r} THEN {share} ELSE {UNBOUNDED} END"
 
     def measure(self, classes: Classes) -> Finding:
         found = super().measure(classes)

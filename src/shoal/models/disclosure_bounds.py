@@ -10,7 +10,7 @@ from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import SLACK, Levels
+from shoal.core.contracts import SLACK, UNBOUNDED, Levels
 from shoal.core.finding import Finding
 from shoal.core.sensitive import SensitiveModel
 
@@ -57,6 +57,14 @@ class DisclosureBounds(SensitiveModel):
     def figures(self, histogram: Histogram) -> Levels:
         distances: Levels = 1 - histogram.greatest(histogram.shares)
         return distances
+
+    @property
+    def sql_every(self) -> bool:
+        return True
+
+    def sql(self) -> str:
+        least = f"MIN(n * 1.0 / size) >= {self.epsilon * (1 - SLACK)!r}"
+        return f"CASE WHEN {least} THEN 1 - MAX(n * 1.0 / size) ELSE -{UNBOUNDED} END"
 
     def measure(self, classes: Classes) -> Finding:
         found = super().measure(classes)

@@ -71,3 +71,6 @@ class InferenceL(SensitiveModel):
         owners = histogram.owners.astype(np.int32)
         blocks = twins(owners, histogram.values, histogram.counts, len(histogram.population))
         return -histogram.greatest(-blocks[histogram.values].astype(np.float64))
+
+    def sql(self) -> str:
+        return "MIN(twins)"

@@ -10,7 +10,7 @@ from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.contracts import Levels
+from shoal.core.contracts import UNBOUNDED, Levels
 from shoal.core.sensitive import ChosenValuesModel
 from shoal.errors import ParameterError
 
@@ -65,3 +65,6 @@ class KMap(ChosenValuesModel):
     def levels_of(self, histogram: Histogram) -> Levels:
         members = histogram.total(np.where(self.chosen(histogram)[histogram.values], histogram.counts, 0))
         return np.where(members > 0, histogram.sizes, np.inf)
+
+    def sql(self) -> str:
+        return f"CASE WHEN SUM(CASE WHEN chosen = 1 THEN n ELSE 0 END) > 0 THEN MAX(size) ELSE {UNBOUNDED} END"

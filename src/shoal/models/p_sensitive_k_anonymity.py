@@ -70,6 +70,9 @@ class PSensitiveKAnonymity(SensitiveModel):
 
         return kernel.Measure(kernel.DISTINCT, histogram.priors)
 
+    def sql(self) -> str:
+        return "COUNT(*)"
+
     def measure(self, classes: Classes) -> Finding:
         found = super().measure(classes)
         return replace(found, detail={**found.detail, "k": int(classes.headcounts.min()) if len(classes) else 0})

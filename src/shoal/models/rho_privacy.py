@@ -71,3 +71,13 @@ class RhoPrivacy(ChosenValuesModel):
         fallen[(present < np.count_nonzero(common)) & (histogram.distinct > 0)] = 1.0
         highest: Levels = np.maximum(risen, fallen)
         return highest
+
+    @property
+    def sql_every(self) -> bool:
+        return True
+
+    def sql(self) -> str:
+        share, prior = "n * 1.0 / size", "prior * 1.0 / records"
+        rare = f"MAX(CASE WHEN chosen = 1 AND {prior} <= {self.rho1 + SLACK!r} THEN {share} ELSE 0 END)"
+        common = f"MAX(CASE WHEN chosen = 1 AND {prior} >= {1 - self.rho1 - SLACK!r} THEN 1 - {share} ELSE 0 END)"
+        return f"CASE WHEN {rare} >= {common} THEN {rare} ELSE {common} END"

@@ -92,6 +92,14 @@ class TCloseness(SensitiveModel):
 
         return kernel.Measure(kernel.APART, histogram.distribution) if self.distance == "equal" else None
 
-    def sql(self) -> str | None:
+    @property
+    def sql_every(self) -> bool:
+        return self.distance != "equal"
+
+    def sql(self) -> str:
+        if self.distance == "ordered":
+            return "COALESCE(SUM(ABS(ahead)) / NULLIF(COUNT(*) - 1, 0), 0)"
+        if self.distance == "hierarchical":
+            return "SUM(apart)"
         more = "n * 1.0 / mass - prior * 1.0 / whole"
-        return f"SUM(CASE WHEN {more} > 0 THEN {more} ELSE 0 END)" if self.distance == "equal" else None
+        return f"SUM(CASE WHEN {more} > 0 THEN {more} ELSE 0 END)"

@@ -1,0 +1,197 @@
+"""Expected: the table that a recipient of a release has to expect, as weighted ranges of values.
+
+A cell that stands for several values stands for each of them with the same chance, whether the values are names or
+numbers: ranges count by the values that the hierarchy knows, not by length. Columns that a form publishes apart belong
+together only as far as their groups tell; within a group every way to put them together is as likely as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from shoal.core.classes import Classes
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes, group
+from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.release import Release, unknown_values
+from shoal.errors import NotDefined
+
+_HELD: WeakKeyDictionary[Dataset | Release, dict[tuple[str, ...], Expected]] = WeakKeyDictionary()
+"""What was found out about tables and releases, as long as those are there: several measures ask the same."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows:
+    """Columns that stand together: row `i` counts `weights[i]` records of the group `groups[i]`, and in column `j` it
+    stands for the leaves from `low[j, i]` to `high[j, i]`."""
+
+    columns: tuple[str, ...]
+    groups: Codes
+    low: Codes
+    high: Codes
+    weights: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Expected:
+    """The parts of a table that stand together, over the same groups of `sizes` records; each column is in one part."""
+
+    parts: tuple[Rows, ...]
+    sizes: Floats
+    trees: Mapping[str, Hierarchy]
+
+    @classmethod
+    def of_dataset(cls, data: Dataset, names: Sequence[str]) -> Expected:
+        """A table as it is: every range is one value."""
+
+        def found() -> Expected:
+            rows = data.knowing(names).table.group(tuple(names), ())
+            weights = rows.sizes.astype(np.float64)
+            part = Rows(tuple(names), np.zeros(len(rows), np.int32), rows.keys, rows.keys, weights)
+            return cls((part,), np.array([weights.sum()]), dict(zip(names, rows.hierarchies, strict=True)))
+
+        return _held(data, names, found)
+
+    @classmethod
+    def of_release(cls, release: Release, names: Sequence[str]) -> Expected:
+        """What the published tables say of some columns; `NotDefined` where they do not say it of all of them."""
+        return _held(release, names, lambda: cls._of_release(release, names))
+
+    @classmethod
+    def _of_release(cls, release: Release, names: Sequence[str]) -> Expected:
+        trees = {name: release.hierarchy_of(name) for name in names}
+        try:
+            found = release.view.distributions()
+        except NotDefined:
+            return cls._of_ranges(release, tuple(names), trees)
+        held = [name for each in found for name in each.columns if name in trees]
+        if sorted(held) != sorted(names):
+            raise NotDefined("the tables of the release do not hold each of the columns once")
+        groups = 1 + max(int(each.groups.max(initial=0)) for each in found)
+        parts = []
+        for each in found:
+            chosen = [place for place, name in enumerate(each.columns) if name in trees]
+            if chosen:
+                leaves, columns = each.leaves[chosen], tuple(each.columns[place] for place in chosen)
+                parts.append(Rows(columns, each.groups, leaves, leaves, each.counts.astype(np.float64)))
+        sizes = np.bincount(parts[0].groups, weights=parts[0].weights, minlength=groups).astype(np.float64)
+        return cls(tuple(parts), sizes, trees)
+
+    @classmethod
+    def _of_ranges(cls, release: Release, names: tuple[str, ...], trees: Mapping[str, Hierarchy]) -> Expected:
+        """Of a form with ranges, whose records stand in one table."""
+        people, cells = release.view.people(), release.view.cells()
+        quasi = people.attributes
+        others = tuple(name for name in names if name not in quasi)
+        if any(name not in release.published.names for name in others):
+            raise NotDefined("the release does not hold all of the columns")
+        rows = release.published.group((*quasi, *others), ()) if others else people
+        index = _class_of(rows, len(quasi))
+        low, high = [], []
+        for name in names:
+            if name in quasi:
+                low.append(cells.low[quasi.index(name)][index])
+                high.append(cells.high[quasi.index(name)][index])
+            else:
+                leaves = trees[name].leaves(release.published.labels(name))
+                if None in leaves:
+                    raise unknown_values(name, leaves.count(None))
+                low.append(np.array(leaves, np.int32)[rows.keys[rows.attributes.index(name)]])
+                high.append(low[-1])
+        weights = rows.sizes.astype(np.float64)
+        part = Rows(names, np.zeros(len(rows), np.int32), np.stack(low), np.stack(high), weights)
+        return cls((part,), np.array([weights.sum()]), trees)
+
+    @property
+    def records(self) -> float:
+        return float(self.sizes.sum())
+
+    def bins(self, name: str, most: int) -> Codes:
+        """Where the bins of a column begin, among its leaves: every value is one, or where there are more than `most`,
+        bins have about equally many records of this table."""
+        size = self.trees[name].size
+        if size <= most:
+            return np.arange(size, dtype=np.int32)
+        reached = np.cumsum(self.marginal(name, np.arange(size, dtype=np.int32)))
+        starts = np.searchsorted(reached, np.arange(1, most) / most + 1e-9, side="right")
+        return np.unique(np.append(0, np.minimum(starts, size - 1))).astype(np.int32)
+
+    def marginal(self, name: str, bins: Codes) -> Floats:
+        """The share of the records in each bin of a column."""
+        part, place = self._holding(name)
+        shares, owners = _ranges(part.low[place], part.high[place], bins, self.trees[name].size)
+        totals: Floats = np.bincount(owners, weights=part.weights, minlength=len(shares)) @ shares
+        return totals / max(self.records, 1.0)
+
+    def joint(self, names: tuple[str, str], bins: tuple[Codes, Codes]) -> Floats:
+        """The share of the records in each pair of bins of two columns."""
+        (left, at), (right, there) = (self._holding(name) for name in names)
+        sizes = [self.trees[name].size for name in names]
+        a, owners_a = _ranges(left.low[at], left.high[at], bins[0], sizes[0])
+        b, owners_b = _ranges(right.low[there], right.high[there], bins[1], sizes[1])
+        if left is right:
+            pairs = np.bincount(owners_a * len(b) + owners_b, weights=left.weights, minlength=len(a) * len(b))
+            found: Floats = a.T @ pairs.reshape(len(a), len(b)) @ b
+        else:
+            groups = len(self.sizes)
+            tables = [
+                np.bincount(part.groups * len(each) + owners, weights=part.weights, minlength=groups * len(each))
+                .reshape(groups, -1) @ each
+                for part, owners, each in ((left, owners_a, a), (right, owners_b, b))
+            ]  # fmt: skip
+            found = (tables[0] / np.maximum(self.sizes, 1)[:, None]).T @ tables[1]
+        return found / max(self.records, 1.0)
+
+    def _holding(self, name: str) -> tuple[Rows, int]:
+        return next((part, part.columns.index(name)) for part in self.parts if name in part.columns)
+
+
+def _held(owner: Dataset | Release, names: Sequence[str], found: Callable[[], Expected]) -> Expected:
+    held = _HELD.setdefault(owner, {})
+    if tuple(names) not in held:
+        held[tuple(names)] = found()
+    return held[tuple(names)]
+
+
+def _class_of(rows: Classes, leading: int) -> Codes:
+    """The class of each row by its leading attributes: rows stand in the order of their keys, as classes do."""
+    fresh = np.zeros(len(rows), np.int32)
+    fresh[1:] = np.any(rows.keys[:leading, 1:] != rows.keys[:leading, :-1], axis=0)
+    return np.cumsum(fresh, dtype=np.int32)
+
+
+def _ranges(low: Codes, high: Codes, bins: Codes, size: int) -> tuple[Floats, Codes]:
+    """For each distinct range of leaves, its share in each bin; and the range of each row."""
+    found = group([low, high], [size, size], index=True)
+    assert found.index is not None
+    first, last = found.keys[0][:, None], found.keys[1][:, None]
+    ends = np.append(bins[1:], size) - 1
+    inside = np.minimum(last, ends) - np.maximum(first, bins) + 1
+    return np.clip(inside, 0, None) / (last - first + 1), found.index.astype(np.int64)
+
+
+def total_variation(one: Floats, other: Floats) -> float:
+    """The share of the records that would have to change for one distribution to become the other."""
+    return float(np.abs(one - other).sum() / 2)
+
+
+def divergence(one: Floats, other: Floats) -> Floats:
+    """The Jensen-Shannon divergence of distributions along the last axis, in bits: from 0 to 1.
+
+    Example:
+        >>> round(float(divergence(np.array([0.5, 0.5]), np.array([1.0, 0.0]))), 6)
+        0.311278
+    """
+    middle = (one + other) / 2
+
+    def to_middle(shares: Floats) -> Floats:
+        ratio = np.divide(shares, middle, out=np.ones_like(middle), where=(shares > 0) & (middle > 0))
+        found: Floats = np.sum(shares * np.log2(ratio), axis=-1)
+        return found
+
+    found: Floats = np.clip((to_middle(one) + to_middle(other)) / 2, 0.0, 1.0)
+    return found

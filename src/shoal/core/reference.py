@@ -1,0 +1,118 @@
+"""References: the two releases that every figure is read between: the table as it is, and one that hides everything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.classes import Classes, summarize
+from shoal.core.contracts import Form
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes, Counts
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.policy import Policy
+from shoal.core.publication import whole
+from shoal.core.recoding import Codebook, Recoding
+from shoal.core.release import Release
+from shoal.core.schema import Role, Schema
+from shoal.errors import NotDefined, unknown_columns
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CountedTable:
+    """A published table of which there are only the distinct rows and how often each occurs: what measures need, and
+    nothing that could be handed out. `columns` has the positions of each row in the `texts` of a column."""
+
+    columns: Mapping[str, Codes]
+    texts: Mapping[str, Sequence[str | None]]
+    weights: Counts
+    books: Mapping[str, NDArray[Any]]
+
+    @property
+    def records(self) -> int:
+        return int(self.weights.sum())
+
+    @property
+    def names(self) -> Sequence[str]:
+        return tuple(self.columns)
+
+    def labels(self, name: str) -> Sequence[str | None]:
+        if name not in self.texts:
+            raise unknown_columns([name], self.names)
+        return self.texts[name]
+
+    def places(self, name: str) -> Codes:
+        known = {label: place for place, label in enumerate(self.labels(name))}
+        return np.array([known.get(label, -1) for label in self.books[name]], np.int32)
+
+    def group(
+        self, attributes: Sequence[str], sensitive: Sequence[tuple[str, Hierarchy | None]], *,
+        count: str | None = None, person: str | None = None,
+    ) -> Classes:  # fmt: skip
+        sizes = [len(self.labels(name)) for name in attributes]
+        told: list[tuple[str, Codes, int, Hierarchy | None]] = []
+        for name, tree in sensitive:
+            if tree is None:
+                told.append((name, self.columns[name], len(self.labels(name)), tree))
+            else:
+                leaves = np.array(tree.leaves(self.labels(name)), np.int32)
+                told.append((name, leaves[self.columns[name]], tree.size, tree))
+        return summarize(attributes, [self.columns[name] for name in attributes], sizes, told, weights=self.weights)
+
+    def frame(self) -> Any:
+        raise NotDefined("this table stands only for comparisons and has no rows")
+
+    def write(self, path: Path) -> None:
+        raise NotDefined("this table stands only for comparisons and has no rows")
+
+
+def reference(data: Dataset, form: Form, policy: Policy | None, *, hidden: bool, names: Sequence[str] = ()) -> Release:
+    """A release of a table with its quasi-identifiers as they are, or all hidden; other columns are as they are, the
+    sensitive ones and those that are named. It exists only as counts and cannot be written. The policy is what others
+    are measured by, not one that it satisfies."""
+    chosen = tuple(dict.fromkeys((*data.schema.quasi, *data.schema.sensitive, *names)))
+    known = data.knowing(chosen)
+    rows = known.table.group(chosen, ())
+    schema = _without_people(known.schema, chosen)
+    trees = dict(zip(chosen, rows.hierarchies, strict=True))
+    levels = tuple(trees[name].height if hidden else 0 for name in schema.quasi)
+    summary = data.summary
+    recoding = Recoding.at_levels(summary, levels, np.zeros(len(summary), np.bool_))
+    columns, texts, books = {}, {}, {}
+    for name, keys in zip(chosen, rows.keys, strict=True):
+        level = levels[schema.quasi.index(name)] if name in schema.quasi else 0
+        nodes = trees[name].codes[level][keys]
+        shown = trees[name].labels[level]
+        columns[name], texts[name] = _positions(nodes, shown)
+        if name in schema.quasi:
+            books[name] = Codebook.at_level(trees[name], level).labels
+    table = CountedTable(columns, texts, rows.sizes, books)
+    known_of_all = {key: value for key, value in whole(data).items() if key == "populations"}
+    return Release(
+        form=form, tables={"": table}, schema=schema, records=data.records, engine=data.engine, recoding=recoding,
+        policy=policy, **known_of_all,
+    )  # fmt: skip
+
+
+def _without_people(schema: Schema, names: Sequence[str]) -> Schema:
+    """The schema of some columns; whose a record is does not matter for a comparison of losses."""
+    kept = tuple(column for column in schema.columns if column.name in names and column.role is not Role.ENTITY)
+    return replace(schema, columns=kept, order=tuple(name for name in schema.order if name in names))
+
+
+def _positions(codes: Codes, shown: NDArray[Any]) -> tuple[Codes, list[str | None]]:
+    """Positions in the ascending list of the labels that occur, the missing value last; and that list."""
+    occurring = np.unique(codes)
+    labels = [shown[code] for code in occurring.tolist()]
+    texts: list[str | None] = [*sorted({label for label in labels if label is not None})]
+    if None in labels:
+        texts.append(None)
+    known = {label: place for place, label in enumerate(texts)}
+    translation = np.zeros(int(occurring.max(initial=0)) + 1, np.int32)
+    translation[occurring] = [known[label] for label in labels]
+    return translation[codes], texts

@@ -1,0 +1,196 @@
+"""The queries that `verify --sql` prints say what the verifier says, for every model, form and database at hand."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal import api, manifest, registry
+from shoal.api.opening import as_published
+from shoal.core.policy import Policy
+from shoal.diagnosis.published_sql import name_of, queries
+from shoal.errors import NotDefined, ParameterError
+
+duckdb = pytest.importorskip("duckdb")
+
+FORMS = {
+    "generalized": "mondrian", "left out": "optimal", "two-table": "anatomy", "multisets": "multiset",
+    "sliced": "slicing:columns=age+sex|occupation+race",
+}  # fmt: skip
+
+
+def people(count: int = 300) -> pl.DataFrame:
+    table = shoal.samples.adult(complete=False).head(count).select("age", "sex", "race", "occupation", "workclass")
+    odd = pl.when(pl.col("occupation") == "Sales").then(pl.lit('o\'Sales \\ "x"')).otherwise(pl.col("occupation"))
+    return table.with_columns(odd.alias("occupation"), (pl.int_range(pl.len()) // 2).alias("who"))
+
+
+def in_databases(release, connection_names=("duckdb", "sqlite")):
+    """The published tables in each database, columns as text, as a recipient would load them."""
+    for dialect in connection_names:
+        connection = duckdb.connect() if dialect == "duckdb" else sqlite3.connect(":memory:")
+        for part, frame in release.frames.items():
+            texts = frame.with_columns(pl.all().cast(pl.String))
+            name = name_of("my release", part)
+            columns = ", ".join(f'"{column}" {"INT" if column == "count" else "TEXT"}' for column in texts.columns)
+            connection.execute(f'CREATE TABLE "{name}" ({columns})')
+            connection.executemany(
+                f'INSERT INTO "{name}" VALUES ({", ".join("?" * texts.width)})', [list(row) for row in texts.rows()]
+            )
+        yield dialect, connection
+
+
+def expected(release, model, column):
+    """The worst level and the verdict, by the model itself."""
+    one = replace(model, column=column) if column is not None and model.column is None else model
+    classes = release.in_people(release.view.judged_by(one))
+    levels = one.levels(classes)
+    floor = getattr(one, "floor", 1)
+    return one.worst(levels), bool(one.keeps(levels).all()), classes.headcounts.min() < floor
+
+
+def check(release, models):
+    """Every model that is defined on the release has a query that agrees with it; returns how many did."""
+    asked = replace(release, policy=Policy(models=models))
+    agreed = 0
+    for dialect, connection in in_databases(release):
+        for query in queries(asked, "my release", dialect):
+            if query.sql is None:
+                with pytest.raises(NotDefined):
+                    release.in_people(release.view.judged_by(query.model))
+                continue
+            level, bound, holds = map(float, connection.execute(query.sql).fetchone())
+            wanted, kept, too_small = expected(release, query.model, query.column)
+            assert float(bound) == query.model.bound
+            assert bool(holds) == kept, (query.model, dialect)
+            if not too_small:
+                level = math.copysign(math.inf, level) if abs(level) >= 1e300 else level
+                assert level == pytest.approx(wanted, rel=1e-9, abs=1e-12), (query.model, dialect)
+            agreed += 1
+    return agreed
+
+
+def every_model():
+    """Every example of every model that the registry knows, about the column of the table here."""
+    for name in registry.names("models"):
+        for example in registry.examples("models", name):
+            given = {key: value for key, value in example.items() if key != "column"}
+            if "values" in given:
+                given["values"] = ('o\'Sales \\ "x"', "Tech-support")
+            yield registry.make("models", name, given)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A release of each form, written and read as a recipient does."""
+    data = shoal.read(people().drop("workclass", "who"), quasi=["age", "sex", "race"], sensitive=["occupation"])
+    found = {}
+    for form, algorithm in FORMS.items():
+        path = tmp_path_factory.mktemp("sql") / "release.csv"
+        model = "k-anonymity:k=2" if form in ("generalized", "left out", "multisets") else "frequency-l-diversity:l=2"
+        method = (
+            {"name": "slicing", "columns": [["age", "sex"], ["race", "occupation"]]} if form == "sliced" else algorithm
+        )
+        release = shoal.anonymize(data, model, "t-closeness:t=0.95", algorithm=method,
+                                  suppression=0.3 if form == "left out" else 0.0, seed=3)  # fmt: skip
+        release.write(path)
+        found[form] = path, data
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("model", list(every_model()), ids=lambda model: registry.name_of(model))
+def test_every_model_on_every_form(form, model, written):
+    path, data = written[form]
+    release = as_published(path, manifest.load(path), registry.engine())
+    assert bool(release.suppressed) == (form == "left out")
+    told = model.concealed(data.schema)
+    agreed = check(release, (told,))
+    try:
+        release.view.judged_by(told)
+    except NotDefined:
+        assert agreed == 0
+    else:
+        assert agreed == 2, "there is a verdict, and no query"
+
+
+@pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
+def test_distances_along_a_hierarchy(distance, tmp_path):
+    hierarchies = shoal.samples.hierarchies("adult")
+    data = shoal.read(people().select("age", "sex", "workclass"), quasi=["age", "sex"], sensitive=["workclass"],
+                      hierarchies=hierarchies)  # fmt: skip
+    path = tmp_path / "release.csv"
+    shoal.anonymize(data, "k-anonymity:k=3", "t-closeness:t=0.99", algorithm="optimal", suppression=0.1, seed=1).write(
+        path
+    )
+    release = as_published(path, manifest.load(path), registry.engine())
+    assert check(release, (shoal.TCloseness(t=0.3, distance=distance),)) == 2
+
+
+def test_several_attributes_strictly(tmp_path):
+    table = people().select("age", "sex", "occupation", "workclass")
+    for strict in (False, True):
+        data = shoal.read(table, quasi=["age", "sex"], sensitive=["occupation", "workclass"], strict=strict)
+        path = tmp_path / "release.csv"
+        shoal.anonymize(data, "k-anonymity:k=12", algorithm="mondrian", seed=1).write(path)
+        release = as_published(path, manifest.load(path), registry.engine())
+        models = (shoal.DistinctLDiversity(l=2), shoal.EntropyLDiversity(l=2), shoal.PSensitiveKAnonymity(p=1, k=13),
+                  shoal.AlphaKAnonymity(alpha=0.9, k=12), shoal.DeltaDisclosure(delta=3, strict=False))  # fmt: skip
+        assert check(release, models) == 2 * 2 * len(models)
+
+
+def test_people(tmp_path):
+    table = people().select("age", "sex", "occupation", "who")
+    data = shoal.read(table, quasi=["age", "sex"], sensitive=["occupation"], person="who")
+    path = tmp_path / "release.csv"
+    shoal.anonymize(data, "k-anonymity:k=4", "t-closeness:t=0.9", algorithm="mondrian", seed=1,
+                    pseudonyms=shoal.Pseudonyms()).write(path)  # fmt: skip
+    release = as_published(path, manifest.load(path), registry.engine())
+    models = tuple(model for model in every_model() if model.counts_people and not getattr(model, "values", ()))
+    models = tuple(model for model in models if not getattr(model, "leaves", ()))
+    assert check(release, models) == 2 * len(models) > 20
+    shoal.anonymize(data, "k-anonymity:k=4", algorithm="mondrian", seed=1).write(path)
+    [query] = api.verification_sql(path)
+    assert query.sql is None and "without the column 'who'" in query.reason
+
+
+def test_every_dialect_reads_its_queries(written):
+    import sqlglot
+
+    path, _ = written["left out"]
+    others = {"dax", "prql"}  # languages of their own, not SQL
+    for dialect in sorted({str(each.value) for each in sqlglot.Dialects if each.value} - others):
+        for query in api.verification_sql(path, dialect):
+            assert sqlglot.parse_one(query.sql, read=dialect), dialect
+    with pytest.raises(ParameterError, match="no such SQL dialect"):
+        api.verification_sql(path, "sequel")
+
+
+def test_a_model_without_sql_says_so(written):
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True, kw_only=True)
+    class Silent(shoal.KAnonymity):
+        def sql(self):
+            return None
+
+    path, _ = written["generalized"]
+    release = as_published(path, manifest.load(path), registry.engine())
+    [query] = queries(replace(release, policy=Policy(models=(Silent(k=2),))), "release", "duckdb")
+    assert query.sql is None and query.reason == "the model has no SQL"
+
+
+def test_a_changed_table_is_seen(written, tmp_path: Path):
+    path, _ = written["generalized"]
+    [query, *_] = api.verification_sql(path)
+    frame = pl.read_csv(path, infer_schema=False)
+    for table, holds in ((frame, 1), (frame.tail(-1).vstack(frame.head(1).with_columns(pl.lit("7").alias("age"))), 0)):
+        connection = duckdb.connect()
+        connection.register("release", table.to_arrow())
+        assert connection.execute(query.sql).fetchone()[2] == holds
