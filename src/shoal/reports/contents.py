@@ -239,4 +239,6 @@ def _short(value: Any) -> Any:
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, (list, tuple)):
         return [_short(each) for each in value]
+    if isinstance(value, Mapping):
+        return {key: _short(each) for key, each in value.items()}
     return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,12 @@ from shoal.core.release import Release, manifest_path
 from shoal.core.run import Run
 from shoal.core.sentences import verified
 from shoal.core.signing import PublicKey
-from shoal.errors import InputError
+from shoal.errors import InputError, NotDefined
 from shoal.plots.drawing import altair
 from shoal.plots.exposure import LINE, class_sizes
 from shoal.plots.exposure import risk as risk_picture
 from shoal.plots.loss import loss
+from shoal.plots.marginals import marginal
 from shoal.reports import sentences
 from shoal.reports.contents import About, File, Holder, Report, promised
 from shoal.reports.limits import limits
@@ -180,6 +182,9 @@ def _pictures(data: Dataset, release: Release, columns: Any, line: float, *, hol
             found["classes-before"] = class_sizes({"original": data.summary, "release": crowds}, k=least)
     if any(column.lost is not None and str(column.role) == "quasi" for column in columns):
         found["loss"] = loss(columns)
+    for place, name in enumerate((*data.schema.quasi, *data.schema.sensitive) if holder else (), start=1):
+        with suppress(NotDefined):
+            found[f"marginal-{place}"] = marginal(data, release, name)
     return found
 
 

@@ -44,6 +44,8 @@ SIGNED = {
     "not checked": ("open", "signed; the signature was not checked"),
 }  # fmt: skip
 """How the state of a signature is shown; any other one is a signature that does not hold."""
+BASELINES = {"original": "of the table", "hidden": "all hidden"}
+"""What stands beside a figure, and the heading that it has."""
 COVER = {
     "risk": "How many people can be found how easily by what outsiders may know. Bars to the right of the dashed line "
     "are above the risk that is accepted.",
@@ -67,7 +69,7 @@ def rendered(report: Report) -> str:
         sections=[(number, *section) for number, section in enumerate(SECTIONS, start=1)],
         risk=report.risk if isinstance(report.risk, Risk) else None, lead=_lead(report),
         signed=SIGNED.get(report.signature["state"], ("no", f"✗ signature: {report.signature['state']}")),
-        left_out=(report.records - report.published) / max(report.records, 1),
+        baselines=BASELINES, left_out=(report.records - report.published) / max(report.records, 1),
         form_meaning=meaning(registry.make("forms", report.form, {})), roles=ROLES,
         identifiers=IDENTIFIERS.get(report.identifiers, report.identifiers),
         algorithm=_spelled(report.algorithm), measures=measures,
