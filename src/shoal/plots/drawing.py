@@ -27,7 +27,9 @@ WIDTH, HEIGHT, PANEL = 560, 280, 220
 """Pixels: of a picture, and of a panel where there are several."""
 
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"
-"""Of one width wherever it is read: places are reckoned by it when a picture is made."""
+PADDING = {"left": 14, "right": 14, "top": 6, "bottom": 6}
+"""Pixels around a picture. Places are reckoned by the font when a picture is made; whoever reads it without that font has
+room for a wider one."""
 
 _THEME: dict[str, dict[str, Any]] = {
     "title": {
@@ -73,7 +75,7 @@ def drawn(chart: Any) -> Any:
     told = _printable(chart.to_dict())
     own = told.get("config", {})
     themed = {part: {**settings, **own.get(part, {})} for part, settings in _THEME.items()}
-    return altair().Chart.from_dict({**told, "config": {"font": FONT, **own, **themed}})
+    return altair().Chart.from_dict({**told, "config": {"font": FONT, "padding": PADDING, **own, **themed}})
 
 
 def save(chart: Any, path: Path) -> Path:

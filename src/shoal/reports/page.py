@@ -92,7 +92,7 @@ def _environment() -> Any:
     environment.filters |= {
         "name": printable, "lines": lambda text: printable(text, keep="\n"), "percent": percent,
         "number": lambda count: f"{count:,}", "hundredths": hundredths, "parameters": _parameters,
-        "sentence": _sentence, "lower_first": lambda text: text[:1].lower() + text[1:],
+        "sentence": _sentence, "details": amount, "lower_first": lambda text: text[:1].lower() + text[1:],
     }  # fmt: skip
     return environment
 

@@ -24,8 +24,9 @@ A4 = {"width": 665, "height": 986}
 RENDERED = """() => [...document.querySelectorAll('figure svg')].map(drawing => ({
     box: drawing.getBoundingClientRect().width * drawing.getBoundingClientRect().height,
     marks: drawing.querySelectorAll('.mark-rect path, .mark-rule line').length,
+    shown: getComputedStyle(drawing).overflow === 'visible',
     texts: [...drawing.querySelectorAll('text')].every(text => {
-        const inner = text.getBoundingClientRect(), outer = drawing.getBoundingClientRect();
+        const inner = text.getBoundingClientRect(), outer = document.body.getBoundingClientRect();
         return inner.left >= outer.left - 1 && inner.right <= outer.right + 1
             && inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1;
     }),
@@ -41,7 +42,9 @@ def test_a_page_opens_with_every_chart_and_asks_for_nothing(form: str, looking: 
     assert looking.requests == [(tmp_path / "report.html").resolve().as_uri()]
     drawings = page.evaluate(RENDERED)
     assert len(drawings) == len(made.pictures)
-    assert all(drawing["box"] > 10_000 and drawing["marks"] and drawing["texts"] for drawing in drawings), drawings
+    assert all(
+        drawing["box"] > 10_000 and drawing["marks"] and drawing["shown"] and drawing["texts"] for drawing in drawings
+    ), drawings
     assert [each.inner_text() for each in page.query_selector_all(".sentences li")] == list(made.sentences)
     assert len(page.query_selector_all("h2[id]")) == 10
     anchors = page.evaluate("() => [...document.querySelectorAll('nav a')].map(a => a.getAttribute('href').slice(1))")
@@ -82,7 +85,7 @@ def test_the_first_page_is_one_sheet_and_nothing_is_cut_off(browser: Any, tmp_pa
 
     data, path = published(tmp_path)
     told = {"recipient": "the epidemiology group of the university of a large town", "author": "A. Officer"}
-    made = shoal.report(data, path, **told, purpose="a study of age and region over ten years", date="2026-05-17")
+    made = shoal.report(data, path, **told, purpose="a study of age and region over ten years", holder=True)
     made.write(tmp_path / "report.html")
     with browsers.looking(browser, viewport=A4) as seen:
         page = seen.open(tmp_path / "report.html")
