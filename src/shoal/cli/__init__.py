@@ -14,6 +14,7 @@ from shoal.cli import (
     anonymize,
     apply,
     attack,
+    balance,
     compare,
     demo,
     diagnose,
@@ -54,20 +55,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    diagnose,
-    anonymize,
-    apply,
-    compare,
-    evaluate,
-    attack,
-    query,
-    verify,
-    report,
-    hierarchy,
-    demo,
-    schema,
+    diagnose, anonymize, apply, compare, evaluate, attack, query, balance, verify, report, hierarchy, demo, schema,
     serve,
-):
+):  # fmt: skip
     name = command.__name__.rpartition(".")[2]
     app.command(name=name)(journal.kept(name, options.taken_apart(command.run)))
 app.add_typer(overlap.app, name="overlap")
