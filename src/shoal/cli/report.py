@@ -79,6 +79,7 @@ def run(
         bool,
         typer.Option("--holder", help="Add a part for the holder alone: values before and after, exact figures."),
     ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Leave out measures that take long.")] = False,
     as_json: options.Json = False,
 ) -> None:
     """Write a report that a privacy officer can sign: what was published, its promises, risks, attacks and price.
@@ -97,7 +98,7 @@ def run(
     with output.watching() as watched:
         found = report(
             data, made.output, recipient=told.recipient, purpose=told.purpose, author=told.author, date=told.date,
-            threshold=threshold, key=key, holder=holder, job=made, run=watched,
+            threshold=threshold, key=key, holder=holder, quick=quick, job=made, run=watched,
         )  # fmt: skip
         written = found.write(*(files.targets or ()), pictures=files.pictures())
     journal.note(summary=found.summary, files=[str(path) for path in written])

@@ -380,6 +380,7 @@ class Demonstrated(Printed):
     release: str
     manifest: str
     picture: NotRequired[str]
+    report: NotRequired[str]
 
 
 class Sampled(Printed):

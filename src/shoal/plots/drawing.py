@@ -31,8 +31,8 @@ WIDTH, HEIGHT, PANEL = 560, 280, 220
 
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"
 PADDING = {"left": 14, "right": 14, "top": 6, "bottom": 6}
-"""Pixels around a picture. Places are reckoned by the font when a picture is made; whoever reads it without that font has
-room for a wider one."""
+"""Pixels around a picture. Places are reckoned by the font when a picture is made; whoever reads it may have only a
+wider one."""
 
 _THEME: dict[str, dict[str, Any]] = {
     "title": {

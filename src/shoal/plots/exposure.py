@@ -38,7 +38,7 @@ def class_sizes(tables: Mapping[str, Classes], *, k: int) -> Any:
     names = [f"{low}" if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(edges)] + [f"{edges[-1]}+"]
     rows = []
     for table, classes in tables.items():
-        sizes, people = classes.crowds()
+        sizes, people = classes.hiding()
         counts = np.zeros(len(edges), np.int64)
         np.add.at(counts, np.searchsorted(edges, sizes, side="right") - 1, people)
         rows += [
@@ -80,7 +80,7 @@ def risk(classes: Classes, *, line: float = LINE) -> Any:
     """
     library = altair()
     edges = np.array(sorted({*RISKS, line}))
-    sizes, people = classes.crowds()
+    sizes, people = classes.hiding()
     places = np.searchsorted(edges, 1 / np.maximum(sizes, 1), side="left") - 1
     counts = np.zeros(len(edges) - 1, np.int64)
     np.add.at(counts, places, people)

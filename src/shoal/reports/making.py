@@ -17,7 +17,7 @@ from shoal.core.release import Release, manifest_path
 from shoal.core.run import Run
 from shoal.core.sentences import verified
 from shoal.core.signing import PublicKey
-from shoal.errors import InputError, NotDefined
+from shoal.errors import InputError, MissingExtraError, NotDefined
 from shoal.plots.drawing import altair
 from shoal.plots.exposure import LINE, class_sizes
 from shoal.plots.exposure import risk as risk_picture
@@ -27,7 +27,7 @@ from shoal.reports import sentences
 from shoal.reports.contents import About, File, Holder, Report, promised
 from shoal.reports.limits import limits
 from shoal.reports.repeating import commands, job_shown
-from shoal.reports.risk import Risk, crowds_of, left, one_in
+from shoal.reports.risk import Risk, classes_of, left, one_in
 
 
 def report(
@@ -41,6 +41,7 @@ def report(
     threshold: float | None = None,
     key: PublicKey | str | Path | None = None,
     holder: bool = False,
+    quick: bool = False,
     job: jobs.Job | None = None,
     known: Known | None = None,
     run: Run | None = None,
@@ -60,6 +61,7 @@ def report(
             given decides, with the verification, whether the report `holds`.
         key: the public key, or its file, that must have signed the manifest.
         holder: adds a part for the holder alone: values before and after, exact figures, facts about the table.
+        quick: leaves out measures that take long, and what the others would be for other tables.
         job: how the release was made, where its manifest is not all that is known.
         known: what the attackers have beside the release.
         run: is told how far the work is, and can stop it.
@@ -76,7 +78,6 @@ def report(
         ['report.html', 'report.json']
     """
     check_dataset(data)
-    altair()
     about = About(recipient=recipient, purpose=purpose, author=author, day=date)
     line = 1 / one_in(LINE if threshold is None else threshold)
     watched = run or Run()
@@ -86,13 +87,14 @@ def report(
     verification = api.verify(path, key=key, engine=data.engine)
     watched.report(0.1, "measuring")
     opened = api.open_release(path, data)
-    findings = api.evaluate(data, opened)
+    metrics = api.quick_metrics() if quick else ()
+    findings = api.evaluate(data, opened, *metrics, baselines=not quick)
     columns = api.columns(data, opened)
     watched.report(0.5, "attacking")
     attempts, not_made = api.every_attack(data, opened, known or Known(), watched)
     watched.report(0.9, "drawing")
-    crowds = crowds_of(opened)
-    risk: Risk | str = crowds if isinstance(crowds, str) else left(crowds, line)
+    classes = classes_of(opened)
+    risk: Risk | str = classes if isinstance(classes, str) else left(classes, line)
     policy = manifest.policy_of(stated)
     models = tuple(promised(each, told) for each, told in zip(policy.models, stated["policy"]["models"], strict=True))
     made_by = job or jobs.Job()
@@ -173,13 +175,17 @@ def _people(release: Release, stated: Mapping[str, Any]) -> int | None:
 def _pictures(data: Dataset, release: Release, columns: Any, line: float, *, holder: bool) -> dict[str, Any]:
     """Every picture that the form of the release allows."""
     found: dict[str, Any] = {}
-    crowds = crowds_of(release)
+    try:
+        altair()
+    except MissingExtraError:  # JSON needs none
+        return found
+    classes = classes_of(release)
     least = release.policy.least if release.policy is not None else 1
-    if not isinstance(crowds, str):
-        found["risk"] = risk_picture(crowds, line=line)
-        found["classes"] = class_sizes({"release": crowds}, k=least)
+    if not isinstance(classes, str):
+        found["risk"] = risk_picture(classes, line=line)
+        found["classes"] = class_sizes({"release": classes}, k=least)
         if holder:
-            found["classes-before"] = class_sizes({"original": data.summary, "release": crowds}, k=least)
+            found["classes-before"] = class_sizes({"original": data.summary, "release": classes}, k=least)
     if any(column.lost is not None and str(column.role) == "quasi" for column in columns):
         found["loss"] = loss(columns)
     for place, name in enumerate((*data.schema.quasi, *data.schema.sensitive) if holder else (), start=1):

@@ -12,7 +12,7 @@ from typing import Any
 from shoal import registry
 from shoal.core.words import amount, percent, printable
 from shoal.errors import MissingExtraError
-from shoal.plots.drawing import svg
+from shoal.plots.drawing import altair, svg
 from shoal.plots.exposure import hundredths
 from shoal.reports.contents import Report
 from shoal.reports.docstrings import meaning
@@ -56,6 +56,7 @@ COVER = {
 
 def rendered(report: Report) -> str:
     """The whole page as text."""
+    altair()
     style = (FOLDER / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     environment = _environment()

@@ -74,7 +74,7 @@ def one_in(threshold: float) -> int:
     return math.floor(1 / threshold + 1e-9)
 
 
-def crowds_of(release: Release) -> Classes | str:
+def classes_of(release: Release) -> Classes | str:
     """The classes in which people hide, or why there are none."""
     try:
         return release.in_people(release.view.people())
@@ -84,7 +84,7 @@ def crowds_of(release: Release) -> Classes | str:
 
 def left(classes: Classes, threshold: float) -> Risk:
     """The risk that is left in classes."""
-    sizes, people = classes.crowds()
+    sizes, people = classes.hiding()
     everybody = int(people.sum())
     heads = classes.headcounts
     places = int(heads.sum())
