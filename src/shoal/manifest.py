@@ -93,11 +93,8 @@ class _Algorithm(BaseModel):
 
 def _claims(algorithm: _Algorithm) -> bool:
     """Whether what an algorithm makes satisfies a model; one that is not known here is no excuse for stating none."""
-    try:
-        made: Algorithm = job.plugin("algorithms", algorithm.model_dump())
-    except ShoalError:
-        return True
-    return made.claims
+    made = method_of({"algorithm": algorithm.model_dump()})
+    return made is None or made.claims
 
 
 class _Unverified(BaseModel):
@@ -122,6 +119,7 @@ class _Manifest(BaseModel):
     sensitive: dict[str, _Sensitive]
     strict: StrictBool = False
     people: _People | None = None
+    hulls: dict[StrictStr, Literal["interval", "hierarchy"]] = {}
     signature: _Signature | None = None
 
     @model_validator(mode="after")
@@ -224,6 +222,15 @@ def policy_of(stated: Mapping[str, Any]) -> Policy:
         )
     except ParameterError as error:
         raise InputError(f"the manifest states a policy that is none: {error}") from None
+
+
+def method_of(stated: Mapping[str, Any]) -> Algorithm | None:
+    """The algorithm that a manifest states; None where it is not known here."""
+    try:
+        made: Algorithm = job.plugin("algorithms", stated["algorithm"])
+    except ShoalError:
+        return None
+    return made
 
 
 def parts(stated: Mapping[str, Any] | None, path: Path) -> dict[str, Path]:
