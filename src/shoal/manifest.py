@@ -32,6 +32,7 @@ from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns
 
 Count = Annotated[StrictInt, Field(ge=0)]
+Share = Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)]
 
 
 class _Column(BaseModel):
@@ -97,6 +98,15 @@ def _claims(algorithm: _Algorithm) -> bool:
     return made is None or made.claims
 
 
+class _Attack(BaseModel):
+    name: StrictStr
+    success: Share
+    worst: Share
+    above: Share
+    threshold: Share
+    knew: StrictStr
+
+
 class _Unverified(BaseModel):
     k: Count
 
@@ -121,6 +131,7 @@ class _Manifest(BaseModel):
     people: _People | None = None
     hulls: dict[StrictStr, Literal["interval", "hierarchy"]] = {}
     signature: _Signature | None = None
+    attacks: list[_Attack] = []
 
     @model_validator(mode="after")
     def _fits_together(self) -> _Manifest:

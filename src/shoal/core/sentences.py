@@ -68,7 +68,7 @@ def released(findings: Findings, columns: Sequence[PublishedColumn], records: in
     left_out = f"{counted(out, 'records')} left out ({percent(out / max(records, 1))})" if out else "nobody left out"
     alone = _number(findings, "unique-people", "unique-records")
     exact = [f"{alone:,} stand alone by their published quasi-identifiers"] if alone else []
-    parts = [", ".join([size, *dict.fromkeys(claims)]), *_broken(findings), left_out, *exact, *_lost(columns)]
+    parts = [", ".join([size, *dict.fromkeys(claims)]), *_broken(findings), left_out, *exact, *lost(columns)]
     return "; ".join(parts) + "."
 
 
@@ -101,7 +101,14 @@ def attacked(attempts: Sequence[Attempt], reasons: Mapping[str, str]) -> str:
     """
     if not attempts:
         return f"No attack can be made on this release: {'; '.join(dict.fromkeys(reasons.values()))}."
-    worst = max(attempts, key=lambda attempt: (attempt.success - attempt.baseline, attempt.worst))
+    # What starts from nothing, such as a gain of certainty, is no success that could be compared.
+    guesses = [attempt for attempt in attempts if attempt.baseline > 0] or attempts
+    worst = max(guesses, key=lambda attempt: (attempt.success - attempt.baseline, attempt.worst))
+    if not worst.gains:
+        return (
+            f"No attack is right more often than without the release. The nearest, {worst.name}, succeeds for "
+            f"{percent(worst.success)} of the people, and with {percent(worst.worst)} for the most exposed one."
+        )
     return (
         f"The strongest attack, {worst.name}, succeeds for {percent(worst.success)} of the people "
         f"({percent(worst.baseline)} without the release), and with {percent(worst.worst)} for the most exposed one."
@@ -141,7 +148,7 @@ def _not_kept(finding: Finding) -> str:
     return f"{finding.title} is {finding.words}{wanted}"
 
 
-def _lost(columns: Sequence[PublishedColumn]) -> list[str]:
+def lost(columns: Sequence[PublishedColumn]) -> list[str]:
     """The columns that lost most of their detail, and those whose values need not be true."""
     changed = [column.name for column in columns if column.shape == "changed"]
     if changed:
