@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from shoal import registry
 from shoal.core import dates, numbers
+from shoal.core.analyses import Analysis
 from shoal.core.contracts import Algorithm, Builder, Engine, Metric, Model
 from shoal.core.files import STANDARD, files_at
 from shoal.core.parameters import example, parameters
@@ -219,12 +220,20 @@ class _Output(_Strict):
     sign: str | None = None
 
 
+class _Analysis(_Strict):
+    analysis: str
+    name: str | None = None
+    error: StrictFloat | StrictInt | None = None
+    overlap: StrictFloat | StrictInt | None = None
+
+
 class _File(_Strict):
     input: _Input = Field(default_factory=_Input)
     columns: dict[str, _Column] = {}
     policy: _Policy = Field(default_factory=_Policy)
     algorithm: dict[str, Any] | str = DEFAULT_ALGORITHM
     output: _Output = Field(default_factory=_Output)
+    analyses: list[_Analysis] = []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,6 +279,7 @@ class Job:
     plot: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: Path | None = None
+    analyses: tuple[Analysis, ...] = ()
     sign: Path | None = None
 
     def named(self, role: Role) -> list[str]:
@@ -465,6 +475,7 @@ class Job:
                 "recoding": _text(self.recoding),
                 "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file), "sign": _text(self.sign),
             },
+            "analyses": [analysis.spelled() for analysis in self.analyses] or None,
         }  # fmt: skip
 
 
@@ -537,5 +548,6 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
         recoding=resolved(file.output.recoding),
-        pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file), sign=resolved(file.output.sign),
+        pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),
+        analyses=tuple(Analysis.parsed(each.model_dump()) for each in file.analyses), sign=resolved(file.output.sign),
     )  # fmt: skip
