@@ -107,7 +107,7 @@ MADE_BY = {
 QUESTIONS: dict[str, Callable[[Any, shoal.Dataset, shoal.Release], Any]] = {
     "models": lambda model, data, release: release.view.judged_by(model),
     "metrics": lambda metric, data, release: metric.score(data, release),
-    "attacks": lambda attack, data, release: attack.attempt(data, release, Known(), Run()),
+    "attacks": lambda attack, data, release: attack.attempt(data, release, Known(external=data, held_out=data), Run()),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import shoal
-from shoal.plots import comparison, diagnosis, lattice, release
+from shoal.plots import balance, comparison, diagnosis, lattice, release
 
 IMAGES = Path(__file__).parent / "images"
 ADULT = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country", "salary-class")
@@ -44,7 +44,23 @@ def draw(folder: Path = IMAGES) -> list[Path]:
         metrics=["gcp", "c-avg"],
         seed=1,
     )
+    people = shoal.read(
+        shoal.samples.adult().sample(1000, seed=1).drop("fnlwgt", "education-num"),
+        quasi=["age", "workclass", "education", "race", "native-country"],
+        hierarchies=shoal.samples.hierarchies("adult"),
+    )
+    swept = shoal.balance(
+        people, target="native-country", k=range(2, 41, 6), algorithm="oka:numeric=mean", seeds=2, seed=1
+    )
+    kinds = ["oka", "mondrian", "k-member"]
+    crossed = shoal.balance(
+        people, k=[2, 3, 5, 10, 20, 40], algorithm=kinds, utility="gcp", privacy="average-risk", seed=1
+    )
+    balance.curves(swept, folder / "balance.svg")
+    balance.trade_off(crossed, folder / "plane.svg")
     return [
+        folder / "balance.svg",
+        folder / "plane.svg",
         release.picture(whole, local, folder / "adult-exposure.svg"),
         release.picture(admissions, visits, folder / "admissions-classes.svg"),
         diagnosis.picture(shoal.ask(shoal.read(many, quasi=many.columns), k=5), folder / "many-columns.svg"),

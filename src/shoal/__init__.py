@@ -8,7 +8,7 @@ __version__ = "0.1.0"
 
 _VERBS = (
     "read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "compare", "save_recoding", "apply",
-    "evaluate", "columns", "attack", "query", "verify", "verification_sql",
+    "evaluate", "columns", "attack", "query", "balance", "verify", "verification_sql",
 )  # fmt: skip
 _OTHERS = {
     "intervals": "core.intervals", "Anonymizer": "estimator", "C45": "learners.c45",
@@ -17,7 +17,7 @@ _OTHERS = {
 _MODULES = {"samples": "samples", "errors": "errors", "distances": "distances", "noise": "core.noise"}
 _NOUNS = {
     "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
-    "Comparison": "comparison",
+    "Comparison": "comparison", "Balance": "balance",
     "Finding": "finding", "Findings": "finding", "Schema": "schema", "Pseudonyms": "pseudonyms", "Run": "run",
     "SigningKey": "signing", "PublicKey": "signing",
 }  # fmt: skip

@@ -31,6 +31,7 @@ from shoal.core.words import printable
 from shoal.errors import InputError, MissingExtraError, ParameterError, ShoalError, alternatives, quoted
 
 if TYPE_CHECKING:
+    from shoal.core.balance import Balance
     from shoal.core.dataset import Dataset
     from shoal.core.signing import SigningKey
     from shoal.diagnosis.detection import Detection
@@ -227,6 +228,14 @@ class _Analysis(_Strict):
     overlap: StrictFloat | StrictInt | None = None
 
 
+class _Balance(_Strict):
+    target: str | None = None
+    sweep: list[str] = []
+    utility: list[str] = []
+    privacy: list[str] = []
+    seeds: StrictInt = 1
+
+
 class _File(_Strict):
     input: _Input = Field(default_factory=_Input)
     columns: dict[str, _Column] = {}
@@ -234,6 +243,7 @@ class _File(_Strict):
     algorithm: dict[str, Any] | str = DEFAULT_ALGORITHM
     output: _Output = Field(default_factory=_Output)
     analyses: list[_Analysis] = []
+    balance: _Balance = Field(default_factory=_Balance)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,6 +256,17 @@ class ColumnJob:
     number_format: str | None = None
     hierarchy: Builder | None = None
     missing: Missing = Missing.VALUE
+
+
+@dataclass(frozen=True, kw_only=True)
+class BalanceJob:
+    """What a job says of the balance of privacy and utility; what it leaves out is as `shoal.balance` has it."""
+
+    target: str | None = None
+    sweep: tuple[str, ...] = ()
+    utility: tuple[str, ...] = ()
+    privacy: tuple[str, ...] = ()
+    seeds: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,6 +302,7 @@ class Job:
     key_file: Path | None = None
     analyses: tuple[Analysis, ...] = ()
     sign: Path | None = None
+    balance: BalanceJob = field(default_factory=BalanceJob)
 
     def named(self, role: Role) -> list[str]:
         """The columns that have a role."""
@@ -420,6 +442,28 @@ class Job:
 
         return carry_out(self, run or Run(), save, signer)
 
+    def balanced(self, run: Run | None = None, *, state: Path | None = None, workers: int | None = None) -> Balance:
+        """Reads the table and finds where its privacy and utility balance, along the job's sweep."""
+        from shoal import api
+        from shoal.balancing.sweep import parsed
+
+        asked, swept = self.balance, dict[str, list[Any]]()
+        for text in asked.sweep:
+            name, values = parsed(text)
+            swept.setdefault(name, []).extend(values)
+        if not swept:
+            raise ParameterError("name what to sweep, as in --sweep k=2..20, or sweep in the job's [balance]")
+        definitions = {"utility": asked.utility, "privacy": asked.privacy}
+        given: dict[str, Any] = {
+            "suppression": self.suppression, "algorithm": self.algorithm or DEFAULT_ALGORITHM, **swept,
+            **{name: chosen for name, chosen in definitions.items() if chosen},
+        }  # fmt: skip
+        return api.balance(
+            self.read(), *self.models, target=asked.target, seeds=asked.seeds, seed=self.seed,
+            objective=self.objective, rows_are_people=self.rows_are_people, allow_plain=self.allow_plain,
+            workers=workers, state=state, run=run, **given,
+        )  # fmt: skip
+
     def toml(self, folder: Path | None = None, remarks: Iterable[str] = ()) -> str:
         """The job as a file that lies in a folder; reading it there gives the same job.
 
@@ -476,6 +520,11 @@ class Job:
                 "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file), "sign": _text(self.sign),
             },
             "analyses": [analysis.spelled() for analysis in self.analyses] or None,
+            "balance": None if self.balance == BalanceJob() else {
+                "target": self.balance.target, "sweep": list(self.balance.sweep),
+                "utility": list(self.balance.utility), "privacy": list(self.balance.privacy),
+                "seeds": self.balance.seeds,
+            },
         }  # fmt: skip
 
 
@@ -550,4 +599,9 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         recoding=resolved(file.output.recoding),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),
         analyses=tuple(Analysis.parsed(each.model_dump()) for each in file.analyses), sign=resolved(file.output.sign),
+        pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file), sign=resolved(file.output.sign),
+        balance=BalanceJob(
+            target=file.balance.target, sweep=tuple(file.balance.sweep), utility=tuple(file.balance.utility),
+            privacy=tuple(file.balance.privacy), seeds=file.balance.seeds,
+        ),
     )  # fmt: skip

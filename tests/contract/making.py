@@ -12,6 +12,7 @@ import pytest
 
 import shoal
 from shoal import registry
+from shoal.core.contracts import Known
 from shoal.errors import InfeasibleError, ParameterError
 
 QUASI = ["age", "sex", "race", "marital-status"]
@@ -69,6 +70,13 @@ def one(name: str, example: Any, data: shoal.Dataset, **more: Any) -> shoal.Rele
 @cache
 def small() -> shoal.Dataset:
     return opened(people(80))
+
+
+@cache
+def knowledge() -> Known:
+    """Somebody who has a register of more people than there are in the table, and people who were held out of it."""
+    everybody = people(240)
+    return Known(external=opened(everybody), held_out=opened(everybody.tail(60)))
 
 
 @cache

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from contextlib import suppress
 from typing import Any
 
 import pytest
-from making import by_form, cases, small, tells_no_value
+from making import by_form, cases, knowledge, small, tells_no_value
 
 import shoal
 from shoal import registry
@@ -22,27 +21,37 @@ from shoal.job import plugin, spelled
 
 @pytest.mark.parametrize(("name", "example"), cases("attacks"))
 class TestAttack:
-    def test_figures_are_shares_or_there_is_a_reason(self, name: str, example: Any) -> None:
-        attack, made = registry.make("attacks", name, dict(example)), 0
+    @pytest.mark.parametrize("known", [Known(), knowledge()], ids=["alone", "with a register"])
+    def test_figures_are_shares_or_there_is_a_reason(self, name: str, example: Any, known: Known) -> None:
+        attack = registry.make("attacks", name, dict(example))
+        more = vars(known)
         for release in by_form().values():
             try:
-                found = attack.attempt(small(), release, Known(), Run())
+                found = attack.attempt(small(), release, known, Run())
             except NotDefined as reason:
                 assert len(str(reason)) > 20 and tells_no_value(str(reason))
                 with pytest.raises(NotDefined, match=re.escape(str(reason))):
-                    shoal.attack(small(), release, attack)
-                assert name not in {attempt.name for attempt in shoal.attack(small(), release)}
+                    shoal.attack(small(), release, attack, **more)
+                if registry.complete("attacks", name) and not example:
+                    assert name not in {attempt.name for attempt in shoal.attack(small(), release, **more)}
                 continue
-            made += 1
             assert isinstance(found, Attempt) and found.name == name and found.knew and found.meaning
             for share in (found.success, found.baseline, found.worst, found.above, found.threshold):
                 assert 0 <= share <= 1
+            for share in (found.random, found.control, *(found.interval or ())):
+                assert share is None or 0 <= share <= 1
             assert found.worst >= found.success - 1e-12, "no mean is above the worst record"
             assert (found.above > 0) == (found.worst > found.threshold)
-            assert tells_no_value(repr(found))
-            json.dumps(dataclasses.asdict(found), allow_nan=False)
-            assert shoal.attack(small(), release, attack) == (found,)
-        assert made, "it can be tried on no form at all"
+            assert tells_no_value(repr(found)) and tells_no_value(repr(attack))
+            json.dumps(found.as_dict(), allow_nan=False)
+            assert shoal.attack(small(), release, attack, **more) == (found,)
+
+    def test_it_can_be_tried_on_some_form(self, name: str, example: Any) -> None:
+        attack, made = registry.make("attacks", name, dict(example)), 0
+        for release in by_form().values():
+            with suppress(NotDefined):
+                made += bool(attack.attempt(small(), release, knowledge(), Run()))
+        assert made
 
     def test_a_higher_threshold_leaves_fewer_above(self, name: str, example: Any) -> None:
         if "threshold" not in {parameter.name for parameter in parameters(registry.find("attacks", name))}:
@@ -53,7 +62,7 @@ class TestAttack:
             with suppress(NotDefined):
                 for threshold in (0.0, 0.1, 0.3, 0.6, 1.0):
                     attack = registry.make("attacks", name, {**example, "threshold": threshold})
-                    shares.append(attack.attempt(small(), release, Known(), Run()).above)
+                    shares.append(attack.attempt(small(), release, knowledge(), Run()).above)
                 assert shares == sorted(shares, reverse=True) and shares[-1] == 0
                 compared += 1
         assert compared

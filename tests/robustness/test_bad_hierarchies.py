@@ -9,6 +9,7 @@ import pytest
 from canary_table import CANARY, NUMERIC_CANARY
 
 import shoal as library
+from shoal.core.notices import tell
 
 VALUES = [CANARY, "Ann", "Bob", "Cleo"]
 
@@ -115,11 +116,17 @@ def test_a_column_that_is_not_there(table: Path, shoal) -> None:
 
 
 @pytest.mark.parametrize("name", ["twice.csv", "twice.json"])
-def test_a_value_that_is_listed_twice_alike_is_read(name: str, table: Path, tmp_path: Path, shoal) -> None:
+def test_a_value_that_is_listed_twice_alike_is_read(
+    name: str, table: Path, tmp_path: Path, shoal, caplog: pytest.LogCaptureFixture
+) -> None:
+    tell.cache_clear()
     file = tmp_path / name
     twice = {"a": [CANARY, "Ann", "Ann"], "b": ["Bob", "Cleo", "Bob"]}
     rows = [f"{value};{group};*\n" for group, values in twice.items() for value in values]
     file.write_text(json.dumps(twice) if name.endswith("json") else "".join(rows) + rows[0])
     tree = library.read(table, quasi=["who"], hierarchies={"who": file}).hierarchies[0]
     assert sorted(tree.labels[0]) == sorted(VALUES) and tree.labels[1].tolist() == ["a", "b"]
+    again = 2 if name.endswith("json") else 3
+    assert f"the hierarchy of column 'who' lists {again} rows again; each value counts once" in caplog.text
+    assert CANARY not in caplog.text
     assert shoal("diagnose", table, "--quasi", "who", "--hierarchy", f"who={file}").code == 0

@@ -68,6 +68,12 @@ plot = "out/release.svg"
 pseudonyms = "keyed"
 key_file = "secret.key"
 sign = "sign.pem"
+[balance]
+target = "remark"
+sweep = ["k=2..20", "algorithm=oka"]
+utility = ["c4.5"]
+privacy = ["highest-risk"]
+seeds = 3
 """
 
 

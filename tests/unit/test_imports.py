@@ -38,7 +38,7 @@ LAYERS = [
         "estimator",
         "outcome",
         "samples",
-        "balance",
+        "balancing",
         "overlap",
         "distances",
     ),

@@ -1,10 +1,11 @@
-"""The verbs: read, detect, diagnose, ask, anonymize, compare, evaluate, attack, query, verify."""
+"""The verbs: read, detect, diagnose, ask, anonymize, compare, evaluate, attack, query, balance, verify."""
 
 from __future__ import annotations
 
 from shoal.api.anonymizing import anonymize, apply, publish, save_recoding
 from shoal.api.asking import ask, dependencies, detect, diagnose
 from shoal.api.attacking import attack, every_attack
+from shoal.api.balancing import balance
 from shoal.api.comparing import compare
 from shoal.api.evaluating import columns, evaluate, quick_metrics
 from shoal.api.opening import open_release
@@ -20,6 +21,7 @@ __all__ = [
     "apply",
     "ask",
     "attack",
+    "balance",
     "columns",
     "compare",
     "dependencies",

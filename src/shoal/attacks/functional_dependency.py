@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Le, Lt
-from numpy.typing import NDArray
 from typing_extensions import Doc
 
+from shoal.attacks._placing import groups_of_records
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
@@ -75,7 +75,7 @@ class FunctionalDependency(Attack):
         sensitive = self._sensitive(dataset)
         others = [name for name in (*self.determinant, self.dependent) if name != sensitive]
         wider = dataset.knowing([*others, *([self.condition] if self.condition else [])])
-        groups = _groups(dataset, release)
+        groups = groups_of_records(dataset, release)
         everybody = self._people(wider, groups, sensitive, release.seed)
         broken, concerned = everybody.violations(), int(everybody.concerns.sum())
         if broken > allowed(self.tolerance, concerned):
@@ -162,19 +162,3 @@ def _one(columns: list[Codes], records: int) -> Codes:
     found = group(columns, [int(codes.max()) + 1 for codes in columns], index=True).index
     assert found is not None
     return found
-
-
-def _groups(dataset: Dataset, release: Release) -> Codes:
-    """The group of each record, in the order of a plan by record; negative: it is in none."""
-    sizes = dataset.summary.sizes
-    plan = release.recoding.plan if release.recoding is not None else None
-    if plan is not None and release.recoding is not None:
-        owners = release.view.owners(dataset, release.recoding)
-        return owners if plan.by_record else np.repeat(owners, sizes)
-    candidates = release.view.candidates(dataset.summary.keys)
-    counts: NDArray[np.int64] = np.diff(candidates.starts)
-    if bool(np.all(counts == 1)):
-        groups = np.repeat(candidates.classes, sizes).astype(np.int32)
-        if np.array_equal(np.bincount(groups, minlength=len(release.view.groups())), release.view.groups().sizes):
-            return groups
-    raise NotDefined("the file does not say which group everybody is in; attack the release where it is made")

@@ -8,12 +8,13 @@ from typing import Annotated, ClassVar
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
+from shoal.core.classes import Histogram
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
+from shoal.core.guessing import most_likely, strongest, with_control
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
-from shoal.errors import NotDefined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,34 +33,25 @@ class Homogeneity(Attack):
         >>> table = polars.DataFrame({"age": [21, 22, 23, 24], "disease": ["flu", "flu", "hiv", "flu"]})
         >>> data = shoal.read(table, quasi=["age"], sensitive=["disease"])
         >>> found = shoal.attack(data, shoal.anonymize(data, shoal.KAnonymity(k=2), seed=1), "homogeneity")[0]
-        >>> found.success, found.baseline, found.worst
-        (0.75, 0.75, 1.0)
+        >>> found.success, found.baseline, found.random, found.worst
+        (0.75, 0.75, 0.625, 1.0)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the certainty above which a record counts as exposed")] = 0.9
+    threshold: Annotated[float, Ge(0), Le(1), Doc("the certainty above which a person counts as exposed")] = 0.9
 
     examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
-        groups = release.in_people(release.view.groups())
-        if not groups.sensitive:
-            raise NotDefined("there is no sensitive attribute to guess")
-        attempts = []
-        for counted in groups.sensitive:
-            histogram = counted.parts if groups.people is not None else counted
+        def attempted(histogram: Histogram) -> Attempt:
             most, sizes = histogram.greatest(histogram.counts), histogram.sizes
-            records = max(int(sizes.sum()), 1)
-            certainty = most / sizes.clip(1)
-            attempts.append(
-                Attempt(
-                    name="homogeneity",
-                    success=int(most.sum()) / records,
-                    baseline=float(histogram.priors.max(initial=0.0)),
-                    worst=float(certainty.max(initial=0.0)),
-                    above=int(sizes[certainty > self.threshold].sum()) / records,
-                    threshold=self.threshold,
-                    knew="which group a person is in",
-                    meaning="how often the most frequent sensitive value of the group is the person's",
-                )
-            )
-        return max(attempts, key=lambda attempt: (attempt.success - attempt.baseline, attempt.success))
+            found = Attempt.over(
+                most / sizes.clip(1), sizes, threshold=self.threshold, hits=int(most.sum()),
+                name="homogeneity",
+                baseline=float(histogram.priors.max(initial=0.0)),
+                random=float(histogram.priors @ histogram.distribution),
+                knew="which group a person is in",
+                meaning="how often the most frequent sensitive value of the group is the person's",
+            )  # fmt: skip
+            return with_control(found, release, known, histogram, most_likely)
+
+        return strongest(release, attempted)

@@ -11,7 +11,6 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Counts
 from shoal.core.parameters import Examples
 from shoal.core.release import Release, people_in
 from shoal.core.run import Run
@@ -34,37 +33,24 @@ class Prosecutor(Attack):
         (0.5, 0.25, 0.5)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the risk above which a record counts as exposed")] = 0.2
+    threshold: Annotated[float, Ge(0), Le(1), Doc("the risk above which a person counts as exposed")] = 0.09
 
     examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         classes = release.in_people(release.view.people())
-        sizes = classes.headcounts
-        records = int(sizes.sum())
-        exposed = int(sizes[1 / np.maximum(sizes, 1) > self.threshold].sum())
-        if classes.people is not None:
-            return self._on_people(sizes, records, exposed, people_in(classes))
-        return Attempt(
-            name="prosecutor",
-            success=len(sizes) / records if records else 0.0,
-            baseline=1 / records if records else 0.0,
-            worst=1 / int(sizes.min()) if records else 0.0,
-            above=exposed / records if records else 0.0,
-            threshold=self.threshold,
-            knew="that a person is in the release, and the person's quasi-identifiers",
-            meaning="how often a record that is picked among the matching ones is the person's",
+        heads = classes.headcounts
+        counted = classes.people is not None
+        everybody = people_in(classes) if counted else int(heads.sum())
+        records = (
+            "the quasi-identifiers of one of the person's records" if counted else "the person's quasi-identifiers"
         )
-
-    def _on_people(self, heads: Counts, places: int, exposed: int, people: int) -> Attempt:
-        """The figures where people have several records, over all that a person has in different classes."""
-        return Attempt(
+        who = "somebody who is picked among the people that match is the person"
+        what = "a record that is picked among the matching ones is the person's"
+        return Attempt.over(
+            1 / np.maximum(heads, 1), heads, threshold=self.threshold, hits=len(heads),
             name="prosecutor",
-            success=len(heads) / places if places else 0.0,
-            baseline=1 / people if people else 0.0,
-            worst=1 / int(heads.min()) if places else 0.0,
-            above=exposed / places if places else 0.0,
-            threshold=self.threshold,
-            knew="that a person is in the release, and the quasi-identifiers of one of the person's records",
-            meaning="how often somebody who is picked among the people that match is the person",
-        )
+            baseline=1 / everybody if everybody else 0.0,
+            knew=f"that a person is in the release, and {records}",
+            meaning=f"how often {who if counted else what}",
+        )  # fmt: skip

@@ -45,17 +45,8 @@ class Wanted:
             "--allow-unverified", help="Hand out what need not keep the policy, such as kactus:recode=literal."
         ),
     ] = None
-    rows_are_people: Annotated[
-        bool | None,
-        typer.Option("--rows-are-people", help="Every row is a person of its own, also where an identifier repeats."),
-    ] = None
-
-    allow_plain: Annotated[
-        str | None,
-        typer.Option(
-            "--allow-plain", help="Columns without a role to publish whatever they hold, separated by commas."
-        ),
-    ] = None
+    rows_are_people: options.RowsArePeople = None
+    allow_plain: options.AllowPlain = None
 
     def applied(self, made: Job) -> Job:
         from shoal.job import DEFAULT_ALGORITHM, plugin

@@ -80,6 +80,15 @@ Strict = Annotated[
     typer.Option("--strict", help="Protect each sensitive attribute also against whoever knows the others."),
 ]
 
+RowsArePeople = Annotated[
+    bool | None,
+    typer.Option("--rows-are-people", help="Every row is a person of its own, also where an identifier repeats."),
+]
+AllowPlain = Annotated[
+    str | None,
+    typer.Option("--allow-plain", help="Columns without a role to publish whatever they hold, separated by commas."),
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Source:

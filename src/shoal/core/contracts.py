@@ -554,9 +554,11 @@ class Form(Parametrized, ABC):
 class Attempt:
     """How often an attack succeeds, how often the same guess does without the release, and the worst record.
 
-    `above` is the share of the people whose risk is above the `threshold`. `control` is the success of the same attack
-    on people who were held out of the release. Attacks on classes are computed, not sampled, and have no `interval`;
-    that of a sampled success is Wilson's. `knew` says what the attacker knew, `meaning` what the figures mean.
+    The `baseline` is the best guess without the release; `random` is that of somebody who guesses as often as a value
+    occurs. `above` is the share of the people whose risk is above the `threshold`. `control` is the success of the
+    same attack on people who were held out of the release. Attacks on classes are computed, not sampled, and have no
+    `interval`; that of a sampled success is Wilson's. `knew` says what the attacker knew, `meaning` what the figures
+    mean.
     """
 
     name: str
@@ -567,14 +569,40 @@ class Attempt:
     threshold: float
     knew: str
     meaning: str
+    random: float | None = None
     control: float | None = None
     interval: tuple[float, float] | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def over(
+        cls, risks: NDArray[np.float64], people: Counts, *, threshold: float, hits: float | None = None, **told: Any
+    ) -> Attempt:
+        """The attempt whose risk is `risks[g]` for each of `people[g]` people: its success is the mean, or `hits` of
+        all people where that is known without rounding. What rounding alone carries past the threshold is at it."""
+        everybody = int(people.sum())
+        risks = np.where(np.abs(risks - threshold) <= SLACK, threshold, risks)
+        counted = risks[people > 0]
+        worst = float(counted.max(initial=0.0))
+        expected = float(risks @ people) if hits is None else hits
+        return cls(
+            success=min(expected / everybody, worst) if everybody else 0.0,
+            worst=worst,
+            above=int(people[risks > threshold].sum()) / everybody if everybody else 0.0,
+            threshold=threshold,
+            **told,
+        )
+
+    @property
+    def gains(self) -> bool:
+        """Whether the release helps the attacker at all."""
+        return self.success > self.baseline * (1 + SLACK)
+
     def as_dict(self) -> dict[str, Any]:
         """The attempt as JSON holds it."""
-        optional = ("control", "interval", "detail")
-        return {name: value for name, value in vars(self).items() if name not in optional or value not in (None, {})}
+        optional = ("random", "control", "interval", "detail")
+        told = {name: value for name, value in vars(self).items() if name not in optional or value not in (None, {})}
+        return {**told, "gains": self.gains}
 
 
 @dataclass(frozen=True, kw_only=True)

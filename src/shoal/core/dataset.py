@@ -144,6 +144,17 @@ class Dataset:
             strict=False,
         )
 
+    def shown(self, seed: int) -> dict[str, tuple[Hierarchy, Codes]]:
+        """Every column but identifiers, in the order of the table, encoded by its hierarchy: records as `listed`."""
+        quasi = self.schema.quasi
+        names = [column.name for column in self.schema.columns if column.role not in (Role.IDENTIFIER, Role.ENTITY)]
+        known = self.knowing(names)
+        others = [name for name in names if name not in quasi]
+        codes = dict(zip(others, known.table.listed(quasi, others, seed), strict=True))
+        for name, keys in zip(quasi, self.summary.keys, strict=True):
+            codes[name] = np.repeat(keys, self.summary.sizes)
+        return {name: (hierarchy, codes[name]) for name in names if (hierarchy := known.schema[name].hierarchy)}
+
     def survey(self, *, records: int, values: int, run: Run) -> Survey:
         """A look at the plain columns, which are counted, and at all others, which they may tell. It is made once:
         releases of one table have the same plain columns."""

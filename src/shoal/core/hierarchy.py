@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.dates import Calendar
+from shoal.core.notices import tell
 from shoal.errors import HierarchyError
 
 Codes = NDArray[np.int32]
@@ -349,10 +350,12 @@ class Hierarchy:
     def from_paths(cls, column: str, paths: Sequence[Sequence[str]], *, automatic: bool = False) -> Hierarchy:
         """A hierarchy from one path a raw value: the raw value first, its ancestors after it, the top last.
 
-        A path may be given more than once; two different ones for a value contradict each other.
+        A path may be given more than once and counts once, with a note; two different ones for a value contradict each
+        other.
         """
         if not paths:
             raise HierarchyError(f"the hierarchy of column {column!r} is empty")
+        given = len(paths)
         paths = list(dict.fromkeys(tuple(path) for path in paths))
         height = len(paths[0]) - 1
         uneven = sum(len(path) != height + 1 for path in paths)
@@ -375,6 +378,8 @@ class Hierarchy:
             raise HierarchyError(
                 f"the hierarchy of column {column!r} lists {doubled} raw values more than once, with different levels"
             )
+        if given > len(paths):
+            tell(f"the hierarchy of column {column!r} lists {given - len(paths)} rows again; each value counts once")
         torn = sum(_SURROGATE.search(label) is not None for path in paths for label in path)
         if torn:
             raise HierarchyError(f"the hierarchy of column {column!r}: {torn} labels are not text, but halves of signs")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
@@ -93,23 +92,26 @@ class SensitiveModel(Model):
             raise SchemaError(f"{type(self).__name__} needs a sensitive attribute and the schema names none; name one")
         return classes.sensitive
 
-    def judge_convex(
-        self, classes: Classes, shares: Callable[[Levels], Levels]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Judges by levels that are convex in the shares of a class: then no split of a class makes the level lower
-        on average, and `shares` of its records have to go before the rest can keep the bound."""
+    def bounding(self, histogram: Histogram) -> Measure | None:
+        """The compiled level by which `judge` tells how much of a class can be published at most; None when there is
+        none, or when records of the other sensitive values or people who have several values make it say too much."""
+        own = type(self).levels_of is not SensitiveModel.levels_of
+        return None if own or not plain(histogram) else self.compiled(histogram)
+
+    def judge(self, classes: Classes) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        from shoal.kernels.keeping import judged
+
         holds = np.ones(len(classes), dtype=np.bool_)
-        lost = np.zeros(len(classes), dtype=np.int64)
+        kept = classes.sizes
         for histogram in self.histograms(classes):
-            levels = self.levels_of(histogram.parts)
-            kept = histogram.whole(self.keeps(levels))
-            gone = np.where(kept, 0, 1)
-            if histogram.contexts is None:
-                # A little less than the share, so that rounding never asks for a record too many.
-                gone = np.where(kept, 0, np.maximum(1, np.ceil(classes.sizes * shares(levels) - 1e-6))).astype(np.int64)
-            lost = np.maximum(lost, gone)
-            holds &= kept
-        return holds, lost
+            measure = self.bounding(histogram)
+            if measure is None:
+                return super().judge(classes)
+            held, most = judged(histogram.starts, histogram.values, histogram.counts, measure, self.threshold, 1)
+            holds &= held
+            kept = np.minimum(kept, most)
+        small = classes.sizes < self.floor
+        return holds & ~small, np.where(small, classes.sizes, classes.sizes - kept)
 
     def figures(self, histogram: Histogram) -> Levels:
         """What is reported of each class of a histogram: its level, unless that is made of more than one figure."""
@@ -125,6 +127,11 @@ class SensitiveModel(Model):
             name=self.level, value=value, bound=self.bound, holds=bool(self.holds(classes).all()),
             how=self.said(classes), unit=self.unit, claim=self.claim, detail=worst if len(worst) > 1 else {},
         )  # fmt: skip
+
+
+def plain(histogram: Histogram) -> bool:
+    """Whether it counts records, those of a class all together."""
+    return histogram.contexts is None and histogram.people is None and histogram.members is None
 
 
 @dataclass(frozen=True, kw_only=True)

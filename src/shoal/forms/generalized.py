@@ -12,13 +12,11 @@ from shoal.core.classes import Classes
 from shoal.core.contracts import Candidates, Cells, Form, Linked, Sheet, Shown, View, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_cells, check_groups
+from shoal.core.fitting import pairs
 from shoal.core.grouping import Codes
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.schema import Role, Schema
-
-BLOCK = 1 << 22
-"""Pairs of people and classes that are looked at together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,23 +81,11 @@ class GeneralizedView(View):
     def candidates(self, people: Codes) -> Candidates:
         """Every class whose ranges hold the person, by its number of records: each record there may be the person's."""
         cells, sizes = self._cells, self._classes.sizes
-        counts, classes, chances = [], [], []
-        step = max(1, BLOCK // max(1, len(sizes)))
-        for first in range(0, people.shape[1], step):
-            inside = np.ones((min(step, people.shape[1] - first), len(sizes)), dtype=np.bool_)
-            for code, low, high in zip(people[:, first : first + step], cells.low, cells.high, strict=True):
-                inside &= (low <= code[:, None]) & (code[:, None] <= high)
-            weights = inside * sizes
-            person, found = np.nonzero(inside)
-            counts.append(inside.sum(axis=1))
-            classes.append(found)
-            chances.append(weights[person, found] / weights.sum(axis=1)[person])
-        starts = np.append(0, np.cumsum(np.concatenate(counts))) if counts else np.zeros(1)
-        return Candidates(
-            starts.astype(np.int64),
-            np.concatenate(classes).astype(np.int32) if classes else np.zeros(0, np.int32),
-            np.concatenate(chances) if chances else np.zeros(0),
-        )
+        found = list(pairs(cells.low, cells.high, people))
+        persons, classes = (np.concatenate([block[at] for block in found] or [np.zeros(0, np.int64)]) for at in (0, 1))
+        totals = np.bincount(persons, weights=sizes[classes], minlength=people.shape[1])
+        starts = np.searchsorted(persons, np.arange(people.shape[1] + 1)).astype(np.int64)
+        return Candidates(starts, classes.astype(np.int32), sizes[classes] / totals[persons])
 
     def linked(self) -> tuple[Linked, ...]:
         return (Linked(part="", columns=tuple(self.release.published.names)),)

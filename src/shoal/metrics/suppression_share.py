@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from typing_extensions import Doc
 
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
+from shoal.core.hierarchy import number
+from shoal.core.parameters import Examples
 from shoal.core.release import Release
 
 
@@ -18,7 +23,8 @@ class SuppressionShare(Metric):
     top of its hierarchy, or left out with its record. It is the privacy side of the balance between privacy and
     utility.
 
-    Does not count cells that are only less precise, nor a column that has one single value.
+    Does not count cells that are only less precise, nor means, which say something however wide their class is, nor a
+    column that has one single value.
 
     Reference: A. Tandon, S. Jain, Balancing between data utility and privacy preservation in data mining, 2010.
 
@@ -29,12 +35,26 @@ class SuppressionShare(Metric):
         0.5
     """
 
+    missing: Annotated[
+        Literal["value", "suppressed"],
+        Doc(
+            "whether a published missing value is a value of its own or counts as suppressed, as the source seems to do"
+        ),
+    ] = "value"
+
+    examples: ClassVar[Examples] = ({}, {"missing": "suppressed"})
+
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        cells, sizes = release.view.cells(), release.view.people().sizes
-        shares = {}
+        cells, people = release.view.cells(), release.view.people()
+        sizes, shares = people.sizes, {}
         for position, hierarchy in enumerate(dataset.hierarchies):
             low, high = cells.low[position], cells.high[position]
             top = (low == 0) & (high == hierarchy.size - 1) & (hierarchy.size > 1)
+            if hierarchy.ordered and top.any():
+                labels = release.published.labels(hierarchy.column)
+                top &= ~np.array([isfinite(number(label)) for label in labels])[people.keys[position]]
+            if self.missing == "suppressed" and hierarchy.missing:
+                top |= (low == 0) & (high == 0)
             shares[hierarchy.column] = (int(np.dot(top, sizes)) + release.suppressed) / dataset.records
         return Finding(
             name="suppression-share", value=sum(shares.values()) / len(shares), detail=shares, unit="share",

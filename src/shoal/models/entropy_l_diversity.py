@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-import numpy as np
 from annotated_types import Ge
-from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.core.classes import Classes, Histogram
+from shoal.core.classes import Histogram
 from shoal.core.contracts import SLACK
 from shoal.core.sensitive import SensitiveModel
 
@@ -58,10 +56,6 @@ class EntropyLDiversity(SensitiveModel):
     @property
     def least(self) -> int:
         return ceil(self.l * (1 - SLACK))
-
-    def judge(self, classes: Classes) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        # A part that is left out has an entropy of 0 at least, a part that stays one of ln l.
-        return self.judge_convex(classes, lambda levels: np.clip(1 - np.log(levels) / max(log(self.l), SLACK), 0, 1))
 
     def compiled(self, histogram: Histogram) -> Measure:
         from shoal.kernels import levels as kernel

@@ -12,7 +12,7 @@ from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
 from shoal.core.contracts import SLACK, Levels
-from shoal.core.sensitive import SensitiveModel
+from shoal.core.sensitive import SensitiveModel, plain
 
 if TYPE_CHECKING:
     from shoal.kernels.levels import Measure
@@ -68,6 +68,9 @@ class FrequencyLDiversity(SensitiveModel):
             return super().levels_of(histogram)
         levels: Levels = histogram.members / np.maximum(histogram.greatest(histogram.counts), 1)
         return levels
+
+    def bounding(self, histogram: Histogram) -> Measure | None:
+        return self.compiled(histogram) if plain(histogram) else None
 
     def ceiling(self, histogram: Histogram) -> Measure:
         from shoal.kernels import levels as kernel

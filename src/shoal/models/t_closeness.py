@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Le
-from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import SLACK
+from shoal.core.classes import Histogram
 from shoal.core.sensitive import SensitiveModel
 from shoal.errors import SchemaError
 
@@ -64,10 +62,6 @@ class TCloseness(SensitiveModel):
     @property
     def claim(self) -> str:
         return f"{self.t:g}-close"
-
-    def judge(self, classes: Classes) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        # A part that is left out is at a distance of 1 at most, a part that stays at one of t.
-        return self.judge_convex(classes, lambda levels: np.clip((levels - self.t) / max(1 - self.t, SLACK), 0, 1))
 
     def compiled(self, histogram: Histogram) -> Measure:
         from shoal.kernels import levels as kernel

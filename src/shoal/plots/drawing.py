@@ -6,6 +6,7 @@ A picture is one chart: a notebook shows it, `save` writes it as a file, `svg` g
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ SERIES = (BLUE, ORANGE, "#444444", "#7fb7be", "#8d5a97", "#e9c46a", "#d1495b", "
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 """Of lines and points side by side, in this order. A shape goes with each colour, so that a grey print tells them
 apart too."""
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [4, 2, 1, 2], [1, 3], [12, 3, 3, 3])
+"""Of lines, with the colours and the shapes."""
 WIDTH, HEIGHT, PANEL = 560, 280, 220
 """Pixels: of a picture, and of a panel where there are several."""
 
@@ -39,6 +42,11 @@ _THEME: dict[str, dict[str, Any]] = {
     "header": {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 0},
 }
 """Of every picture, unless it says otherwise. Names are never cut off in a legend."""
+
+
+def one_each(values: Sequence[Any], looks: Sequence[Any]) -> dict[str, Any]:
+    """A scale that gives each value its own colour, shape or dash, in order; where there are more, from the start."""
+    return {"domain": list(values), "range": [looks[place % len(looks)] for place in range(len(values))]}
 
 
 def altair() -> Any:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import polars as pl
 import pytest
@@ -178,3 +181,36 @@ def test_many_quasi_identifiers_in_limited_time() -> None:
     assert facts["score"] < shoal.Datafly().search(data, policy, Run()).facts["score"]
     assert 0 < facts["bound"] < facts["score"]
     assert 0 < facts["gap"] < 1
+
+
+THREADS = """
+import json, sys, hashlib, shoal
+from shoal.core.policy import Policy
+from shoal.core.run import Run
+table = shoal.samples.adult().drop("education-num")
+quasi = ["age", "sex", "race", "education", "workclass", "marital-status", "native-country"]
+data = shoal.read(table, quasi=quasi, sensitive=["occupation"], hierarchies=shoal.samples.hierarchies("adult"))
+for models, search in [
+    ((shoal.KAnonymity(k=5),), shoal.Optimal()),
+    ((shoal.KAnonymity(k=3), shoal.TCloseness(t=0.3)), shoal.Optimal()),
+    ((shoal.KAnonymity(k=3), shoal.EntropyLDiversity(l=3)), shoal.Optimal(check_limit=300, anytime_above=0)),
+]:
+    release = shoal.anonymize(data, *models, algorithm=search, suppression=0.3, seed=1)
+    print(json.dumps(release.recoding.facts, sort_keys=True, default=str))
+    print(release.recoding.trail)
+    print(hashlib.sha256(release.frame.write_csv().encode()).hexdigest())
+"""
+
+
+def test_the_number_of_threads_changes_nothing() -> None:
+    """The facts with all counts, the nodes in the order in which they were checked, and the release, with one thread,
+    with two, and with more than there are cores."""
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", THREADS], env={**os.environ, "NUMBA_NUM_THREADS": str(threads)},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for threads in (1, 2, 4 * (os.cpu_count() or 1))
+    ]  # fmt: skip
+    assert told[0].count("\n") == 9
+    assert told[0] == told[1] == told[2]

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.forms import generalized
+from shoal.core import fitting
+from shoal.core.contracts import Candidates
 
 
 def table(seed: int, rows: int) -> shoal.Dataset:
@@ -24,7 +25,7 @@ def table(seed: int, rows: int) -> shoal.Dataset:
     return shoal.read(frame, quasi=["age", "sex"], sensitive=["disease"])
 
 
-def listed(found: generalized.Candidates, person: int) -> dict[int, float]:
+def listed(found: Candidates, person: int) -> dict[int, float]:
     some = slice(found.starts[person], found.starts[person + 1])
     return dict(zip(found.classes[some].tolist(), found.chances[some].tolist(), strict=True))
 
@@ -54,7 +55,7 @@ def test_blocks_do_not_change_what_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     data = table(1, 60)
     release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="mondrian", seed=1)
     whole = release.view.candidates(data.summary.keys)
-    monkeypatch.setattr(generalized, "BLOCK", 7 * len(release.view.people()))
+    monkeypatch.setattr(fitting, "BLOCK", 7)
     parts = release.view.candidates(data.summary.keys)
     assert parts.starts.tolist() == whole.starts.tolist() and parts.classes.tolist() == whole.classes.tolist()
     assert parts.chances.tolist() == whole.chances.tolist()

@@ -11,6 +11,7 @@ import pytest
 import shoal
 from shoal.algorithms.full_domain import _groupings
 from shoal.algorithms.full_domain._groupings import Groupings
+from shoal.kernels.boxes import counted, greatest_costs
 
 LEVELS = [(0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 1), (0, 1, 1), (4, 0, 0), (5, 1, 3)]
 
@@ -52,18 +53,43 @@ def test_classes_are_those_of_plain_python(node: tuple[int, ...], pack: int, mon
         assert found.sizes[owner] == sizes[key]
 
 
+@pytest.mark.parametrize("rest", [False, True])
 @pytest.mark.parametrize("node", LEVELS)
-def test_leaves_of_chosen_classes(node: tuple[int, ...]) -> None:
+def test_values_of_some_records(node: tuple[int, ...], rest: bool) -> None:
+    """So many records of each class, or all the others: how often each value of the node's levels occurs in them."""
     data = made()
     groupings = Groupings(data.summary)
     found = groupings.grouped(node)
-    chosen = found.sizes < 4
-    members = chosen[found.owners[found.base.tuples.owners]]
-    counts = groupings.counted(found, chosen)
-    for position, (tree, keys) in enumerate(zip(data.hierarchies, data.summary.keys, strict=True)):
-        expected = np.bincount(keys[members], weights=data.summary.sizes[members], minlength=tree.size)
-        start = groupings.domain.leaf_starts[position]
-        assert counts[start : start + tree.size].tolist() == expected.tolist()
+    chosen = found.sizes // 2
+    counts = counted(np.array(node), groupings.table, found.firsts, chosen, rest, groupings.domain)
+    keys = by_hand(data, node)
+    of_class = {}
+    for key, owner in zip(keys, found.owners[found.base.tuples.owners].tolist(), strict=True):
+        of_class[owner] = key
+    for position, start in enumerate(groupings.domain.leaf_starts):
+        expected = Counter()
+        for owner, count in enumerate((found.sizes - chosen if rest else chosen).tolist()):
+            expected[of_class[owner][position]] += count
+        values = data.hierarchies[position].size
+        assert counts[start : start + values].tolist() == [expected[value] for value in range(values)]
+
+
+def test_the_greatest_cost_below_a_value() -> None:
+    data = made()
+    groupings = Groupings(data.summary)
+    generator = np.random.default_rng(3)
+    costs = [generator.random(tree.codes.shape) for tree in data.hierarchies]
+    heights = np.array([tree.height for tree in data.hierarchies])
+    greatest, starts, alike = greatest_costs(
+        np.concatenate([part.ravel() for part in costs]), heights, groupings.domain
+    )
+    assert not alike
+    for position, tree in enumerate(data.hierarchies):
+        for level in range(tree.height + 1):
+            for above in range(level, tree.height + 1):
+                for value in range(int(tree.codes[above].max()) + 1):
+                    found = greatest[starts[position, level, above] + value]
+                    assert found == costs[position][level][tree.codes[above] == value].max()
 
 
 @pytest.mark.parametrize("dense", [0, 1 << 24])

@@ -138,3 +138,18 @@ def test_a_mixture_of_missing_and_present_is_suppressed() -> None:
     release = shoal.anonymize(some, shoal.KAnonymity(k=4), algorithm="mondrian")
     assert shoal.SuppressionShare().score(some, release).value == 1
     assert shoal.Lm().score(some, release).value == 1
+
+
+def test_missing_counts_as_suppressed_only_when_asked_and_means_never():
+    table = polars.DataFrame({"age": [20, 60, 21, 61], "job": ["a", "a", None, None]})
+    data = shoal.read(table, quasi=["age", "job"])
+    release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="k-member:numeric=mean", seed=1)
+    frame = release.frame
+    assert frame["job"].null_count() == 2 and frame["age"].dtype == polars.Float64
+    assert shoal.SuppressionShare().score(data, release).value == 0
+    assert shoal.SuppressionShare(missing="suppressed").score(data, release).value == 2 / 8
+    wide = shoal.anonymize(data, "k-anonymity:k=4", algorithm="k-member:numeric=mean", seed=1)
+    assert wide.frame["age"].to_list() == [40.5] * 4
+    assert shoal.SuppressionShare().score(data, wide).detail == {"age": 0, "job": 1}
+    ranges = shoal.anonymize(data, "k-anonymity:k=4", algorithm="k-member:numeric=interval", seed=1)
+    assert shoal.SuppressionShare().score(data, ranges).detail == {"age": 1, "job": 1}

@@ -17,6 +17,9 @@ from shoal.core.run import Run
 
 ROUNDING = 1e-12
 
+Box = tuple[float, int, Node, Node]
+"""A bound, a number that orders boxes with the same one, and the low and the high node."""
+
 
 class Branching:
     """The search, its best node so far and the bound that is proven."""
@@ -40,37 +43,58 @@ class Branching:
 
     def run(self, run: Run, *, most: float = inf) -> None:
         """Searches until the best node is proven, until the run's time is up, or until `most` nodes are checked."""
-        lattice, checker = self.lattice, self.checker
-        heap: list[tuple[float, int, Node, Node]] = [(-inf, 0, lattice.least, lattice.greatest)]
+        checker = self.checker
+        heap: list[Box] = [(-inf, 0, self.lattice.least, self.lattice.greatest)]
         boxes = 0
         while heap and heap[0][0] < self.to_beat:
             if boxes and (run.expired or len(checker.verdicts) >= most):
                 self.bound = min(heap[0][0], self.best.score if self.best else inf)
                 return
-            self.bound, _, low, high = heappop(heap)
-            boxes += 1
-            if boxes % 64 == 0:
-                self._report(len(heap), run)
-            verdict = checker.check(high)
-            self.consider(verdict)
-            if verdict.lost > checker.budget:
-                self.excluded += prod(last - first + 1 for first, last in zip(low, high, strict=True)) - 1
-                continue
-            bound = checker.bound(low, high)
-            if not checker.by_cells:
-                self.consider(checker.check(low))
-            at = bound.attribute
-            if bound.least >= self.to_beat or at < 0:
-                continue
-            below = (*high[:at], high[at] - 1, *high[at + 1 :])
-            above = (*low[:at], high[at], *low[at + 1 :])
-            heappush(heap, (bound.least, -2 * boxes, low, below))
-            if bound.upper < self.to_beat:
-                heappush(heap, (bound.upper, -2 * boxes - 1, above, high))
+            self.bound = heap[0][0]
+            for box in self._next(heap, most - len(checker.verdicts)):
+                boxes += 1
+                if boxes % 64 == 0:
+                    self._report(len(heap), run)
+                if box[0] < self.to_beat:
+                    self._split(box, heap, boxes)
         self.proven = True
         self.bound = self.best.score if self.best else inf
         if self.best is not None:
             self._lower(self.best)
+
+    def _next(self, heap: list[Box], most: float) -> list[Box]:
+        """The boxes with the least bounds, with their high nodes checked: so many as the checker checks at once, which
+        does not depend on the number of threads. All whose bound is below the optimum have to be looked at in any
+        case, so that looking at some at once costs next to nothing."""
+        taken: list[Box] = []
+        highs: list[Node] = []
+        while heap and heap[0][0] < self.to_beat and len(highs) < min(self.checker.at_once, max(most, 1)):
+            taken.append(heappop(heap))
+            if taken[-1][3] not in self.checker.verdicts:
+                highs.append(taken[-1][3])
+        self.checker.check_all(highs)
+        return taken
+
+    def _split(self, box: Box, heap: list[Box], number: int) -> None:
+        """Looks at a box, and puts its two parts on the heap where they may have a better node."""
+        checker = self.checker
+        _, _, low, high = box
+        verdict = checker.check(high)
+        self.consider(verdict)
+        if verdict.lost > checker.budget:
+            self.excluded += prod(last - first + 1 for first, last in zip(low, high, strict=True)) - 1
+            return
+        bound = checker.bound(low, high)
+        if not checker.by_cells:
+            self.consider(checker.check(low))
+        at = bound.attribute
+        if bound.least >= self.to_beat or at < 0:
+            return
+        below = (*high[:at], high[at] - 1, *high[at + 1 :])
+        above = (*low[:at], high[at], *low[at + 1 :])
+        heappush(heap, (bound.least, -2 * number, low, below))
+        if bound.upper < self.to_beat:
+            heappush(heap, (bound.upper, -2 * number - 1, above, high))
 
     def _lower(self, here: Verdict) -> None:
         """Takes levels back that cost nothing: the search stops at the first of several nodes with one score."""

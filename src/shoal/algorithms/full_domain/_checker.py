@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections import OrderedDict, deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.full_domain._groupings import Grouping, Groupings, Survey
+from shoal.algorithms.full_domain._groupings import Base, Groupings
 from shoal.algorithms.full_domain._judging import Judge
-from shoal.algorithms.full_domain._scoring import Bound, CellScores, scores
+from shoal.algorithms.full_domain._scoring import Bound, CellScores, ClassScores, scores
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Counts
 from shoal.core.lattice import Node
@@ -19,21 +20,23 @@ from shoal.core.policy import Policy
 from shoal.core.run import Run
 
 REMEMBERED = 1 << 23
+AT_ONCE = 8
+WORTH_THREADS = 4096
+"""Distinct tuples from which on checking a node takes longer than handing it to a thread."""
+NOTHING: Counts = np.zeros(0, dtype=np.int64)
 
 
 class Verdict(NamedTuple):
     """What a node of the lattice is worth.
 
-    `suppressed` records break the policy; every specialization of the node leaves out `lost` records or more, `unsure`
-    of which may be any. A node that is not feasible may have no score. `base` and `extra` are an objective's that
-    looks at classes.
+    `suppressed` records break the policy; every specialization of the node leaves out `lost` records or more. A node
+    that is not feasible may have no score. `base` and `extra` are an objective's that looks at classes.
     """
 
     node: Node
     classes: int
     suppressed: int
     lost: int
-    unsure: int
     feasible: bool
     score: float
     base: float = 0.0
@@ -44,14 +47,19 @@ class Checker:
     """Checks each node once, on the distinct tuples; a run that is cancelled ends at the next check."""
 
     def __init__(self, dataset: Dataset, policy: Policy, run: Run, weights: Mapping[str, float] | None = None) -> None:
-        self.records, self.least, self.watch = dataset.records, policy.least, run
+        from numba import get_num_threads
+
+        self.records, self.watch = dataset.records, run
         self.groupings = Groupings(dataset.summary)
         self.judge = Judge(policy, self.groupings)
         self.budget = self.judge.budget
         self.scores = scores(policy.objective, weights or {}, self.groupings)
         self.verdicts: dict[Node, Verdict] = {}
         self.closest: Verdict | None = None
-        self._left_out = _LeftOut()
+        self._lost = _Lost()
+        self.threads = get_num_threads()
+        self.at_once = AT_ONCE if len(dataset.summary) >= WORTH_THREADS else 1
+        self._pool: ThreadPoolExecutor | None = None
 
     @property
     def by_cells(self) -> bool:
@@ -63,63 +71,92 @@ class Checker:
         found = self.verdicts.get(node)
         if found is None:
             self.watch.check()
-            found = self._check(node)
-            self.verdicts[node] = found
-            if self.closest is None or found.suppressed < self.closest.suppressed:
-                self.closest = found
+            base = self.groupings.base(node)
+            found = self._noted(base, self._check(base, node))
         return found
 
-    def _check(self, node: Node) -> Verdict:
-        if isinstance(self.scores, CellScores) and self.judge.by_size:
-            exact, scale = self.scores.exact, self.scores.scale
-            found = self.groupings.surveyed(node, self.least, self.budget, exact, scale)
-            if found is not None:
-                return self._by_size(node, found)
-        return self._judged(node)
+    def check_all(self, nodes: Sequence[Node]) -> None:
+        """Checks nodes that were not checked before, in as many threads as there are. What is found, and in which order
+        it is remembered, does not depend on their number."""
+        if len(nodes) < 2 or self.threads < 2:
+            for node in nodes:
+                self.check(node)
+            return
+        self.watch.check()
+        bases = [self.groupings.base(node) for node in nodes]
+        found: list[_Checked | None] = [None] * len(nodes)
+        waiting = deque(range(len(nodes)))
+        self.groupings.room(self.threads - 1)
 
-    def _by_size(self, node: Node, found: Survey) -> Verdict:
-        """The verdict when only sizes count and the objective adds up over cells."""
+        def work(room: int) -> None:
+            while True:
+                try:
+                    at = waiting.popleft()
+                except IndexError:
+                    return
+                found[at] = self._check(bases[at], nodes[at], room)
+
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads - 1)
+        others = [self._pool.submit(work, room) for room in range(1, min(self.threads, len(nodes)))]
+        work(0)
+        for other in others:
+            other.result()
+        for base, checked in zip(bases, found, strict=True):
+            assert checked is not None
+            self._noted(base, checked)
+
+    def _noted(self, base: Base, found: _Checked) -> Verdict:
+        """Remembers a verdict and what goes with it."""
+        verdict = found.verdict
+        self.verdicts[verdict.node] = verdict
+        if self.closest is None or verdict.suppressed < self.closest.suppressed:
+            self.closest = verdict
+        if verdict.lost and len(found.values):
+            self._lost.keep(verdict.node, found.values)
+        self.groupings.rebased(verdict.node, base, found.classes)
+        return verdict
+
+    def _check(self, base: Base, node: Node, room: int = 0) -> _Checked:
+        if isinstance(self.scores, CellScores):
+            return self._by_cells(base, node, self.scores, room)
+        return self._by_classes(base, node, self.scores, room)
+
+    def _by_cells(self, base: Base, node: Node, scores: CellScores, room: int) -> _Checked:
+        """The verdict when the objective adds up over cells."""
+        found = None
+        if self.judge.asked is not None:
+            found = self.groupings.surveyed(base, node, self.judge.asked, scores.exact, scores.scale, room)
+        if found is None:
+            grouping = self.groupings.grouped_from(base, node, room)
+            broken, kept = self.judge.judge(grouping)
+            found = self.groupings.weighed(node, grouping, broken, kept, self.budget, scores.exact, scores.scale)
         feasible = found.records <= self.budget
-        if feasible and found.records:
-            self._left_out.keep(node, found.left_out)
-        return Verdict(node, found.classes - found.small, found.records, found.records, 0, feasible, found.score)
+        verdict = Verdict(node, found.published, found.records, found.lost, feasible, found.score)
+        return _Checked(verdict, found.classes, found.values)
 
-    def _judged(self, node: Node) -> Verdict:
-        found = self.groupings.grouped(node)
-        sizes = found.sizes
-        broken, sure, unsure = self.judge.judge(found)
+    def _by_classes(self, base: Base, node: Node, scores: ClassScores, room: int) -> _Checked:
+        """The verdict when the objective looks at classes."""
+        grouping = self.groupings.grouped_from(base, node, room)
+        sizes = grouping.sizes
+        broken, kept = self.judge.judge(grouping)
         suppressed = int(sizes[broken].sum())
-        lost = int(sizes[sure].sum()) + unsure
-        feasible = suppressed <= self.budget
-        base = extra = 0.0
-        score = float("nan")
-        if not isinstance(self.scores, CellScores):
-            base, extra = self.scores.base(sizes), self.scores.extra(sizes[sure])
-            score = self.scores.score(base + (extra if broken is sure else self.scores.extra(sizes[broken])))
-        elif lost <= self.budget:
-            left_out = self._counted(node, found, sure, self.scores)
-            if feasible:
-                at_once = left_out if broken is sure else self.groupings.counted(found, broken)
-                score = self.scores.score(node, at_once)
-        kept = len(sizes) - int(broken.sum())
-        return Verdict(node, kept, suppressed, lost, unsure, feasible, score, base, extra)
-
-    def _counted(self, node: Node, found: Grouping, sure: NDArray[np.bool_], cells: CellScores) -> Counts:
-        """The leaves of the records that are left out in every specialization of a node."""
-        return self._left_out.keep(node, self.groupings.counted(found, sure)) if sure.any() else cells.nothing
+        base_there, extra = scores.base(sizes), scores.extra(sizes[kept == 0])
+        verdict = Verdict(
+            node, len(sizes) - int(broken.sum()), suppressed, int((sizes - kept).sum()), suppressed <= self.budget,
+            scores.score(base_there + scores.extra(sizes[broken])), base_there, extra,
+        )  # fmt: skip
+        return _Checked(verdict, len(sizes), NOTHING)
 
     def bound(self, low: Node, high: Node) -> Bound:
         """A score that no node from `low` to `high` can beat; the box must not have lost more than the budget."""
         verdict = self.check(high)
         if not isinstance(self.scores, CellScores):
             return self.scores.bound(low, high, self.check(low).base + verdict.extra)
-        left_out = self._left_out.get(high)
-        if left_out is None:
-            left_out = self.scores.nothing
-            if verdict.lost > verdict.unsure:
-                found = self.groupings.grouped(high)
-                left_out = self._counted(high, found, self.judge.judge(found).sure, self.scores)
-        return self.scores.bound(low, high, left_out, verdict.unsure)
+        lost = self._lost.get(high) if verdict.lost else self.scores.nothing
+        if lost is None:
+            lost = self._lost.keep(high, self._check(self.groupings.base(high), high).values)
+        return self.scores.bound(low, high, lost)
 
     def floor(self, node: Node) -> float:
         """The least that a node and its generalizations can score, without a look at the classes."""
@@ -131,8 +168,16 @@ class Checker:
         return found.spread(self.judge.judge(found).broken)
 
 
-class _LeftOut:
-    """The leaves of the records that nodes leave out: kept as long as there is room, for they can be had again."""
+class _Checked(NamedTuple):
+    """A verdict, how many classes the node has, and the values of the records that it has to lose."""
+
+    verdict: Verdict
+    classes: int
+    values: Counts
+
+
+class _Lost:
+    """The values of the records that nodes lose: kept as long as there is room, for they can be had again."""
 
     def __init__(self) -> None:
         self.counts: OrderedDict[Node, Counts] = OrderedDict()

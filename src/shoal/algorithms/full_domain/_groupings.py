@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,15 @@ from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.lattice import Node
 
+if TYPE_CHECKING:
+    from shoal.kernels.levels import Measure
+
 PACK = 2048
 DENSE = 1 << 24
 BASES = 16
 SMALL = 1024
 SHARE = 2
+RATIO = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +37,26 @@ class Base:
     sensitive: tuple[Histogram, ...]
     people: Histogram | None
 
+    @cached_property
+    def held(self) -> tuple[Any, ...]:
+        """The histograms as kernels read them."""
+        from shoal.kernels.surveys import Held
+
+        return tuple(Held(held.starts, held.values, held.counts, len(held.population)) for held in self.sensitive)
+
     def __len__(self) -> int:
         return len(self.tuples.weights)
 
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """The classes of a node: `owners` of each class of the base, and the `sizes`."""
+    """The classes of a node: `owners` of each class of the base, and of each class its size and one of its distinct
+    tuples."""
 
     base: Base
     owners: Codes
     sizes: Counts
+    firsts: Codes
 
     def spread(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which distinct tuples are in the chosen classes."""
@@ -51,31 +65,45 @@ class Grouping:
 
 
 class Survey(NamedTuple):
-    """The classes of a node, those that are too small, and the records in them; unless these are more than may be left
-    out, how often each leaf occurs in them, and the node's score."""
+    """How many classes a node has and how many are published, the records that break the policy, those that every
+    specialization of the node has to leave out, too, with which values of the node's levels, and the node's score.
+    Neither values nor score where more records are left out than may be."""
 
     classes: int
-    small: int
+    published: int
     records: int
-    left_out: Counts
+    lost: int
+    values: Counts
     score: float
+
+
+class Asked(NamedTuple):
+    """What a policy asks where one look at a node answers it: the least size of a class, how many records may be left
+    out, and, where a sensitive attribute counts, its place, its compiled level and the worst one."""
+
+    least: int
+    budget: int
+    sensitive: tuple[int, Measure, float] | None
 
 
 class Groupings:
     """Groups the distinct tuples of a table at nodes of the lattice, in room in proportion to the tuples.
 
     A node is grouped from the smallest base that it generalizes. Bases are made on the way, a level below the nodes
-    that are asked for, because a search asks for their neighbours next.
+    that are asked for, because a search asks for their neighbours next. Which one a node is grouped from changes
+    nothing but the time. Threads group at the same time in rooms of their own, as long as no base is made.
     """
 
     def __init__(self, summary: Classes) -> None:
-        from shoal.kernels.lattice import Packed, Scratch
+        from shoal.kernels.lattice import Packed
 
         self.summary = summary
         tuples, attributes = len(summary), len(summary.hierarchies)
         packs = _packs(summary.hierarchies)
         self.domain = _domain(summary.hierarchies, packs)
-        raw = Packed(_packed(summary, packs), np.ascontiguousarray(summary.sizes), np.arange(tuples, dtype=np.int32))
+        self.table = _table(summary)
+        everyone = np.arange(tuples, dtype=np.int32)
+        raw = Packed(_packed(summary, packs), np.ascontiguousarray(summary.sizes), everyone, everyone)
         self.raw = Base((0,) * attributes, raw, summary.sensitive, summary.people)
         self.bases = [self.raw]
         self.base_nodes = np.zeros((BASES, attributes), dtype=np.int64)
@@ -83,52 +111,84 @@ class Groupings:
         self.base_uses = np.zeros(BASES, dtype=np.int64)
         self.clock = 0
         self.tried = {self.raw.node}
+        self.entries = sum(prod(summary.hierarchies[attribute].size for attribute in pack) for pack in packs)
+        self.rooms: list[Any] = []
+
+    def room(self, number: int) -> Any:
+        """Room to group in, for one thread at a time."""
+        from shoal.kernels.lattice import Scratch
+
+        tuples = len(self.summary)
         slots = 1 << max(10, (4 * tuples - 1).bit_length())
-        entries = sum(prod(summary.hierarchies[attribute].size for attribute in pack) for pack in packs)
-        self.scratch = Scratch(
-            table=np.empty(entries, dtype=np.int64), slots=np.empty(slots, dtype=np.int32),
-            slot_keys=np.empty(slots, dtype=np.int64), owners=np.empty(tuples, dtype=np.int32),
-            sizes=np.empty(tuples, dtype=np.int64),
-        )  # fmt: skip
+        while len(self.rooms) <= number:
+            self.rooms.append(Scratch(
+                table=np.empty(self.entries, dtype=np.int64), slots=np.empty(slots, dtype=np.int32),
+                slot_keys=np.empty(slots, dtype=np.int64), owners=np.empty(tuples, dtype=np.int32),
+                sizes=np.empty(tuples, dtype=np.int64), firsts=np.empty(tuples, dtype=np.int32),
+            ))  # fmt: skip
+        return self.rooms[number]
 
     def grouped(self, node: Node) -> Grouping:
         """The classes of a node; its arrays are overwritten by the next call."""
-        levels = np.array(node, dtype=np.int64)
-        base = self._smallest(levels)
-        found = self._from(base, node)
-        if self._rebased(node, base, len(found.sizes)):
-            found = self._from(self._smallest(levels), node)
+        base = self.base(node)
+        found = self.grouped_from(base, node)
+        if self.rebased(node, base, len(found.sizes)):
+            found = self.grouped_from(self.base(node), node)
         return found
 
-    def surveyed(self, node: Node, least: int, budget: int, charges: Any, scale: Any) -> Survey | None:
-        """A node when only sizes count and cells cost what `charges` and `scale` say; None when keys are too wide."""
-        from shoal.kernels import lattice as kernel
+    def surveyed(
+        self, base: Base, node: Node, asked: Asked, charges: Any, scale: Any, room: int = 0
+    ) -> Survey | None:  # fmt: skip
+        """A node when only what is asked counts and cells cost what `charges` and `scale` say; None when keys are too
+        wide, or there is no room for histograms."""
+        from shoal.kernels import surveys as kernel
 
         levels = np.array(node, dtype=np.int64)
-        base = self._smallest(levels)
-        found = Survey(*kernel.survey(
-            levels, base.tuples, self.raw.tuples, least, budget, charges, scale, self.domain, self.scratch
+        least, budget, sensitive = asked
+        scratch = self.room(room)
+        if sensitive is None:
+            found = kernel.survey(
+                levels, base.tuples, self.table, least, budget, charges, scale, self.domain, scratch
+            )  # fmt: skip
+        else:
+            at, measure, worst = sensitive
+            held = base.held[at]
+            if len(base) * held.size > max(DENSE, 64 * len(base)):
+                return None
+            found = kernel.examination(
+                levels, base.tuples, self.table, held, measure, worst, least, budget, charges, scale, self.domain,
+                scratch,
+            )  # fmt: skip
+        return None if found[0] < 0 else Survey(*found)
+
+    def weighed(
+        self, node: Node, found: Grouping, broken: NDArray[np.bool_], kept: Counts, budget: int, charges: Any,
+        scale: Any,
+    ) -> Survey:  # fmt: skip
+        """A node when these classes are broken, and of each class so many records can be kept in specializations."""
+        from shoal.kernels import surveys as kernel
+
+        levels = np.array(node, dtype=np.int64)
+        return Survey(len(found.sizes), *kernel.weighed(
+            levels, self.table, found.firsts, found.sizes, broken, kept, budget, charges, scale, self.domain
         ))  # fmt: skip
-        if found.classes < 0:
-            return None
-        self._rebased(node, base, found.classes)
-        return found
 
-    def _rebased(self, node: Node, base: Base, classes: int) -> bool:
+    def rebased(self, node: Node, base: Base, classes: int) -> bool:
         """Makes a base below a node that was grouped from far too large a one; says whether."""
-        if len(base) <= max(SMALL, len(self.raw) // SHARE, 8 * classes):
+        if len(base) <= max(SMALL, len(self.raw) // SHARE, RATIO * classes):
             return False
         below = tuple(max(level - 1, 0) for level in node)
         if below in self.tried:
             return False
         self.tried.add(below)
-        self._keep(below, self._from(self._smallest(np.array(below, dtype=np.int64)), below))
+        self._keep(below, self.grouped_from(self.base(below), below))
         return True
 
-    def _smallest(self, levels: Counts) -> Base:
+    def base(self, node: Node) -> Base:
         """The base with the fewest classes that the node generalizes; it is the last one to be given up."""
         from shoal.kernels import lattice as kernel
 
+        levels = np.array(node, dtype=np.int64)
         at = int(kernel.smallest(self.base_nodes, self.base_sizes, len(self.bases), levels))
         self.clock += 1
         self.base_uses[at] = self.clock
@@ -145,17 +205,19 @@ class Groupings:
         if place == BASES:
             place = int(self.base_uses[1:].argmin()) + 1
             self.bases.pop(place)
-        first = np.empty(classes, dtype=np.int64)
-        first[found.owners[::-1]] = np.arange(len(found.owners))[::-1]
-        tuples = Packed(np.ascontiguousarray(held.columns[first]), found.sizes.copy(), found.owners[held.owners])
+        firsts = found.firsts.copy()
+        columns = np.ascontiguousarray(self.raw.tuples.columns[firsts])
+        tuples = Packed(columns, found.sizes.copy(), found.owners[held.owners], firsts)
         classes_there = self.classes(found)
         self.bases.insert(place, Base(node, tuples, classes_there.sensitive, classes_there.people))
         self.base_nodes[place], self.base_sizes[place], self.base_uses[place] = node, classes, self.clock
 
-    def _from(self, base: Base, node: Node) -> Grouping:
+    def grouped_from(self, base: Base, node: Node, room: int = 0) -> Grouping:
+        """The classes of a node that generalizes a base; its arrays are overwritten by the next call for the room."""
         from shoal.kernels import lattice as kernel
 
-        classes = kernel.number(np.array(node, dtype=np.int64), base.tuples, self.domain, self.scratch)
+        scratch = self.room(room)
+        classes = kernel.number(np.array(node, dtype=np.int64), base.tuples, self.domain, scratch)
         if classes < 0:
             # Keys of more than 64 bits: slower, and the same answer.
             trees = self.summary.hierarchies
@@ -165,34 +227,42 @@ class Groupings:
             radices = [int(self.domain.widths[position, level]) for position, level in enumerate(node)]
             found = group(columns, radices, weights=self.raw.tuples.weights, index=True)
             assert found.index is not None
-            return Grouping(self.raw, found.index, found.counts)
-        return Grouping(base, self.scratch.owners[: len(base)], self.scratch.sizes[:classes])
-
-    def counted(self, found: Grouping, chosen: NDArray[np.bool_]) -> Counts:
-        """How often each leaf occurs in the records of the chosen classes."""
-        from shoal.kernels import lattice as kernel
-
-        counts: Counts = kernel.tally(
-            found.base.tuples.owners, chosen[found.owners], self.raw.tuples, self.domain, self.scratch.table
-        )
-        return counts
+            firsts = np.empty(len(found.counts), dtype=np.int32)
+            firsts[found.index] = self.raw.tuples.owners
+            return Grouping(self.raw, found.index, found.counts, firsts)
+        return Grouping(base, scratch.owners[: len(base)], scratch.sizes[:classes], scratch.firsts[:classes])
 
     def classes(self, found: Grouping) -> Classes:
         """The classes as models judge them, with sensitive histograms and without keys."""
-        histograms = tuple(self._rolled(held, found) for held in found.base.sensitive)
-        people = None if found.base.people is None else self._rolled(found.base.people, found)
+        histograms = tuple(self.rolled(held, found) for held in found.base.sensitive)
+        people = None if found.base.people is None else self.rolled(found.base.people, found)
         keys = np.zeros((0, len(found.sizes)), dtype=np.int32)
         return Classes(self.summary.attributes, keys, found.sizes.copy(), histograms, (), self.summary.records, people)
 
-    def _rolled(self, held: Histogram, found: Grouping) -> Histogram:
-        from shoal.kernels import lattice as kernel
+    def rolled(self, held: Histogram, found: Grouping) -> Histogram:
+        """A histogram of a base over the classes of a node."""
+        from shoal.kernels import surveys as kernel
 
         size, classes = len(held.population), len(found.sizes)
         riding = held.contexts is not None or held.people is not None
         if riding or classes * size > max(DENSE, 64 * len(found.owners)):
             return held.rolled(found.owners, classes)
-        starts, values, counts = kernel.histogram(found.owners, held.owners, held.values, held.counts, classes, size)
+        everyone = np.arange(classes, dtype=np.int32)
+        entries = kernel.Held(held.starts, held.values, held.counts, size)
+        starts, values, counts = kernel.rolled(found.owners, everyone, classes, entries)
         return Histogram(held.column, starts, values, counts, held.population, held.hierarchy)
+
+
+def _table(summary: Classes) -> Any:
+    """The distinct tuples as the kernels count them."""
+    from shoal.kernels.lattice import Table
+
+    whole = [np.zeros(tree.codes.shape, dtype=np.int64) for tree in summary.hierarchies]
+    for counts, tree, keys in zip(whole, summary.hierarchies, summary.keys, strict=True):
+        leaves = np.bincount(keys, summary.sizes, minlength=tree.size)
+        for level, codes in enumerate(tree.codes):
+            counts[level] = np.bincount(codes, leaves, minlength=tree.size)
+    return Table(np.ascontiguousarray(summary.keys.T), np.concatenate([counts.ravel() for counts in whole]))
 
 
 def _packs(trees: Sequence[Hierarchy]) -> list[list[int]]:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.full_domain._groupings import Grouping, Groupings
-from shoal.core.classes import Classes
+from shoal.algorithms.full_domain._groupings import Asked, Grouping, Groupings
+from shoal.core.classes import Classes, Histogram
+from shoal.core.contracts import Model
+from shoal.core.grouping import Counts
 from shoal.core.policy import Policy
+from shoal.core.sensitive import SensitiveModel
+
+if TYPE_CHECKING:
+    from shoal.kernels.levels import Measure
+
+_Compiled = tuple[int, "Measure", float]
 
 
 class Judgement(NamedTuple):
-    """The classes that cannot be published, those of them no part of which can be published either, and how many
-    records of the others have to go, however they are split."""
+    """The classes that cannot be published, and how many records of each class can be in a specialization at most."""
 
     broken: NDArray[np.bool_]
-    sure: NDArray[np.bool_]
-    unsure: int
+    kept: Counts
 
 
 class Judge:
@@ -39,6 +46,37 @@ class Judge:
         )
         self.unsure_models = tuple(model for model in models if model not in self.sure_models)
         self.settled = all(model.suppression_monotone for model in policy.models)
+        self.compiled = self._compiled(models)
+        self.least = self._least()
+        self.asked = self._asked()
+
+    def _compiled(self, models: Sequence[Model]) -> list[_Compiled] | None:
+        """The compiled levels of models, with the place of the sensitive attribute and the worst level that keeps the
+        bound; None when one of them has to be asked otherwise."""
+        found: list[_Compiled] = []
+        summary = self.groupings.summary
+        for model in models:
+            if self.people or not isinstance(model, SensitiveModel) or type(model).judge is not SensitiveModel.judge:
+                return None
+            for histogram in model.histograms(summary):
+                measure = model.bounding(histogram)
+                if measure is None:
+                    return None
+                found.append((summary.sensitive.index(histogram), measure, model.threshold))
+        return found
+
+    def _least(self) -> int:
+        """A size that every published class has, also because of the values that it needs."""
+        from shoal.kernels.keeping import fewest
+
+        needed = (int(fewest(measure, threshold)) for _, measure, threshold in self.compiled or ())
+        return max(self.policy.least, *needed, 1)
+
+    def _asked(self) -> Asked | None:
+        """What one look at a node answers; None where it takes more."""
+        if self.compiled is None or len(self.compiled) > 1 or not self.settled:
+            return None
+        return Asked(self.least, self.budget, self.compiled[0] if self.compiled else None)
 
     @property
     def by_size(self) -> bool:
@@ -56,20 +94,43 @@ class Judge:
 
     def judge(self, found: Grouping) -> Judgement:
         """What becomes of the classes of a node."""
-        sure = found.sizes < self.policy.least
-        if self.by_size:
-            return Judgement(sure, sure, 0)
-        classes = self.groupings.classes(found)
-        for model in self.sure_models:
-            sure = sure | ~model.holds(classes)
-        broken = sure
-        lost = np.zeros(len(sure), dtype=np.int64)
-        for model in self.unsure_models:
-            holds, gone = model.judge(classes)
-            broken = broken | ~holds
-            if model.suppression_monotone and not self.people:
-                lost = np.maximum(lost, gone)
-        return Judgement(broken if self.settled else self._settle(classes, broken), sure, int(lost[~sure].sum()))
+        sizes = found.sizes
+        if self.compiled is not None:
+            holds, kept = self._kept(found, self.compiled)
+            broken = ~holds
+        else:
+            classes = self.groupings.classes(found)
+            broken = np.zeros(len(sizes), dtype=np.bool_)
+            kept = sizes
+            for model in self.sure_models:
+                broken = broken | ~model.holds(classes)
+            kept = np.where(broken, 0, kept)
+            for model in self.unsure_models:
+                holds, lost = model.judge(classes)
+                broken = broken | ~holds
+                if model.suppression_monotone and not self.people:
+                    kept = np.minimum(kept, sizes - lost)
+        small = sizes < self.least
+        # Fewer records than every published class has cannot be published either.
+        kept = np.where(kept < self.least, 0, kept)
+        broken = broken | small
+        return Judgement(broken if self.settled else self._settle(self.groupings.classes(found), broken), kept)
+
+    def _kept(self, found: Grouping, compiled: Sequence[_Compiled]) -> tuple[NDArray[np.bool_], Counts]:
+        """The same by compiled levels alone."""
+        from shoal.kernels.keeping import judged
+
+        holds = np.ones(len(found.sizes), dtype=np.bool_)
+        kept = found.sizes
+        rolled: dict[int, Histogram] = {}
+        for at, measure, threshold in compiled:
+            if at not in rolled:
+                rolled[at] = self.groupings.rolled(found.base.sensitive[at], found)
+            here = rolled[at]
+            held, most = judged(here.starts, here.values, here.counts, measure, threshold, self.least)
+            holds &= held
+            kept = np.minimum(kept, most)
+        return holds, kept
 
     def _settle(self, classes: Classes, broken: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Leaving classes out may break others: goes on until what is left satisfies the policy."""

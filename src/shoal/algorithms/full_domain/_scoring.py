@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.algorithms.full_domain._groupings import Grouping, Groupings
+from shoal.algorithms.full_domain._groupings import Groupings
 from shoal.core.contracts import Metric
 from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Floats
@@ -30,48 +30,46 @@ class CellScores:
     """Scores of an objective that adds up over cells."""
 
     def __init__(self, terms: CellTerms, groupings: Groupings) -> None:
-        from shoal.kernels.lattice import Score
+        from shoal.kernels.boxes import Score
 
         self.domain = groupings.domain
-        raw = groupings.raw
-        everything = Grouping(raw, raw.tuples.owners, raw.tuples.weights)
+        self.whole = groupings.table.whole
+        self.heights = np.array([tree.height for tree in groupings.summary.hierarchies], dtype=np.int64)
         self.nothing: Counts = np.zeros(int(self.domain.leaf_counts.sum()), dtype=np.int64)
-        self.whole = groupings.counted(everything, np.ones(len(raw), np.bool_))
         self.scale = Score(terms.offsets, terms.spans, terms.weights, terms.geometric, CHARGES[terms.left_out])
         # The least that a cell costs at a level or above it.
         floors = [np.minimum.accumulate(costs[::-1], axis=0)[::-1] for costs in terms.costs]
         if terms.left_out == "one":
             floors = [np.minimum(floor, 1.0) for floor in floors]
-        self.exact, self.floors = self._charges(terms.costs), self._charges(floors)
+        self.exact, alike = self._charges(terms.costs)
+        self.floors, _ = self._charges(floors)
+        if terms.left_out == "one" and not alike:
+            raise ParameterError("an objective that charges one for what is left out gives one value one cost")
 
-    def _charges(self, costs: Sequence[Floats]) -> Any:
-        from shoal.kernels.lattice import Charges
+    def _charges(self, costs: Sequence[Floats]) -> tuple[Any, bool]:
+        from shoal.kernels import boxes as kernel
 
-        totals, greatest = np.zeros((2, *self.domain.widths.shape))
-        for position, (start, count) in enumerate(zip(self.domain.leaf_starts, self.domain.leaf_counts, strict=True)):
-            totals[position, : len(costs[position])] = costs[position] @ self.whole[start : start + count]
-            greatest[position, : len(costs[position])] = costs[position].max(axis=1)
-        return Charges(totals, np.concatenate([part.ravel() for part in costs]), greatest)
+        totals = np.zeros(self.domain.widths.shape)
+        for position, part in enumerate(costs):
+            start, leaves = self.domain.code_starts[position], self.domain.leaf_counts[position]
+            totals[position, : len(part)] = part @ self.whole[start : start + leaves]
+        greatest, starts, alike = kernel.greatest_costs(
+            np.concatenate([part.ravel() for part in costs]), self.heights, self.domain
+        )
+        return kernel.Charges(totals, greatest, starts), alike
 
-    def _bounded(self, low: Node, high: Node, left_out: Counts, lost: int, charges: Any) -> Bound:
-        from shoal.kernels import lattice as kernel
+    def bound(self, low: Node, high: Node, lost: Counts) -> Bound:
+        """A score that no node from `low` to `high` can beat when records with such values of the levels of `high` are
+        left out in all of them."""
+        from shoal.kernels import boxes as kernel
 
         first = np.array(low, dtype=np.int64)
         last = first if high is low else np.array(high, dtype=np.int64)
-        return Bound(*kernel.bound(first, last, left_out, lost, charges, self.scale, self.domain))
-
-    def score(self, node: Node, left_out: Counts) -> float:
-        """The score of a node when records with such leaves are left out."""
-        return self._bounded(node, node, left_out, 0, self.exact).least
-
-    def bound(self, low: Node, high: Node, left_out: Counts, unsure: int) -> Bound:
-        """A score that no node from `low` to `high` can beat when records with such leaves are left out in all of
-        them, and `unsure` others."""
-        return self._bounded(low, high, left_out, unsure, self.floors)
+        return Bound(*kernel.bound(first, last, lost, self.floors, self.scale, self.domain))
 
     def floor(self, node: Node) -> float:
         """The least that a node and its generalizations can score, without a look at the classes."""
-        return self._bounded(node, node, self.nothing, 0, self.floors).least
+        return self.bound(node, node, self.nothing).least
 
 
 class ClassScores:

@@ -1,0 +1,158 @@
+"""Balancing: releases along a sweep, and where their privacy and their utility meet."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal import job
+from shoal.api.anonymizing import SEED_BITS
+from shoal.api.reading import check_dataset, listed
+from shoal.core.contracts import Algorithm, Metric, Model
+from shoal.core.dataset import Dataset
+from shoal.core.run import Run
+from shoal.errors import ParameterError
+
+if TYPE_CHECKING:
+    from shoal.core.balance import Balance
+
+
+def balance(
+    data: Dataset,
+    *models: Model | str,
+    target: str | None = None,
+    k: Iterable[int] | None = None,
+    l: Iterable[int] | None = None,  # noqa: E741
+    t: Iterable[float] | None = None,
+    suppression: float | Iterable[float] = 0.0,
+    algorithm: Algorithm | str | Iterable[Algorithm | str] = job.DEFAULT_ALGORITHM,
+    utility: Metric | str | Iterable[Metric | str] = "stump",
+    privacy: Metric | str | Iterable[Metric | str] = "suppression-share",
+    seeds: int = 1,
+    seed: int | None = None,
+    objective: Metric | str | None = None,
+    rows_are_people: bool = False,
+    allow_plain: Iterable[str] = (),
+    workers: int | None = None,
+    state: str | Path | None = None,
+    run: Run | None = None,
+) -> Balance:
+    """Where privacy and utility balance: one release for each setting of a sweep, made, verified, measured and dropped.
+
+    One or two parameters are swept: those of `k`, `l`, `t`, `suppression` and `algorithm` that are given several
+    values. Curves of utility and privacy run along the first that is a number; every place where they meet is told,
+    and where they do not, the place where they come closest. A setting that has no release is reported with the
+    reason. The figures depend on the table, the settings and the seed, not on the number of workers, nor on how often
+    the sweep was interrupted.
+
+    Nothing is published, and the figures are for the holder of the table. A balance says what a policy costs, not
+    whether it is enough.
+
+    Args:
+        data: the table.
+        models: what must hold beside what is swept; a swept k, l or t takes the place of theirs.
+        target: the column that a classifier should still be able to tell; not needed where utility is a metric.
+        k, l, t: the values to try, of k-anonymity, distinct l-diversity and t-closeness unless a model says otherwise.
+        suppression: the share of the records that may be left out, or several to try.
+        algorithm: the anonymizer, or several to try.
+        utility: definitions of utility, the leading one first: `stump`, `c4.5`, `naive-bayes`, or a metric that is a
+            share, which is then what was lost.
+        privacy: definitions of privacy, the leading one first: `suppression-share`, `highest-risk`, `average-risk`.
+        seeds: how many seeds to try for each setting; figures are then means.
+        seed: the first of the seeds, from which the others follow; drawn by default, and a secret.
+        objective: the loss to minimize, where an algorithm takes one.
+        rows_are_people, allow_plain: as for `anonymize`.
+        workers: how many processes work at once; by default as many as there are cores.
+        state: a file that keeps the points that are done, so that an interrupted sweep goes on; it holds the seed and
+            no value of the table.
+        run: is told how far the work is, and can stop it.
+
+    Raises:
+        ParameterError: what is swept, the target or a definition cannot be used.
+        InputError: the state is of another sweep.
+        CancelledError: the run was stopped; what is done is in the state.
+
+    Reference: A. Tandon, S. Jain, Balancing between data utility and privacy preservation in data mining, 2010.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.haberman(), quasi=["age", "operation-year"])
+        >>> found = shoal.balance(data, target="class", k=range(2, 30, 9), algorithm="oka", seed=1, workers=1)
+        >>> sorted(found.as_dict()["points"][0])[:4]
+        ['baseline', 'classes', 'k', 'measures']
+    """
+    from shoal.balancing.measures import Accuracy, check_target, original
+    from shoal.balancing.measures import privacy as privacy_by
+    from shoal.balancing.measures import utility as utility_by
+    from shoal.balancing.points import Task, available, carried_out
+    from shoal.balancing.state import State
+    from shoal.balancing.sweep import Setting, checked, settings, shown
+    from shoal.core.balance import Axis, Balance, Point
+
+    check_dataset(data)
+    run = run or Run()
+    swept: dict[str, Iterable[Any]] = {
+        name: values for name, values in (("k", k), ("l", l), ("t", t)) if values is not None
+    }
+    if not isinstance(suppression, (int, float)):
+        swept["suppression"] = suppression
+    if not isinstance(algorithm, (str, Algorithm)):
+        swept["algorithm"] = algorithm
+    axes = {name: checked(name, values) for name, values in swept.items()}
+    basis = Setting(
+        place=(), models=tuple(job.plugin("models", model) for model in models),
+        algorithm=job.plugin("algorithms", algorithm if "algorithm" not in swept else job.DEFAULT_ALGORITHM),
+        suppression=suppression if isinstance(suppression, (int, float)) else 0.0,
+        objective=None if objective is None else job.plugin("metrics", objective),
+        rows_are_people=rows_are_people, allow_plain=tuple(listed(allow_plain)),
+    )  # fmt: skip
+    wanted = list(settings(axes, basis))
+    utilities = tuple(utility_by(each, target) for each in _several(utility))
+    privacies = tuple(privacy_by(each) for each in _several(privacy))
+    if not utilities or not privacies:
+        raise ParameterError("name a definition of utility and one of privacy")
+    if target is not None:
+        check_target(data, target)
+    for name, number in (("seeds", seeds), ("workers", workers)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
+            raise ParameterError(f"{name} is a whole number from 1 up")
+    kept = State.opened(None if state is None else Path(state), data, seed, lambda: secrets.randbits(SEED_BITS))
+    measures = tuple({each.name: each for each in (*utilities, *privacies)}.values())
+    drawn = _seeds(kept.seed, seeds)
+    tasks = [Task(setting=each, seed=one, measures=measures, target=target) for each in wanted for one in drawn]
+    found = {place: done for place, task in enumerate(tasks) if (done := kept.find(task)) is not None}
+
+    def keep(place: int, done: Any) -> None:
+        found[place] = done
+        kept.add(tasks[place], done)
+
+    left = {place: task for place, task in enumerate(tasks) if place not in found}
+    carried_out(data, left, available(workers), keep, run)
+    leading = utilities[0]
+    return Balance(
+        axes=tuple(Axis(name, tuple(map(shown, values))) for name, values in axes.items()),
+        utilities=tuple(each.definition for each in utilities), privacies=tuple(each.definition for each in privacies),
+        records=data.records, seeds=seeds, seed=kept.seed,
+        target=target, original=original(data, leading, kept.seed) if isinstance(leading, Accuracy) else None,
+        points=tuple(
+            Point(
+                place=dict(zip(axes, each.place, strict=True)),
+                runs=tuple(found[number * seeds + at] for at in range(seeds)),
+            )
+            for number, each in enumerate(wanted)
+        ),
+    )  # fmt: skip
+
+
+def _several(given: Any) -> list[Any]:
+    return [given] if isinstance(given, (str, Metric)) else list(dict.fromkeys(given))
+
+
+def _seeds(seed: int, count: int) -> list[int]:
+    """The seed itself, with which `anonymize` makes the release of a point again, and others that follow from it."""
+    words = np.random.SeedSequence(seed).generate_state(count, np.uint64).tolist()
+    return [seed, *(word >> (64 - SEED_BITS) for word in words[1:])]

@@ -1,0 +1,191 @@
+"""Background knowledge: whoever can rule values out is surer of what is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import Ge, Le
+from numpy.typing import NDArray
+from typing_extensions import Doc
+
+from shoal.attacks._placing import groups_of_records
+from shoal.core.classes import Histogram
+from shoal.core.conditions import Labels, where
+from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes, Counts, group
+from shoal.core.guessing import Floats, spread, strongest, with_control
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.parameters import Examples
+from shoal.core.release import Release
+from shoal.core.run import Run
+from shoal.errors import ParameterError
+
+MOST_RULES = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackgroundKnowledge(Attack):
+    """Finds a person's group and rules out `values` of its sensitive values that the person does not have: for each
+    person those that leave the true one most likely. The risk is the probability of the true value that is left, its
+    share of the group over 1 less the shares that are ruled out.
+
+    Rules say what else is known, such as `sex = Male => breast cancer`: whoever meets the conditions (several are
+    joined by `and`, and each is written as in queries) does not have that value. They go by the true quasi-identifiers
+    of each person, and apply before other values are ruled out. Rules hold values of cells; nothing that is printed
+    shows them.
+
+    The baseline is the same without the release: the shares are those of the whole table.
+
+    Does not put together what is known of several people of a group, each of whom is taken alone.
+
+    Reference: A. Machanavajjhala and others, l-diversity: privacy beyond k-anonymity, 2006.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"sex": list("fffmmm"), "disease": ["flu", "hiv", "acne", "flu", "flu", "acne"]})
+        >>> data = shoal.read(table, quasi=["sex"], sensitive=["disease"])
+        >>> release = shoal.anonymize(data, "k-anonymity:k=6", seed=1)
+        >>> found = shoal.attack(data, release, "background-knowledge:values=1")[0]
+        >>> round(found.success, 3), round(found.worst, 3)
+        (0.653, 0.75)
+        >>> attack = BackgroundKnowledge(values=0, rules=("sex = m => hiv",))
+        >>> round(shoal.attack(data, release, attack)[0].worst, 3)
+        0.6
+    """
+
+    values: Annotated[int, Ge(0), Doc("how many values the attacker can rule out for a person")] = 1
+    rules: Annotated[
+        tuple[str, ...], Doc("what is known besides: CONDITION and CONDITION => VALUE rules the value out")
+    ] = field(default=(), repr=False)  # fmt: skip
+    column: Annotated[
+        str | None, Doc("the sensitive attribute that it is about; rules need it where there are several")
+    ] = None
+    threshold: Annotated[float, Ge(0), Le(1), Doc("the certainty above which a person counts as exposed")] = 0.9
+
+    examples: ClassVar[Examples] = ({}, {"values": 0}, {"values": 2, "threshold": 0.05})
+
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
+        names = dataset.schema.sensitive
+        if self.column is not None and self.column not in names:
+            raise ParameterError(f"column {self.column!r} is no sensitive attribute")
+        if self.rules and self.column is None and len(names) > 1:
+            raise ParameterError("rules are about one sensitive attribute and there are several; name it with column")
+
+        def attempted(histogram: Histogram) -> Attempt | None:
+            if self.column not in (None, histogram.column):
+                return None
+            if self.rules:
+                return self._by_rules(dataset, release, histogram)
+            risks = believed(histogram.starts, histogram.shares, self.values)
+            priors = histogram.distribution
+            found = self._over(
+                risks, histogram.counts, float(priors @ believed(np.array([0, len(priors)]), priors, self.values))
+            )
+            return with_control(found, release, known, histogram, self._hits)
+
+        return strongest(release, attempted)
+
+    def _over(self, risks: Floats, people: Counts, baseline: float) -> Attempt:
+        ruled = "" if not self.values else f", and {self.values} values that the person does not have"
+        rules = "" if not self.rules else f", and {len(self.rules)} rules about who cannot have which value"
+        return Attempt.over(
+            risks, people, threshold=self.threshold,
+            name="background-knowledge",
+            baseline=baseline,
+            knew=f"which group a person is in{ruled}{rules}",
+            meaning="how likely the person's true sensitive value is, when others are ruled out",
+        )  # fmt: skip
+
+    def _hits(self, posteriors: Floats, truths: Codes) -> Floats:
+        rows, width = posteriors.shape
+        starts = np.arange(rows + 1) * width
+        risks = believed(starts, posteriors.ravel(), self.values).reshape(rows, width)
+        found: Floats = np.where(truths >= 0, risks[np.arange(rows), truths], 0.0)
+        return found
+
+    def _by_rules(self, dataset: Dataset, release: Release, histogram: Histogram) -> Attempt:
+        tree = histogram.hierarchy
+        assert tree is not None
+        masks, excluded = self._excluded(dataset, tree)
+        groups = groups_of_records(dataset, release)
+        person = () if dataset.schema.person is None else (dataset.schema.person,)
+        names = (histogram.column, *person)
+        values, *whose = dataset.table.listed(dataset.schema.quasi, names, release.seed)
+        kept = groups >= 0
+        columns = [
+            groups[kept],
+            np.repeat(masks, dataset.summary.sizes)[kept],
+            values[kept],
+            *(each[kept] for each in whose),
+        ]
+        cells = group(columns, [int(codes.max(initial=0)) + 1 for codes in columns])
+        weights = cells.counts if not whose else np.ones(cells.keys.shape[1], np.int64)
+        # A part for each group and each set of rules that somebody in it meets, without what those rules exclude.
+        parts = group(list(cells.keys[:2]), [int(codes.max(initial=0)) + 1 for codes in cells.keys[:2]], index=True)
+        assert parts.index is not None
+        homes, entries = spread(histogram, parts.keys[0])
+        places, here = histogram.values[entries], histogram.shares[entries]
+        risks = self._left(homes, here, excluded[parts.keys[1][homes], places], parts.keys.shape[1])
+        width = len(histogram.population)
+        at = np.searchsorted(homes * width + places, parts.index.astype(np.int64) * width + cells.keys[2])
+        count = len(excluded)
+        sets, everywhere = np.repeat(np.arange(count), width), np.tile(histogram.distribution, count)
+        priors = self._left(sets, everywhere, excluded.ravel(), count)
+        baseline = priors.reshape(excluded.shape)[cells.keys[1], cells.keys[2]] @ weights
+        return self._over(risks[at], weights, float(baseline) / max(int(weights.sum()), 1))
+
+    def _left(self, homes: NDArray[np.int64], shares: Floats, excluded: NDArray[np.bool_], parts: int) -> Floats:
+        """How likely each entry is when some are excluded; entries stand part by part."""
+        left = np.where(excluded, 0.0, shares)
+        gone = np.bincount(homes, weights=shares - left, minlength=parts).astype(np.float64)
+        return believed(np.searchsorted(homes, np.arange(parts + 1)), left, self.values, gone)
+
+    def _excluded(self, dataset: Dataset, tree: Hierarchy) -> tuple[Codes, NDArray[np.bool_]]:
+        """For each tuple of quasi-identifiers, which rules its people meet, as a number; and for each such number the
+        values that they cannot have."""
+        if len(self.rules) > MOST_RULES:
+            raise ParameterError(f"at most {MOST_RULES} rules are taken")
+        quasi, keys = dataset.schema.quasi, dataset.summary.keys
+        met = np.zeros(len(dataset.summary), np.int64)
+        ruled_out = []
+        for place, rule in enumerate(self.rules):
+            conditions, arrow, value = rule.rpartition("=>")
+            leaf = tree.parse(value.strip())
+            if not arrow or not conditions.strip():
+                raise ParameterError("a rule is written CONDITION => VALUE, such as 'sex = Male => breast cancer'")
+            if leaf is None:
+                raise ParameterError(f"rule {place + 1} names a value that column {tree.column!r} does not have")
+            here = np.ones(len(met), dtype=np.bool_)
+            for condition in where(conditions.split(" and "), quasi):
+                hierarchy = dataset.schema[condition.column].hierarchy
+                assert hierarchy is not None
+                texts = hierarchy.labels[0].tolist()
+                labels = Labels(condition.column, texts, np.ones(len(texts)), exact=True, hierarchy=hierarchy)
+                here &= condition.meaning(labels).sure[keys[quasi.index(condition.column)]]
+            met |= here.astype(np.int64) << place
+            ruled_out.append(leaf)
+        sets, index = np.unique(met, return_inverse=True)
+        excluded = np.zeros((len(sets), tree.size), dtype=np.bool_)
+        for place, (first, last) in enumerate(ruled_out):
+            excluded[:, first : last + 1] |= ((sets >> place) & 1).astype(np.bool_)[:, None]
+        return index.astype(np.int32), excluded
+
+
+def believed(starts: Counts, shares: Floats, ruled_out: int, gone: Floats | None = None) -> Floats:
+    """How likely each entry is when so many of the largest other ones of its group are ruled out, and a share of the
+    group that is `gone` already. Where people have several values, shares add up to more than 1, and nothing is more
+    than certain."""
+    owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    order = np.lexsort((-shares, owners))
+    sums = np.append(0.0, np.cumsum(shares[order]))
+    ranks = np.empty(len(shares), np.int64)
+    ranks[order] = np.arange(len(shares)) - np.asarray(starts)[owners]
+    first, last = np.asarray(starts)[:-1], np.asarray(starts)[1:]
+    top, more = (sums[np.minimum(first + count, last)] - sums[first] for count in (ruled_out, ruled_out + 1))
+    others = np.where(ranks < ruled_out, more[owners] - shares, top[owners])
+    left = 1 - others - (0.0 if gone is None else gone[owners])
+    found: Floats = np.where(shares > 0, shares / np.maximum(np.maximum(left, shares), 1e-300), 0.0)
+    return np.minimum(found, 1.0)

@@ -1,0 +1,58 @@
+"""The journalist: somebody who does not know who is in the table, and looks records up in a register of people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import Ge, Le
+from typing_extensions import Doc
+
+from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.crowds import crowd
+from shoal.core.dataset import Dataset
+from shoal.core.parameters import Examples
+from shoal.core.release import Release
+from shoal.core.run import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Journalist(Attack):
+    """Takes a record of the release, finds everybody in the population who can be its person, and names one of them at
+    random. The chance is 1 over the number of people of the population who fit the record's class.
+
+    The population is the external table. Without one its size can be stated; classes are then taken to be as much
+    larger there as the population is than the release, which is an estimate.
+
+    Does not hold against somebody who knows that a person is in the release: that is the prosecutor.
+
+    Reference: K. El Emam, F. Dankar, Protecting privacy using k-anonymity, 2008.
+
+    Example:
+        >>> import polars, shoal
+        >>> data = shoal.read(polars.DataFrame({"age": [21, 22, 23, 24]}), quasi=["age"])
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2), seed=1)
+        >>> town = shoal.read(polars.DataFrame({"age": [21, 21, 22, 22, 23, 24, 50, 60]}), quasi=["age"])
+        >>> found = shoal.attack(data, release, "journalist", external=town)[0]
+        >>> found.success, found.baseline, found.worst
+        (0.375, 0.125, 0.5)
+    """
+
+    population: Annotated[
+        int | None, Ge(1), Doc("how many people the population has, where there is no external table of them")
+    ] = None
+    threshold: Annotated[float, Ge(0), Le(1), Doc("the risk above which a person counts as exposed")] = 0.09
+
+    examples: ClassVar[Examples] = ({}, {"population": 1000, "threshold": 0.05})
+
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
+        found = crowd(release, known, self.population, run)
+        return Attempt.over(
+            1 / np.maximum(found.there, 1), found.heads, threshold=self.threshold,
+            name="journalist",
+            baseline=1 / found.everybody,
+            knew=f"the quasi-identifiers of everybody in the population, {found.source}",
+            meaning="how often somebody of the population who is picked among those who fit a record is its person",
+            detail=found.detail,
+        )  # fmt: skip

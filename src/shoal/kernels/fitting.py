@@ -1,0 +1,105 @@
+"""Fitting: which boxes of leaf ranges hold a point, without looking at all of them.
+
+Boxes stand in a tree: every node bounds the boxes below it, so a point that is outside of a node is in none of them. A
+negative coordinate of a point is one that nobody knows; it fits everywhere.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+BUCKET = 8
+
+
+class Tree(NamedTuple):
+    """Node `n` has the boxes `order[begins[n]:ends[n]]`, all between `low[:, n]` and `high[:, n]`; its children are
+    `left[n]` and the next one, and a bucket has none (-1). `lows` and `highs` are the boxes themselves."""
+
+    order: Any
+    begins: Any
+    ends: Any
+    left: Any
+    low: Any
+    high: Any
+    lows: Any
+    highs: Any
+
+
+@njit(cache=True, nogil=True)
+def planted(lows, highs):
+    """The tree of boxes, which has attributes as rows."""
+    attributes, count = lows.shape
+    room = 4 * (count // BUCKET + 1) + 3
+    order = np.arange(count)
+    begins, ends = np.zeros(room, np.int64), np.zeros(room, np.int64)
+    left = np.full(room, -1, np.int64)
+    low, high = np.zeros((attributes, room), np.int32), np.zeros((attributes, room), np.int32)
+    ends[0] = count
+    used, node = 1, 0
+    while node < used:
+        begin, end = begins[node], ends[node]
+        widest, at = -1, 0
+        for attribute in range(attributes):
+            least, most = np.int32(2**31 - 1), np.int32(-1)
+            first, last = np.int64(2**62), np.int64(-1)
+            for place in range(begin, end):
+                box = order[place]
+                least, most = min(least, lows[attribute, box]), max(most, highs[attribute, box])
+                middle = np.int64(lows[attribute, box]) + highs[attribute, box]
+                first, last = min(first, middle), max(last, middle)
+            low[attribute, node], high[attribute, node] = least, most
+            if last - first > widest:
+                widest, at = last - first, attribute
+        if end - begin > BUCKET and widest > 0:
+            inside = order[begin:end].copy()
+            middles = np.empty(len(inside), np.int64)
+            for place in range(len(inside)):
+                middles[place] = np.int64(lows[at, inside[place]]) + highs[at, inside[place]]
+            order[begin:end] = inside[np.argsort(middles, kind="mergesort")]
+            half = (begin + end) // 2
+            left[node] = used
+            begins[used], ends[used] = begin, half
+            begins[used + 1], ends[used + 1] = half, end
+            used += 2
+        node += 1
+    return Tree(order, begins, ends, left, low[:, :used].copy(), high[:, :used].copy(), lows, highs)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _inside(low, high, at, points, point):
+    for attribute in range(len(low)):
+        code = points[attribute, point]
+        if code >= 0 and (code < low[attribute, at] or code > high[attribute, at]):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def found(tree, points, begin, end, starts, boxes, flag):
+    """For the points from `begin` to `end`, how many boxes hold each, in `starts`; where `boxes` has room they are
+    written there, from `starts[point]` on."""
+    stack = np.empty(len(tree.left) + 1, np.int64)
+    writing = len(boxes) > 0
+    for point in range(begin, end):
+        if flag[0]:
+            return
+        depth, count = 1, 0
+        stack[0] = 0
+        while depth > 0:
+            depth -= 1
+            node = stack[depth]
+            if not _inside(tree.low, tree.high, node, points, point):
+                continue
+            if tree.left[node] >= 0:
+                stack[depth], stack[depth + 1] = tree.left[node] + 1, tree.left[node]
+                depth += 2
+                continue
+            for place in range(tree.begins[node], tree.ends[node]):
+                box = tree.order[place]
+                if _inside(tree.lows, tree.highs, box, points, point):
+                    if writing:
+                        boxes[starts[point] + count] = box
+                    count += 1
+        if not writing:
+            starts[point] = count

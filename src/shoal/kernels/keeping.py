@@ -1,0 +1,237 @@
+"""How much of a class can be published at most, however it is split: what bounds a search when a class breaks a model.
+
+Every level here that can break by growing survives merging: the parts of a class that are published satisfy the model
+together, too. So none of them, whatever the split, can hold more records than the largest choice from the class's own
+counts that keeps the bound, and that choice is found for each class on its own.
+
+Shares. Earth Mover's Distances are sums over sets of values (single values; the values below a node of the hierarchy;
+the first or the last ranks) of what a share exceeds the table's by. When `m` records stay, a set that has `c` of the
+class's records and a share `p` of the table can hold `min(c, p·m)` of them without any excess, and whatever else stays
+is excess somewhere. With `h` the shares of all sets together, the distance is within `t` only if
+`Σ min(c, p·m) ≥ (1 - t)·h·m`. The difference of both sides is concave in `m` and 0 at 0, so it has one root, and
+Newton's method from the whole class comes down to it without ever passing it: each iterate is a bound already.
+
+Water levels. For the others, the best choice with a given greatest count cuts all counts off there: that leaves most
+records, the highest entropy and the largest tail. Cutting lower can only help, so the highest whole number that keeps
+the bound is found by bisection.
+"""
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.levels import DISTINCT, ENTROPY, EQUAL, FREQUENCY, ORDERED, RECURSIVE, TREE, by_class, put_in_order
+
+_ROUNDING = 1e-11
+_ROUNDS = 100
+
+
+@njit(cache=True, nogil=True)
+def _sets(begin, end, values, counts, measure, records, shares):
+    """How many records of the class each set has, and its share of the table: the values on their own, or those below
+    each node of a hierarchy, level by level. Sets without a record are left out. Returns how many sets there are, and
+    their shares together."""
+    used, together = 0, 0.0
+    if measure.kind == EQUAL:
+        for entry in range(begin, end):
+            records[used], shares[used] = counts[entry], measure.priors[values[entry]]
+            together += shares[used]
+            used += 1
+        return used, together
+    for level in range(len(measure.nodes)):
+        own = 0
+        for entry in range(begin, end):
+            own += counts[entry]
+            node = measure.nodes[level, values[entry]]
+            if entry + 1 == end or measure.nodes[level, values[entry + 1]] != node:
+                records[used], shares[used] = own, measure.masses[level, node]
+                together += shares[used]
+                used += 1
+                own = 0
+    return used, together
+
+
+@njit(cache=True, nogil=True)
+def _few(records, shares, used, kept):
+    """The records of the sets that have too few for their share of `kept` records, and the shares of the others."""
+    fixed, free = 0.0, 0.0
+    for at in range(used):
+        if records[at] < kept * shares[at]:
+            fixed += records[at]
+        else:
+            free += shares[at]
+    return fixed, free
+
+
+@njit(cache=True, nogil=True)
+def _passed(cumulated, first, last, share):
+    """The first place from `first` to `last` whose cumulated share is above a share."""
+    while first < last:
+        middle = (first + last) // 2
+        if cumulated[middle] > share:
+            last = middle
+        else:
+            first = middle + 1
+    return first
+
+
+@njit(cache=True, nogil=True)
+def _first_and_last(begin, end, values, counts, ranks, cumulated, sums, kept):
+    """The same of the sets of the first ranks and of those of the last ranks.
+
+    Between two values that the class has, its own cumulated count is constant and the table's share rises.
+    """
+    fixed, free = 0.0, 0.0
+    steps = len(cumulated) - 1
+    size = 0
+    for entry in range(begin, end):
+        size += counts[entry]
+    own, first = 0, 0
+    for entry in range(begin, end + 1):
+        last = ranks[values[entry]] if entry < end else steps
+        few = _passed(cumulated, first, last, own / kept)
+        fixed += own * (last - few)
+        free += sums[few] - sums[first]
+        many = _passed(cumulated, first, last, 1.0 - (size - own) / kept)
+        fixed += (size - own) * (many - first)
+        free += (last - many) - (sums[last] - sums[many])
+        first = last
+        if entry < end:
+            own += counts[entry]
+    return fixed, free
+
+
+@njit(cache=True, nogil=True)
+def _by_shares(begin, end, values, counts, measure, bound, least, records, shares):
+    """How many records of a class can stay within a distance; 0 when they are fewer than `least`."""
+    ordered = measure.kind == ORDERED
+    heights, used, together = 1, 0, np.inf
+    if ordered:
+        heights = measure.masses.shape[1] - 1
+    else:
+        used, together = _sets(begin, end, values, counts, measure, records, shares)
+        if measure.kind == TREE:
+            heights = len(measure.nodes)
+    # A little less, so that rounding never says that fewer can stay than do.
+    needed = (1.0 - bound - _ROUNDING) * heights
+    if together < needed:
+        return 0
+    kept = 0.0
+    for entry in range(begin, end):
+        kept += counts[entry]
+    for _ in range(_ROUNDS):
+        if ordered:
+            fixed, free = _first_and_last(
+                begin, end, values, counts, measure.nodes[0], measure.masses[0], measure.masses[1], kept
+            )
+        else:
+            fixed, free = _few(records, shares, used, kept)
+        if fixed + kept * free >= needed * kept:
+            break
+        kept = min(fixed / (needed - free), kept)
+        if kept < least - 0.5:
+            return 0
+    return int(kept * (1.0 + _ROUNDING) + 1e-6)
+
+
+@njit(cache=True, nogil=True)
+def _keeps(ascending, used, level, kind, number, bound):
+    """Whether counts cut off at a level keep the bound."""
+    if kind == RECURSIVE:
+        tail = 0
+        for place in range(used - int(bound) + 1):
+            tail += min(ascending[place], level)
+        return tail > 0 and level / tail < number
+    size, weighed = 0, 0.0
+    for place in range(used):
+        count = min(ascending[place], level)
+        size += count
+        weighed += count * np.log(count)
+    if kind == FREQUENCY:
+        return size >= bound * level
+    return np.log(size) - weighed / size >= np.log(bound) - _ROUNDING
+
+
+@njit(cache=True, nogil=True)
+def _by_water_level(ascending, used, kind, number, bound):
+    """How many records of a class can stay when its counts are cut off, where the whole class breaks the bound."""
+    low, high = 0, ascending[used - 1]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _keeps(ascending, used, middle, kind, number, bound):
+            low = middle
+        else:
+            high = middle
+    kept = 0
+    if kind == ENTROPY and low > 0:
+        # The best choice need not be cut off at a whole number: all of them have fewer records than the next one.
+        for place in range(used):
+            kept += min(ascending[place], high)
+        return kept - 1
+    for place in range(used):
+        kept += min(ascending[place], low)
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def fewest(measure, bound):
+    """How many records every class has that keeps the bound: with fewer it has too few values.
+
+    Within a distance `t` of the table, the sets that a class has records in hold a share `1 - t` of the table or more;
+    `n` records are in `n` sets at most, and at best in the largest ones.
+    """
+    kind = measure.kind
+    if kind in (DISTINCT, ENTROPY, FREQUENCY, RECURSIVE):
+        return int(np.ceil(bound - _ROUNDING))
+    if kind != EQUAL and kind != TREE:
+        return 1
+    heights = len(measure.nodes) if kind == TREE else 1
+    width = measure.masses.shape[1] if kind == TREE else len(measure.priors)
+    largest = np.zeros(width)
+    for level in range(heights):
+        shares = np.sort(measure.masses[level] if kind == TREE else measure.priors)
+        for place in range(width):
+            largest[place] += shares[width - 1 - place]
+    needed, records = (1.0 - bound - _ROUNDING) * heights, 0
+    while records < width and needed > 0:
+        needed -= largest[records]
+        records += 1
+    return max(records, 1)
+
+
+@njit(cache=True, nogil=True)
+def judged(starts, values, counts, measure, bound, least):
+    """For each class whether its level keeps the bound, and how many of its records can be published at most, however
+    it is split, in classes of `least` records or more: all of them when it does."""
+    levels = by_class(starts, values, counts, measure)
+    kind = measure.kind
+    distances = kind in (EQUAL, TREE, ORDERED)
+    holds = np.empty(len(levels), np.bool_)
+    kept = np.zeros(len(levels), np.int64)
+    widest = 0
+    for owner in range(len(levels)):
+        widest = max(widest, starts[owner + 1] - starts[owner])
+    ascending = np.empty(widest, np.int64)
+    room = widest * (len(measure.nodes) if kind == TREE else 1)
+    records, shares = np.empty(room), np.empty(room)
+    for owner in range(len(levels)):
+        begin, end = starts[owner], starts[owner + 1]
+        holds[owner] = levels[owner] <= bound if distances else levels[owner] >= bound
+        size = 0
+        for entry in range(begin, end):
+            size += counts[entry]
+        most = size
+        if not holds[owner]:
+            most = 0
+            if distances:
+                most = _by_shares(begin, end, values, counts, measure, bound, least, records, shares)
+            elif kind in (ENTROPY, FREQUENCY, RECURSIVE):
+                if end - begin >= bound:
+                    for entry in range(begin, end):
+                        ascending[entry - begin] = counts[entry]
+                    put_in_order(ascending, 0, end - begin)
+                    most = _by_water_level(ascending, end - begin, kind, measure.number, bound)
+            elif kind != DISTINCT:
+                most = size
+            most = min(most, size - 1)
+        kept[owner] = most if most >= least else 0
+    return holds, kept

@@ -1,0 +1,136 @@
+"""Checking a node of the lattice in one call, because calling a kernel costs as much as a small node."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.boxes import bound, counted
+from shoal.kernels.keeping import judged
+from shoal.kernels.lattice import number
+
+
+class Held(NamedTuple):
+    """A histogram: where the entries of each tuple begin, their values and counts, and how many values there are."""
+
+    starts: Any
+    values: Any
+    counts: Any
+    size: int
+
+
+@njit(cache=True, nogil=True)
+def weighed(levels, table, firsts, sizes, broken, kept, budget, charges, score, domain):
+    """A node when some classes are broken and of each one so many records can be kept: how many classes are published,
+    how many records break the policy, how many are lost in every specialization, with which values, and the score."""
+    published, staying, records, gone = 0, 0, np.int64(0), np.int64(0)
+    for owner in range(len(sizes)):
+        gone += sizes[owner] - kept[owner]
+        if kept[owner]:
+            staying += 1
+        if broken[owner]:
+            records += sizes[owner]
+        else:
+            published += 1
+    counts = np.empty(len(sizes), np.int64)
+    if gone > budget:
+        return published, records, gone, counts[:0], np.nan
+    # What goes is the rest of what stays: whichever is in fewer classes is counted.
+    rest = 2 * staying < len(sizes)
+    for owner in range(len(sizes)):
+        counts[owner] = kept[owner] if rest else sizes[owner] - kept[owner]
+    lost = counted(levels, table, firsts, counts, rest, domain)
+    if records > budget:
+        return published, records, gone, lost, np.nan
+    at_once = lost
+    if records > gone:
+        rest = 2 * published < len(sizes)
+        for owner in range(len(sizes)):
+            counts[owner] = sizes[owner] if broken[owner] != rest else 0
+        at_once = counted(levels, table, firsts, counts, rest, domain)
+    return published, records, gone, lost, bound(levels, levels, at_once, charges, score, domain)[0]
+
+
+@njit(cache=True, nogil=True)
+def survey(levels, held, table, least, budget, charges, score, domain, scratch):
+    """A node when only sizes count: its classes, how many of them are published, the records that break the policy,
+    those that are lost in every specialization, and, unless there are more than `budget` of them, with which values,
+    and the score when they are left out."""
+    classes = number(levels, held, domain, scratch)
+    if classes < 0:
+        return classes, 0, np.int64(0), np.int64(0), np.zeros(0, np.int64), np.nan
+    sizes = scratch.sizes[:classes]
+    broken = np.empty(classes, np.bool_)
+    kept = np.empty(classes, np.int64)
+    for owner in range(classes):
+        broken[owner] = sizes[owner] < least
+        kept[owner] = 0 if broken[owner] else sizes[owner]
+    published, records, gone, lost, value = weighed(
+        levels, table, scratch.firsts, sizes, broken, kept, budget, charges, score, domain
+    )
+    return classes, published, records, gone, lost, value
+
+
+@njit(cache=True, nogil=True)
+def _large(classes, sizes, least):
+    """The place of each class among those of `least` records or more, -1 for the others; how many such there are."""
+    places = np.empty(classes, np.int32)
+    large = 0
+    for owner in range(classes):
+        places[owner] = -1
+        if sizes[owner] >= least:
+            places[owner] = large
+            large += 1
+    return places, large
+
+
+@njit(cache=True, nogil=True)
+def rolled(owners, places, large, histogram):
+    """A histogram over coarser classes: where the entries of each begin, their values, ascending, and their counts.
+
+    The tuple `i` is in class `owners[i]`, whose place is `places[owners[i]]`; classes without one are left out.
+    """
+    starts_held, values_held, counts_held, size = histogram
+    dense = np.zeros(large * size, np.int64)
+    for row in range(len(owners)):
+        place = places[owners[row]]
+        if place >= 0:
+            for entry in range(starts_held[row], starts_held[row + 1]):
+                dense[place * size + values_held[entry]] += counts_held[entry]
+    starts = np.empty(large + 1, np.int64)
+    room = min(len(dense), len(values_held))
+    values = np.empty(room + 1, np.int32)
+    counts = np.empty(room + 1, np.int64)
+    at, cell = 0, 0
+    for place in range(large):
+        starts[place] = at
+        for value in range(size):
+            # Written in any case, and written over by the next one unless it counts: no branch to predict.
+            values[at] = value
+            counts[at] = dense[cell]
+            at += dense[cell] != 0
+            cell += 1
+    starts[large] = at
+    return starts, values[:at], counts[:at]
+
+
+@njit(cache=True, nogil=True)
+def examination(levels, held, table, histogram, measure, worst, least, budget, charges, score, domain, scratch):
+    """The same when a sensitive attribute has to keep a level, too, no worse than `worst`."""
+    classes = number(levels, held, domain, scratch)
+    if classes < 0:
+        return classes, 0, np.int64(0), np.int64(0), np.zeros(0, np.int64), np.nan
+    sizes = scratch.sizes[:classes]
+    places, large = _large(classes, sizes, least)
+    starts, values, counts = rolled(scratch.owners[: len(held.weights)], places, large, histogram)
+    holds, most = judged(starts, values, counts, measure, worst, least)
+    broken = np.ones(classes, np.bool_)
+    kept = np.zeros(classes, np.int64)
+    for owner in range(classes):
+        if places[owner] >= 0:
+            broken[owner] = not holds[places[owner]]
+            kept[owner] = most[places[owner]]
+    published, records, gone, lost, value = weighed(
+        levels, table, scratch.firsts, sizes, broken, kept, budget, charges, score, domain
+    )
+    return classes, published, records, gone, lost, value

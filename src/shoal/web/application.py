@@ -1,0 +1,196 @@
+"""The application: addresses, and what answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import PurePath
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Scope
+
+from shoal.errors import ShoalError
+from shoal.web import pictures, uploads
+from shoal.web.messages import Words, languages, preferred
+from shoal.web.rendering import message, page
+from shoal.web.safety import Gate, Guarded, as_json, wants_json
+from shoal.web.screens import Screen, every
+from shoal.web.session import NotReady, Session
+
+TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".LICENSE": "text/plain"}
+
+
+def application(session: Session, gate: Gate) -> ASGIApp:
+    """The page of a session, behind its gate."""
+    screens = every()
+    routes = [
+        Route("/", lambda request: RedirectResponse("/exposed", 303)),
+        Route("/assets/{name}", _asset),
+        Route("/open", _opened(session), methods=["POST"]),
+        Route("/language", _acted(session, _language), methods=["POST"]),
+        Route("/history", _acted(session, _history), methods=["POST"]),
+        Route("/work/stop", _acted(session, _stop), methods=["POST"]),
+        Route("/work/again", _acted(session, _again), methods=["POST"]),
+        Route("/work.json", _work(session)),
+        Route("/sign-in", _signed_in(gate), methods=["GET", "POST"]),
+    ]
+    for screen in screens.values():
+        shown = _shown(session, screen)
+        routes += [Route(screen.address, shown), Route(f"{screen.address}.json", shown)]
+        routes += [
+            Route(f"{screen.address}/{name}", _acted(session, action, screen), methods=["POST"])
+            for name, action in screen.actions.items()
+        ]
+        routes += [
+            Route(f"{screen.address}/{name}.svg", _drawn(session, chart)) for name, chart in screen.pictures.items()
+        ]
+    inner = Starlette(routes=routes, exception_handlers={HTTPException: _missing, Exception: _broken})
+    return Guarded(inner, gate, _refusal)
+
+
+def _shown(session: Session, screen: Screen) -> Callable[[Request], Response]:
+    def shown(request: Request) -> Response:
+        facts = screen.facts(session, request.query_params) if session.opened or screen.name == "exposed" else {}
+        if not session.opened and screen.name != "exposed" and not wants_json(request.scope):
+            return RedirectResponse("/exposed", 303)
+        return page(request, session, screen.name, facts)
+
+    return shown
+
+
+def _acted(session: Session, action: Callable[..., str | None], screen: Screen | None = None) -> Any:
+    """What carries out something that a form asks for, and then shows the page again that it stands on."""
+
+    async def acted(request: Request) -> Response:
+        async with request.form(max_files=0, max_fields=10_000) as form:
+            given = {key: value for key, value in form.multi_items() if isinstance(value, str)}
+
+        def carried_out() -> str | None:
+            try:
+                return action(session, given)
+            except NotReady as pending:
+                session.notice = ("error.not_ready", {"doing": pending.task.run.doing})
+            except ShoalError as error:
+                session.notice = ("error.plain", {"error": str(error)})
+            return None
+
+        where = await run_in_threadpool(carried_out)
+        fallback = screen.address if screen is not None else _back(request)
+        return RedirectResponse(where or fallback, 303)
+
+    return acted
+
+
+def _back(request: Request) -> str:
+    """The screen that a form says it stands on."""
+    asked = request.query_params.get("from", "exposed")
+    return f"/{asked}" if asked in every() else "/exposed"
+
+
+def _language(session: Session, given: dict[str, str]) -> None:
+    if given.get("language") in languages():
+        session.language = given["language"]
+
+
+def _history(session: Session, given: dict[str, str]) -> None:
+    moves = {"undo": session.place - 1, "redo": session.place + 1}
+    step = given.get("step", "")
+    session.go(moves[step] if step in moves else int(step) if step.isdigit() else session.place)
+
+
+def _stop(session: Session, given: dict[str, str]) -> None:
+    session.work.cancel(int(given["number"]) if given.get("number", "").isdigit() else -1)
+
+
+def _again(session: Session, given: dict[str, str]) -> None:
+    session.work.again(int(given["number"]) if given.get("number", "").isdigit() else -1)
+
+
+def _work(session: Session) -> Callable[[Request], Response]:
+    def work(request: Request) -> Response:
+        return as_json({"work": [task.as_dict() for task in session.work.active]}, 200)
+
+    return work
+
+
+def _drawn(session: Session, chart: Callable[..., Any]) -> Callable[[Request], Response]:
+    def drawn(request: Request) -> Response:
+        try:
+            made = chart(session, request.query_params)
+        except (NotReady, ShoalError):
+            return Response(status_code=404)
+        text = pictures.svg(made, dark="dark" in request.query_params)
+        return Response(text, media_type="image/svg+xml")
+
+    return drawn
+
+
+def _opened(session: Session) -> Callable[[Request], Any]:
+    async def opened(request: Request) -> Response:
+        try:
+            uploads.check_length(request.headers.get("content-length"))
+            async with request.form(max_files=1, max_fields=10) as form:
+                sent = form.get("table")
+                if form.get("sample") == "adult":
+                    await run_in_threadpool(uploads.open_sample, session)
+                elif isinstance(sent, UploadFile) and sent.filename:
+                    await run_in_threadpool(uploads.open_upload, session, sent.filename, sent.file)
+                else:
+                    session.notice = ("error.no_file", {})
+        except ShoalError as error:
+            session.notice = ("error.plain", {"error": str(error)})
+        except OSError as error:
+            session.notice = ("error.disk", {"reason": error.strerror or type(error).__name__})
+        return RedirectResponse("/exposed", 303)
+
+    return opened
+
+
+def _signed_in(gate: Gate) -> Callable[[Request], Any]:
+    async def signed_in(request: Request) -> Response:
+        words = Words(preferred(request.headers.get("accept-language", "")))
+        if gate.password is None:
+            return RedirectResponse("/", 303)
+        if request.method != "POST":
+            return message(words, "password", 200)
+        async with request.form(max_files=0, max_fields=5) as form:
+            given = str(form.get("password", ""))
+        cookie = await run_in_threadpool(gate.signed_in_by, given)
+        if cookie is None:
+            return message(words, "password_wrong", 403)
+        return gate.given(RedirectResponse("/", 303), cookie)
+
+    return signed_in
+
+
+def _asset(request: Request) -> Response:
+    name = PurePath(request.path_params["name"])
+    place = files("shoal.web").joinpath("assets", name.name)
+    if name.suffix not in TYPES or not place.is_file():
+        return Response(status_code=404)
+    return Response(place.read_bytes(), media_type=TYPES[name.suffix], headers={"Cache-Control": "max-age=3600"})
+
+
+def _refusal(scope: Scope, why: str, status: int) -> Response:
+    """The answer to a request that is refused, in words; nothing of the request is in it."""
+    kind, _, name = why.partition(":")
+    if wants_json(scope):
+        return as_json({"error": kind}, status)
+    return message(Words(preferred(Request(scope).headers.get("accept-language", ""))), kind, status, name=name)
+
+
+def _missing(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return _refusal(request.scope, "missing", status)
+
+
+def _broken(request: Request, error: Exception) -> Response:
+    """The answer to what nobody expected: its kind, not its text, which may hold values."""
+    return _refusal(request.scope, f"internal:{type(error).__name__}", 500)

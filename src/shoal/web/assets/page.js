@@ -1,0 +1,75 @@
+// What a page cannot do without a script: dropping a file, dragging values into groups, and where the focus goes.
+// Nothing here knows anything about privacy; whatever is done is sent to the server as a form.
+"use strict";
+
+document.addEventListener("dragover", (event) => {
+  const place = event.target.closest("#drop, [data-drop]");
+  if (place) {
+    event.preventDefault();
+    place.classList.add("over");
+  }
+});
+
+document.addEventListener("dragleave", (event) => {
+  const place = event.target.closest("#drop, [data-drop]");
+  if (place) place.classList.remove("over");
+});
+
+document.addEventListener("dragstart", (event) => {
+  const value = event.target.closest("[data-value]");
+  if (value) event.dataTransfer.setData("text/shoal", value.dataset.value);
+});
+
+document.addEventListener("drop", (event) => {
+  const place = event.target.closest("#drop, [data-drop]");
+  if (!place) return;
+  event.preventDefault();
+  place.classList.remove("over");
+  if (place.id === "drop" && event.dataTransfer.files.length) {
+    place.querySelector("input[type=file]").files = event.dataTransfer.files;
+    place.requestSubmit();
+    return;
+  }
+  const value = event.dataTransfer.getData("text/shoal");
+  if (value !== "" && place.dataset.drop !== undefined) {
+    const form = document.getElementById("move");
+    form.elements.node.value = value;
+    form.elements.group.value = place.dataset.drop;
+    form.requestSubmit();
+  }
+});
+
+// A table is read as soon as it is chosen, and says so.
+document.addEventListener("change", (event) => {
+  if (event.target.matches("#drop input[type=file]") && event.target.files.length) {
+    event.target.form.requestSubmit();
+  }
+  if (event.target.matches("input[type=range]")) shown(event.target);
+});
+
+document.addEventListener("submit", (event) => {
+  if (event.target.id === "drop") event.target.classList.add("sent");
+});
+
+// A slider shows its value while it moves; the server is asked when it rests.
+function shown(slider) {
+  const output = document.querySelector(`output[for="${slider.id}"]`);
+  if (output) output.textContent = slider.value;
+}
+document.addEventListener("input", (event) => {
+  if (event.target.matches("input[type=range]")) shown(event.target);
+});
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (button) {
+    navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.classList.add("copied");
+  }
+});
+
+// A server that was stopped, or a connection that broke: said on the page, nothing is lost on the other side.
+document.addEventListener("htmx:sendError", () => document.body.classList.add("lost"));
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.successful) document.body.classList.remove("lost");
+});

@@ -1,0 +1,62 @@
+"""Pages from facts: templates that escape everything, in the reader's language."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from shoal.core.words import printable
+from shoal.web.messages import Words, languages, preferred
+from shoal.web.safety import as_json, wants_json
+from shoal.web.screens import NAMES
+from shoal.web.session import Session
+
+
+@cache
+def environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("shoal.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    made.filters["shown"] = printable
+    made.globals["screens"] = [(name, name.replace("-", "_")) for name in NAMES]
+    made.globals["languages"] = languages()
+    return made
+
+
+def words_for(request: Request, session: Session) -> Words:
+    """The words that the person chose, or that the browser asks for."""
+    return Words(session.language or preferred(request.headers.get("accept-language", "")))
+
+
+def page(
+    request: Request, session: Session, name: str, facts: dict[str, Any], *, status: int = 200, **more: Any
+) -> Response:
+    """A screen as a page, or its facts as JSON."""
+    if wants_json(request.scope):
+        return as_json({"screen": name, **facts}, status)
+    words = words_for(request, session)
+    notice, session.notice = session.notice, None
+    text = environment().get_template(f"{name.replace('-', '_')}.html").render(
+        say=words, screen=name, facts=facts, opened=session.opened, notice=notice,
+        file=session.job.input.name if session.opened and session.job.input is not None else "",
+        work=_elsewhere(session, facts), can_undo=session.place > 0,
+        can_redo=session.place < len(session.steps) - 1, **more,
+    )  # fmt: skip
+    return HTMLResponse(text, status)
+
+
+def _elsewhere(session: Session, facts: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tasks under way that the screen itself does not show."""
+    shown = {part["task"]["number"] for part in facts.values() if isinstance(part, dict) and "task" in part}
+    return [task.as_dict() for task in session.work.active if task.number not in shown]
+
+
+def message(words: Words, key: str, status: int, **values: Any) -> Response:
+    """A page that only says something, such as why somebody may not get in."""
+    text = environment().get_template("message.html").render(say=words, key=key, values=values)
+    return HTMLResponse(text, status)

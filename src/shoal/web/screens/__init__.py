@@ -1,0 +1,47 @@
+"""The screens, in the order in which somebody walks through them. Each is one question.
+
+A screen is a module with `facts`, which its JSON twin shows and its template gets, `ACTIONS`, which change the job and
+are posted to `/<screen>/<action>`, and `PICTURES`, charts under `/<screen>/<picture>.svg`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from shoal.web.session import Session
+
+NAMES = ("exposed", "why")
+
+Asked = Mapping[str, str]
+"""What an address asks for, or a form holds."""
+
+
+@dataclass(frozen=True)
+class Screen:
+    """A screen's name and what its module offers."""
+
+    name: str
+    facts: Callable[[Session, Asked], dict[str, Any]]
+    actions: Mapping[str, Callable[[Session, Asked], str | None]]
+    pictures: Mapping[str, Callable[[Session, Asked], Any]]
+
+    @property
+    def address(self) -> str:
+        return f"/{self.name}"
+
+    @property
+    def key(self) -> str:
+        """Of its words and its template."""
+        return self.name.replace("-", "_")
+
+
+def every() -> dict[str, Screen]:
+    """All screens by name."""
+    found = {}
+    for name in NAMES:
+        module = import_module(f"shoal.web.screens.{name.replace('-', '_')}")
+        found[name] = Screen(name, module.facts, getattr(module, "ACTIONS", {}), getattr(module, "PICTURES", {}))
+    return found

@@ -1,0 +1,144 @@
+"""Who is exposed? The file, what its columns are, and how many people stand alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from shoal import api
+from shoal.core import dates, numbers
+from shoal.core.finding import Finding
+from shoal.core.schema import Role
+from shoal.diagnosis.detection import Detection
+from shoal.errors import InputError
+from shoal.job import ColumnJob, member
+from shoal.web.panels import panel
+from shoal.web.screens import Asked
+from shoal.web.session import NotReady, Session
+from shoal.web.table import distinct, kind_of, missing_share
+from shoal.web.work import State
+
+ROLES = (Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
+"""Roles that a column is given one by one; whose each row is, is chosen apart."""
+
+
+def facts(session: Session, asked: Asked) -> dict[str, Any]:
+    if not session.opened:
+        return {"opened": False}
+    told = {
+        "opened": True,
+        "columns": panel(lambda: _columns(session)),
+        "exposure": panel(lambda: _exposure(session)),
+    }
+    if "preview" in asked:
+        told["preview"] = panel(lambda: {"names": list(session.look().names), "rows": session.look().preview()})
+    return told
+
+
+def _suggested(session: Session) -> Detection | None:
+    """The suggestions; None where somebody stopped the search for them, or it failed."""
+    try:
+        return session.detection()
+    except NotReady as pending:
+        if pending.task.state in (State.STOPPED, State.FAILED) and pending.task.what == "work.detect":
+            return None
+        raise
+
+
+def _columns(session: Session) -> dict[str, Any]:
+    look, found = session.look(), _suggested(session)
+    roles = {name: column.role for name, column in session.job.columns.items()}
+    suggestions = {each.column: each for each in found.suggestions} if found is not None else {}
+    most = max((each.contribution or 0.0 for each in suggestions.values()), default=0.0)
+    rows = []
+    for place, name in enumerate(look.names):
+        each = suggestions.get(name)
+        part = each.contribution if each is not None else None
+        rows.append({
+            "place": place, "name": name, "kind": str(kind_of(look, name)), "distinct": distinct(look, name),
+            "missing": missing_share(look, name), "role": str(roles.get(name, Role.PLAIN)),
+            "suggested": None if each is None else str(each.role),
+            "reasons": [] if each is None else list(each.reasons), "contribution": part,
+            "bar": round(100 * part / most, 1) if part and most else 0.0,
+            "doubt": look.doubts.get(name), "unreadable": look.unreadable.get(name),
+            "format": _format(session.job.columns.get(name)),
+        })  # fmt: skip
+    person = session.job.person
+    return {
+        "rows": rows, "records": look.data.records, "suggestions": found is not None,
+        "roles": [str(role) for role in ROLES],
+        "formats": [*dates.ORDERS, *numbers.FORMATS], "person": None if person is None else look.names.index(person),
+        "repeats": [each.column for each in suggestions.values() if each.repeats is not None],
+    }  # fmt: skip
+
+
+def _format(column: ColumnJob | None) -> str | None:
+    return None if column is None else column.date_format or column.number_format
+
+
+def _exposure(session: Session) -> dict[str, Any]:
+    _suggested(session)  # the roles are theirs, the first time
+    data = session.data()
+    records = data.records
+    if not data.schema.quasi:
+        return {"quasi": [], "records": records, "people": records, "alone": 0, "share": 0.0}
+    found = api.diagnose(data)
+    people = found.get("people")
+    count = records if people is None else _count(people)
+    alone = _count(found.get("unique-people") or found["unique-records"])
+    return {
+        "quasi": list(data.schema.quasi), "records": records, "people": count, "alone": alone,
+        "share": alone / max(count, 1), "k": found["k"].value, "classes": found["classes"].value,
+        "average_risk": found["average-risk"].value, "highest_risk": found["highest-risk"].value,
+        "counts_people": data.schema.person is not None,
+    }  # fmt: skip
+
+
+def _count(finding: Finding) -> int:
+    assert isinstance(finding.value, int)
+    return finding.value
+
+
+def change_role(session: Session, given: Asked) -> None:
+    """Gives a column a role."""
+    name = session.column(int(given["column"]))
+    role = member(Role, given["role"], "role")
+    look = session.look()
+    if role is not Role.PLAIN and name in look.unreadable:
+        raise InputError(look.unreadable[name])
+    session.change_column(name, "history.role", role=role)
+
+
+def change_person(session: Session, given: Asked) -> None:
+    """Says whose the rows are: each its own person's, or as a column says. A column that no longer says it names
+    people, so it is dropped."""
+    chosen = session.column(int(given["person"])) if given["person"] else None
+    columns = {
+        name: replace(column, role=Role.IDENTIFIER) if column.role is Role.ENTITY else column
+        for name, column in session.job.columns.items()
+    }
+    if chosen is not None:
+        columns[chosen] = replace(columns.get(chosen, ColumnJob()), role=Role.ENTITY)
+    changed = replace(session.job, columns=columns, rows_are_people=chosen is None)
+    session.change(changed, "history.rows" if chosen is None else "history.person", column=chosen or "")
+
+
+def change_format(session: Session, given: Asked) -> None:
+    """Says how the dates or numbers of a column are to be read."""
+    name, form = session.column(int(given["column"])), given["format"] or None
+    number = form in numbers.FORMATS
+    session.change_column(
+        name, "history.format", date_format=None if number else form, number_format=form if number else None
+    )
+
+
+def accept(session: Session, given: Asked) -> None:
+    """Takes the suggested roles again."""
+    found = session.detection()
+    columns = dict(session.job.columns)
+    for name, role in found.job_roles().items():
+        columns[name] = replace(columns.get(name, ColumnJob()), role=role)
+    session.change(replace(session.job, columns=columns), "history.suggested")
+
+
+ACTIONS = {"role": change_role, "person": change_person, "format": change_format, "suggested": accept}

@@ -1,0 +1,152 @@
+"""Starting and stopping the page."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import ipaddress
+import os
+import shutil
+import socket
+import tempfile
+import threading
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+
+from shoal.errors import InputError, MissingExtraError, ParameterError
+
+PORT = 8765
+"""Where the page is unless another port is named; the next ones are tried when it is taken."""
+TRIED = 50
+PREFIX = "shoal-page-"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def check_address(host: str, password: str | None) -> None:
+    """Refuses an address that others can reach, unless a password guards it."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        address = None
+    if address is not None and address.is_unspecified:
+        raise ParameterError(
+            f"{host} stands for every address of this machine; name the one by which the page is reached, so that "
+            "requests to other names can be refused"
+        )
+    local = host in LOOPBACK or (address is not None and address.is_loopback)
+    if not local and not password:
+        raise ParameterError(
+            f"{host} can be reached from other machines; that needs a password, in a file (--password-file) or in "
+            "SHOAL_PASSWORD"
+        )
+
+
+def bound(host: str, port: int | None) -> socket.socket:
+    """A socket that listens: at the port that is named, or at the first free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    wanted = [port] if port is not None else [*range(PORT, PORT + TRIED), 0]
+    for each in wanted:
+        made = socket.socket(family, socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind((host, each))
+            made.listen(128)
+        except OSError as error:
+            made.close()
+            if error.errno == errno.EADDRINUSE and port is None:
+                continue
+            if error.errno == errno.EADDRINUSE:
+                raise InputError(
+                    f"port {each} is taken, perhaps by another page of Shoal; name another one with --port, or leave "
+                    "it out and a free one is found"
+                ) from None
+            raise InputError(f"the page cannot be opened at {host}, port {each} ({error.strerror})") from None
+        except OverflowError:
+            made.close()
+            raise ParameterError("a port is a number from 0 to 65535") from None
+        return made
+    raise InputError("no port is free; name one with --port")
+
+
+class PrivateFolder:
+    """A folder that only its owner can read, and that is wiped at the end; what a killed server left is wiped by the
+    next one."""
+
+    def __init__(self) -> None:
+        _wipe_left_behind()
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        (self.path / "process").write_text(str(os.getpid()), encoding="ascii")
+
+    def wipe(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _wipe_left_behind() -> None:
+    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        try:
+            if left.is_symlink() or left.stat().st_uid != os.getuid():
+                continue
+            os.kill(int((left / "process").read_text(encoding="ascii")), 0)
+        except ProcessLookupError:
+            shutil.rmtree(left, ignore_errors=True)
+        except (OSError, ValueError):
+            continue
+
+
+def serve(
+    file: Path | None = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    password: str | None = None,
+    browser: bool = True,
+    told: Callable[[str], None] = print,
+) -> None:
+    """Serves the page until somebody stops it. `told` gets its address, with the token that opens it once."""
+    try:
+        import jinja2  # noqa: F401
+        import python_multipart  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn
+    except ImportError:
+        raise MissingExtraError("the page", "web") from None
+    from shoal.web.application import application
+    from shoal.web.safety import Gate
+    from shoal.web.session import Session
+
+    check_address(host, password)
+    if file is not None and not file.exists():
+        raise InputError(f"there is no file {file.name!r}")
+    listening = bound(host, port)
+    number = listening.getsockname()[1]
+    shown = f"[{host}]" if ":" in host else host
+    names = {shown, "127.0.0.1", "localhost"}
+    folder = PrivateFolder()
+    session = Session(folder.path)
+
+    def address(token: str) -> str:
+        return f"http://{shown}:{number}/" + ("" if password else f"?token={token}")
+
+    gate = Gate(
+        frozenset(f"{name}:{number}" for name in names), password=password or None,
+        told=lambda token: told(f"To open it in another browser: {address(token)}"),
+    )  # fmt: skip
+    try:
+        if file is not None:
+            session.open(file.resolve())
+        config = uvicorn.Config(
+            application(session, gate), log_config=None, access_log=False, lifespan="off", server_header=False,
+            date_header=False, timeout_graceful_shutdown=1,
+        )  # fmt: skip
+        told(f"The page: {address(gate.token)}")
+        told("Press Ctrl+C to stop it.")
+        if browser:
+            threading.Thread(target=webbrowser.open, args=(address(gate.token),), daemon=True).start()
+        server = uvicorn.Server(config)
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])
+    finally:
+        session.work.stop()
+        folder.wipe()
+        listening.close()

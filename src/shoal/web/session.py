@@ -1,0 +1,217 @@
+"""The state of a session: the job as it stands, the steps that led to it, and the work that was done for it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from shoal import api, job, registry
+from shoal.core.dataset import Dataset
+from shoal.core.run import Run
+from shoal.core.schema import Role
+from shoal.diagnosis.detection import Detection
+from shoal.errors import InputError
+from shoal.job import SUGGESTED_K, ColumnJob, Job
+from shoal.web.table import Look, looked
+from shoal.web.work import State, Task, Work
+
+MOST_STEPS = 200
+"""Steps of the history that can be undone."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A job, and what was changed to get there: the key of its words, and what they tell."""
+
+    job: Job
+    what: str
+    words: Mapping[str, Any] = field(default_factory=dict)
+    when: datetime = field(default_factory=datetime.now)
+
+
+class NotReady(Exception):  # noqa: N818 - it is an answer: a page shows how far the task is
+    """What a page needs is not there yet, or could not be made; `task` tells."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task.what)
+        self.task = task
+
+
+class Session:
+    """One table and what is done with it. Everything that a person decides is in the job, so undoing a step is going
+    back to the job before it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.work = Work()
+        self.language: str | None = None
+        self.pinned: list[str] = []
+        self.chosen: str | None = None
+        """The candidate that is looked at, attacked and handed over."""
+        self.notice: tuple[str, Mapping[str, Any]] | None = None
+        self.uploaded = False
+        self._lock = RLock()
+        self._steps: list[Step] = []
+        self._place = -1
+
+    # What a person decides
+
+    @property
+    def job(self) -> Job:
+        """The job as it stands; an error that says so while there is no table."""
+        with self._lock:
+            if self._place < 0:
+                raise InputError("choose a table first")
+            return self._steps[self._place].job
+
+    @property
+    def opened(self) -> bool:
+        return self._place >= 0
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The history, up to what can be done again."""
+        return tuple(self._steps)
+
+    @property
+    def place(self) -> int:
+        """The step of the history that is looked at."""
+        return self._place
+
+    def change(self, changed: Job, what: str, **words: Any) -> None:
+        """A further step; what was undone before it is gone."""
+        with self._lock:
+            if self._place >= 0 and changed == self.job:
+                return
+            self._steps = [*self._steps[: self._place + 1], Step(changed, what, words)][-MOST_STEPS:]
+            self._place = len(self._steps) - 1
+
+    def go(self, place: int) -> None:
+        """Goes to a step of the history, back or forth."""
+        with self._lock:
+            if 0 <= place < len(self._steps):
+                self._place = place
+
+    def open(self, path: Path, *, uploaded: bool = False, **given: Any) -> None:
+        """Takes another table, with what else the job says of it, and begins to look at it; nothing of the one before
+        it is kept."""
+        with self._lock:
+            self.work.drop(lambda key: True)
+            before = self._steps[self._place].job.input if self._place >= 0 and self.uploaded else None
+            self._steps, self._place = [], -1
+            self.pinned, self.chosen, self.uploaded = [], None, uploaded
+            models = (job.plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
+            self.change(Job(input=path, models=models, **given), "history.opened")
+            self._looking()
+            self._detecting()
+        if before is not None and before != path:
+            shutil.rmtree(before.parent, ignore_errors=True)
+
+    def column(self, place: int) -> str:
+        """The name of a column by its place, which is what addresses hold."""
+        names = self.look().names
+        if not 0 <= place < len(names):
+            raise InputError("there is no such column")
+        return names[place]
+
+    def change_column(self, name: str, what: str, **changes: Any) -> None:
+        """A step that changes what the job says of a column."""
+        columns = dict(self.job.columns)
+        columns[name] = replace(columns.get(name, ColumnJob()), **changes)
+        self.change(replace(self.job, columns=columns), what, column=name)
+
+    # What was found out
+
+    def result(self, task: Task, seconds: float | None = None) -> Any:
+        """What a task found, if it does so soon; else the page shows how far it is."""
+        self.work.awaited(task) if seconds is None else self.work.awaited(task, seconds)
+        if task.state is not State.DONE:
+            raise NotReady(task)
+        return task.result
+
+    def _reading(self) -> Hashable:
+        """What of the job decides how columns are read."""
+        read = self.job
+        formats = {
+            name: (column.kind, column.date_format, column.number_format)
+            for name, column in read.columns.items()
+            if column.kind or column.date_format or column.number_format
+        }
+        return str(read.input), str(read.reading()), str(formats)
+
+    def roles(self) -> Hashable:
+        """What of the job decides the diagnosis."""
+        return tuple((name, str(column.role)) for name, column in self.job.columns.items())
+
+    def look(self) -> Look:
+        """Every column of the table."""
+        found: Look = self.result(self._looking())
+        return found
+
+    def _looking(self) -> Task:
+        held = self.job
+        return self.work.task(("look", self._reading()), "work.look", lambda run: looked(held, run))
+
+    def detection(self) -> Detection:
+        """The suggested roles. The first time they are there, they become the roles of the job."""
+        self.look()  # what cannot be read at all is told by that
+        found: Detection = self.result(self._detecting())
+        return found
+
+    def _detecting(self) -> Task:
+        held = self.job
+
+        def detected(run: Run) -> Detection:
+            found = api.detect(held.input, **held.reading(), engine=held.engine, run=run)
+            self._suggest(held, found)
+            return found
+
+        return self.work.task(("detection", str(held.input), str(held.reading())), "work.detect", detected)
+
+    def _suggest(self, about: Job, found: Detection) -> None:
+        with self._lock:
+            if self.job.input != about.input:
+                return
+            if self.job.columns and any(column.role is not Role.PLAIN for column in self.job.columns.values()):
+                return
+            columns = dict(self.job.columns)
+            for name, role in found.job_roles().items():
+                columns[name] = replace(columns.get(name, ColumnJob()), role=role)
+            self.change(replace(self.job, columns=columns), "history.suggested")
+
+    def data(self) -> Dataset:
+        """The table with the roles of the job, without hierarchies: for whoever only counts."""
+        look = self.look()
+        key = ("data", self._reading(), self.roles())
+        task = self.work.task(key, "work.group", lambda run: _grouped(look, self.job))
+        found: Dataset = self.result(task)
+        return found
+
+    def prepared(self) -> Dataset:
+        """The table as a run of the job reads it, with hierarchies."""
+        held = self.job
+        task = self.work.task(("prepared", self.policy_free()), "work.read", lambda run: held.read())
+        found: Dataset = self.result(task)
+        return found
+
+    def policy_free(self) -> str:
+        """The job without what must hold, as text: what decides how the table is read."""
+        bare = replace(self.job, models=(), suppression=0.0, seed=None, algorithm=None, output=None, objective=None)
+        return bare.toml()
+
+
+def _grouped(look: Look, held: Job) -> Dataset:
+    data = look.with_roles(held.columns)
+    if data.schema.quasi:
+        _ = data.summary  # made here, in the background
+    return data
+
+
+def engine_of(held: Job) -> Any:
+    """The engine of a job."""
+    return held.engine or registry.engine()

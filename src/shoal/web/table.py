@@ -1,0 +1,123 @@
+"""The table of a session, looked at once: every column encoded, so that roles can change without reading it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from shoal import registry
+from shoal.core.dataset import Dataset
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.run import Run
+from shoal.core.schema import Kind, Role, refused
+from shoal.core.values import Values
+from shoal.errors import InputError, ShoalError
+from shoal.job import ColumnJob, Job
+
+PREVIEWED = 8
+"""Records that a preview shows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """Every column of a table. `doubts` are questions about how a column is read that somebody has to answer before it
+    can have a role; `unreadable` columns cannot have one."""
+
+    data: Dataset
+    doubts: Mapping[str, str]
+    unreadable: Mapping[str, str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.data.schema.names
+
+    def with_roles(self, columns: Mapping[str, ColumnJob]) -> Dataset:
+        """The table as somebody reads it who gives the columns these roles; nothing is read again."""
+        schema = self.data.schema
+        roles = {name: columns[name].role if name in columns else Role.PLAIN for name in schema.names}
+        person = next((name for name, role in roles.items() if role is Role.ENTITY), None)
+        hierarchy = None if person is None else schema[person].hierarchy
+        if person is not None and hierarchy is not None and hierarchy.missing:
+            absent = int((self.data.codes(person) == 0).sum())
+            raise refused(person, Role.ENTITY, absent, self.data.records)
+        described = tuple(replace(column, role=roles[column.name]) for column in schema.columns)
+        return replace(self.data, schema=replace(schema, columns=described))
+
+    def preview(self) -> list[list[str]]:
+        """The first records, for whoever asks to see them. Missing values are empty."""
+        columns = []
+        for name in self.names:
+            hierarchy = self.data.schema[name].hierarchy
+            if hierarchy is None:
+                columns.append(["…"] * min(PREVIEWED, self.data.records))
+                continue
+            codes = self.data.codes(name)[:PREVIEWED]
+            columns.append([str(hierarchy.labels[0][code] or "") for code in codes])
+        return [list(row) for row in zip(*columns, strict=True)]
+
+
+def looked(job: Job, run: Run) -> Look:
+    """Looks at every column of a job's table."""
+    if job.input is None:
+        raise InputError("choose a table first")
+    engine = job.engine or registry.engine()
+    run.report(0.1, "opening the file")
+    opened = engine.open(job.input, **job.reading())
+    run.report(0.2, "reading the columns")
+    try:
+        return _encoded(engine, opened, job, opened.names, {})
+    except ShoalError:  # some column cannot be read: find out which
+        looks, _ = engine.look(opened)
+        unreadable = {name: look for name, look in looks.items() if isinstance(look, str)}
+        if not unreadable or len(unreadable) == len(looks):
+            raise
+        run.check()
+        return _encoded(engine, opened, job, [name for name in opened.names if name not in unreadable], unreadable)
+
+
+def _encoded(engine: Any, opened: Any, job: Job, names: Any, unreadable: Mapping[str, str]) -> Look:
+    doubts: dict[str, str] = {}
+    readable = set(names)
+
+    def hierarchy_for(values: Values, role: Role) -> Hierarchy:
+        if values.doubt is not None:
+            doubts[values.column] = values.doubt
+        return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
+
+    described = {name: column for name, column in job.columns.items() if name in readable}
+    data = engine.read(
+        opened,
+        {name: Role.QUASI if name in readable else Role.PLAIN for name in opened.names},
+        hierarchy_for,
+        kinds={name: column.kind for name, column in described.items() if column.kind},
+        formats={
+            name: column.date_format or column.number_format
+            for name, column in described.items()
+            if column.date_format or column.number_format
+        },
+        missing_rules={},
+        strict=False,
+    )
+    return Look(data, doubts, unreadable)
+
+
+def kind_of(look: Look, name: str) -> Kind:
+    """What a column's values are."""
+    return look.data.schema[name].kind
+
+
+def distinct(look: Look, name: str) -> int:
+    """How many different values a column has, the missing one apart."""
+    hierarchy = look.data.schema[name].hierarchy
+    return 0 if hierarchy is None else int(hierarchy.size - hierarchy.missing)
+
+
+def missing_share(look: Look, name: str) -> float:
+    """The share of the records that lack a value."""
+    hierarchy = look.data.schema[name].hierarchy
+    if hierarchy is None or not hierarchy.missing:
+        return 0.0
+    return float(np.mean(look.data.codes(name) == 0))

@@ -1,0 +1,186 @@
+"""Work in the background: tasks that are queued, watched, stopped, and found again by what they are about."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from queue import SimpleQueue
+from threading import Event, RLock, Thread
+from typing import Any
+
+from shoal.core.run import Run
+from shoal.errors import CancelledError, ShoalError
+
+MOST_KEPT = 80
+"""Finished tasks whose results are kept; the oldest go first."""
+QUICK_THREADS = 2
+PATIENCE = 0.25
+"""Seconds that a page waits for a result before it shows how far the work is instead."""
+GRACE = 3.0
+"""Seconds that stopping waits for work that was told to stop."""
+
+
+class State(StrEnum):
+    """What becomes of a task."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+@dataclass(eq=False)
+class Task:
+    """One piece of work. `what` is the key of its words; no cell's value is in its figures, nor in its error."""
+
+    number: int
+    key: Hashable
+    what: str
+    work: Callable[[Run], Any]
+    words: Mapping[str, Any] = field(default_factory=dict)
+    run: Run = field(default_factory=Run)
+    state: State = State.WAITING
+    result: Any = None
+    error: str = ""
+    ended: Event = field(default_factory=Event)
+
+    @property
+    def active(self) -> bool:
+        return self.state in (State.WAITING, State.RUNNING)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The task as JSON holds it."""
+        left = self.run.left if self.state is State.RUNNING else None
+        return {
+            "number": self.number, "what": self.what, "state": str(self.state), "share": round(self.run.share, 3),
+            "doing": self.run.doing if self.state is State.RUNNING else "", "error": self.error,
+            "seconds_left": None if left is None else round(left, 1),
+        }  # fmt: skip
+
+    def carry_out(self) -> None:
+        """Does the work. Only errors that are meant for people are told; of others no text, which may hold values."""
+        self.run = Run(within=self.run)  # its clock starts now, not when it was queued
+        try:
+            self.run.check()
+            self.state = State.RUNNING
+            self.result = self.work(self.run)
+            self.state = State.DONE
+        except CancelledError:
+            self.state = State.STOPPED
+        except ShoalError as error:
+            self.error, self.state = str(error), State.FAILED
+        except MemoryError:
+            self.error, self.state = "there is too little memory for this", State.FAILED
+        except BaseException as error:  # also what compiled libraries raise beside Exception when they panic
+            self.error, self.state = f"something went wrong inside Shoal ({type(error).__name__})", State.FAILED
+        finally:
+            self.ended.set()
+
+
+class Work:
+    """All tasks of a server. Quick ones run beside each other, long ones one after the other.
+
+    A task is known by its key: whoever asks for the same again, in another tab or after a reload, finds it.
+
+    Example:
+        >>> work = Work()
+        >>> task = work.task("sum", "adding", lambda run: 1 + 1)
+        >>> task.ended.wait(5), task.result, work.task("sum", "adding", lambda run: 3).result
+        (True, 2, 2)
+        >>> work.stop()
+    """
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._tasks: dict[Hashable, Task] = {}
+        self._count = 0
+        self._stopped = False
+        self._lanes: dict[bool, SimpleQueue[Task | None]] = {True: SimpleQueue(), False: SimpleQueue()}
+        lanes = [self._lanes[True], *(self._lanes[False] for _ in range(QUICK_THREADS))]
+        self._threads = [Thread(target=self._worked, args=(lane,), daemon=True) for lane in lanes]
+        for thread in self._threads:
+            thread.start()
+
+    @staticmethod
+    def _worked(lane: SimpleQueue[Task | None]) -> None:
+        while (task := lane.get()) is not None:
+            task.carry_out()
+
+    def task(
+        self,
+        key: Hashable,
+        what: str,
+        work: Callable[[Run], Any],
+        *,
+        long: bool = False,
+        words: Mapping[str, Any] | None = None,
+    ) -> Task:
+        """The task of that key, which is begun unless there is one already."""
+        with self._lock:
+            held = self._tasks.pop(key, None)
+            if held is None:
+                self._count += 1
+                held = Task(self._count, key, what, work, words or {})
+                if self._stopped:
+                    held.run.cancel()
+                self._lanes[long].put(held)
+            self._tasks[key] = held  # the newest stand last
+            self._forget()
+            return held
+
+    def found(self, key: Hashable) -> Task | None:
+        """The task of that key, where there is one."""
+        return self._tasks.get(key)
+
+    def awaited(self, task: Task, seconds: float = PATIENCE) -> Task:
+        """The task, after it ended or the patience did."""
+        task.ended.wait(seconds)
+        return task
+
+    def again(self, number: int) -> None:
+        """Forgets a task that failed or was stopped, so that whoever needs it begins anew."""
+        with self._lock:
+            for key, task in list(self._tasks.items()):
+                if task.number == number and not task.active:
+                    del self._tasks[key]
+
+    def cancel(self, number: int) -> None:
+        with self._lock:
+            for task in self._tasks.values():
+                if task.number == number and task.active:
+                    task.run.cancel()
+                    if task.state is State.WAITING:
+                        task.state = State.STOPPED
+                        task.ended.set()
+
+    def drop(self, unwanted: Callable[[Hashable], bool]) -> None:
+        """Stops and forgets the tasks whose key is no longer of use."""
+        with self._lock:
+            for key in [key for key in self._tasks if unwanted(key)]:
+                self._tasks.pop(key).run.cancel()
+
+    @property
+    def active(self) -> list[Task]:
+        """Tasks that wait or run, the first one first."""
+        return sorted((task for task in list(self._tasks.values()) if task.active), key=lambda task: task.number)
+
+    def _forget(self) -> None:
+        ended = [key for key, task in self._tasks.items() if not task.active]
+        for key in ended[: max(0, len(ended) - MOST_KEPT)]:
+            del self._tasks[key]
+
+    def stop(self) -> None:
+        """Stops everything, and waits a little for it."""
+        with self._lock:
+            self._stopped = True
+            for task in self._tasks.values():
+                task.run.cancel()
+        self._lanes[True].put(None)
+        for _ in range(QUICK_THREADS):
+            self._lanes[False].put(None)
+        until = time.monotonic() + GRACE
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))

@@ -1,0 +1,286 @@
+"""The balance: what separate runs of `anonymize` say, along a sweep, whatever the workers and the interrupts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import polars as pl
+import pytest
+
+import shoal
+from shoal import job
+from shoal.cli import main, schemas
+from shoal.core.learning import cross_validated
+from shoal.core.run import Run
+from shoal.errors import CancelledError, InputError, ParameterError
+from shoal.plots.balance import curves, trade_off
+
+QUASI = ["age", "education", "race"]
+
+
+@pytest.fixture(scope="module")
+def table() -> pl.DataFrame:
+    return shoal.samples.adult().head(300).select(*QUASI, "occupation", "sex", "salary-class")
+
+
+@pytest.fixture(scope="module")
+def data(table: pl.DataFrame) -> shoal.Dataset:
+    return shoal.read(table, quasi=QUASI, sensitive=["occupation"], hierarchies=shoal.samples.hierarchies("adult"))
+
+
+def figures(found: shoal.Balance) -> dict[str, Any]:
+    told = found.as_dict()
+    for point in told["points"]:
+        del point["seconds"]
+    return told
+
+
+def ended(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as end:
+        main([str(argument) for argument in arguments])
+    return int(end.value.code or 0)
+
+
+def test_points_are_what_separate_runs_come_to(data: shoal.Dataset) -> None:
+    found = shoal.balance(
+        data, target="salary-class", k=[2, 20], algorithm=["oka:numeric=mean", "mondrian"], seed=7,
+        utility=["stump", "gcp"], privacy=["suppression-share", "highest-risk"], workers=1,
+    )  # fmt: skip
+    for point in found.points:
+        release = shoal.anonymize(data, f"k-anonymity:k={point.place['k']}", algorithm=point.place["algorithm"], seed=7)
+        frame = release.frame
+        accuracy = cross_validated(shoal.DecisionStump(), frame.drop("salary-class"), frame["salary-class"])
+        measured = shoal.evaluate(data, release, "gcp", "suppression-share")
+        shares = {name: spread.mean for name in point.runs[0].shares if (spread := point.share(name))}
+        assert shares == {
+            "stump": accuracy, "gcp": 1 - measured["gcp"].value,
+            "suppression-share": measured["suppression-share"].value,
+            "highest-risk": 1 - measured["highest-risk"].value,
+        }  # fmt: skip
+    assert [point.place["algorithm"] for point in found.points] == ["oka:numeric=mean"] * 2 + ["mondrian"] * 2
+
+
+def test_the_figures_do_not_depend_on_the_workers_nor_on_the_order_of_rows(
+    data: shoal.Dataset, table: pl.DataFrame
+) -> None:
+    asked: dict[str, Any] = {"target": "sex", "k": [2, 5, 9], "algorithm": "oka", "seeds": 2, "seed": 3}
+    alone = figures(shoal.balance(data, workers=1, **asked))
+    assert figures(shoal.balance(data, workers=3, **asked)) == alone
+    shuffled = shoal.read(
+        table.sample(fraction=1, shuffle=True, seed=5), quasi=QUASI, sensitive=["occupation"],
+        hierarchies=shoal.samples.hierarchies("adult"),
+    )  # fmt: skip
+    assert figures(shoal.balance(shuffled, workers=1, **asked)) == alone
+
+
+def test_a_script_without_a_guard_may_use_workers(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import shoal\n"
+        "data = shoal.read(shoal.samples.haberman(), quasi=['age', 'operation-year'])\n"
+        "found = shoal.balance(data, target='class', k=[2, 9], algorithm='oka', seed=1, workers=2)\n"
+        "print('once', len(found.points))\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert done.stdout == "once 2\n"
+
+
+def test_an_interrupted_sweep_goes_on_and_says_the_same(data: shoal.Dataset, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"target": "sex", "k": [2, 5, 9, 14], "algorithm": "oka", "workers": 1}
+    state = tmp_path / "state.json"
+    run = Run(lambda share, doing: run.cancel() if share >= 0.5 else None)
+    with pytest.raises(CancelledError):
+        shoal.balance(data, state=state, seed=11, run=run, **asked)
+    held = json.loads(state.read_text())
+    assert 0 < len(held["points"]) < 4 and state.stat().st_mode & 0o077 == 0
+    done = shoal.balance(data, state=state, **asked)
+    assert done.seed == 11
+    assert figures(done) == figures(shoal.balance(data, seed=11, **asked))
+    # what is done is not done again: figures that were changed in the file come back
+    held = json.loads(state.read_text())
+    for point in held["points"].values():
+        point["shares"]["stump"] = 0.125
+    state.write_text(json.dumps(held))
+    assert {point.share("stump").mean for point in shoal.balance(data, state=state, **asked).points} == {0.125}
+
+
+def test_the_state_holds_no_value_and_is_of_one_table(data: shoal.Dataset, table: pl.DataFrame, tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    asked: dict[str, Any] = {"target": "sex", "k": [2, 400], "algorithm": "mondrian", "workers": 1, "state": state}
+    model = "alpha-k-anonymity:alpha=0.9,k=2,values=Sales"
+    shoal.balance(data, model, seed=1, **asked)
+    text = state.read_text()
+    held = {str(value) for name in ("occupation", "education", "race", "salary-class", "sex") for value in table[name]}
+    assert not [value for value in held if value in text]
+    with pytest.raises(InputError, match="another seed"):
+        shoal.balance(data, model, seed=2, **asked)
+    other = shoal.read(table.tail(299), quasi=QUASI, sensitive=["occupation"])
+    with pytest.raises(InputError, match="another table"):
+        shoal.balance(other, model, **asked)
+    state.write_text("{}")
+    with pytest.raises(InputError, match="not the state of a sweep"):
+        shoal.balance(data, model, **asked)
+    assert state.read_text() == "{}"
+
+
+def test_an_infeasible_point_is_reported_and_breaks_the_curve(data: shoal.Dataset) -> None:
+    found = shoal.balance(data, target="sex", k=[2, 301], algorithm="mondrian", seed=1, workers=1)
+    last = found.as_dict()["points"][1]
+    assert last["utility"] is None and "300 records" in last["reason"]
+    assert found.recommended is found.points[0]
+    assert any("1 of 2 settings" in sentence for sentence in found.advice)
+    nothing = shoal.balance(data, target="sex", k=[301, 400], algorithm="mondrian", seed=1, workers=1)
+    assert nothing.recommended is None and nothing.as_dict()["balance"] is None
+    assert nothing.summary.startswith("No setting")
+    with pytest.raises(ParameterError, match="nothing to draw"):
+        curves(nothing)
+
+
+def test_a_form_that_does_not_tell_has_its_reason(data: shoal.Dataset) -> None:
+    found = shoal.balance(
+        data, "frequency-l-diversity:l=2", target="occupation", algorithm=["anatomy", "mondrian"], seed=1, workers=1
+    )
+    first, second = found.points
+    assert first.share("stump") is None and "does not publish 'occupation'" in (first.why_not("stump") or "")
+    assert second.share("stump") is not None
+    assert found.axis is None and found.pairs == () and found.front() == (second,)
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [("one", "only one value"), ("each", "as many values as records"), ("lacking", "no column named"),
+     ("name", "identifier"), ("empty", "no value")],
+)  # fmt: skip
+def test_a_target_that_cannot_be_learned_is_refused(target: str, words: str) -> None:
+    records = 40
+    table = pl.DataFrame(
+        {"age": [20 + at % 20 for at in range(records)], "one": "same", "each": [f"v{at}" for at in range(records)],
+         "name": [f"n{at}" for at in range(records)], "empty": pl.Series([None] * records, dtype=pl.String)}
+    )  # fmt: skip
+    data = shoal.read(table, quasi=["age"], sensitive=["each"], identifiers=["name"])
+    with pytest.raises(shoal.errors.ShoalError, match=words) as error:
+        shoal.balance(data, target=target, k=[2], workers=1)
+    assert "v0" not in str(error.value) and "same" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({}, "one or two"),
+        ({"k": [2], "t": [0.1], "algorithm": ["oka"]}, "one or two"),
+        ({"k": [2], "utility": "magic"}, "no such definition of utility"),
+        ({"k": [2], "privacy": "magic"}, "no such definition of privacy"),
+        ({"k": [2], "seeds": 0}, "seeds is a whole number"),
+        ({"k": [2], "workers": 0}, "workers is a whole number"),
+        ({"k": [2], "utility": []}, "name a definition"),
+        ({"k": [2], "target": None}, "name the target"),
+    ],
+)
+def test_wrong_questions_are_refused_at_once(asked: dict[str, Any], words: str, data: shoal.Dataset) -> None:
+    with pytest.raises(ParameterError, match=words):
+        shoal.balance(data, **{"target": "sex", **asked})
+
+
+def test_a_measure_that_is_no_share_has_its_reason(data: shoal.Dataset) -> None:
+    found = shoal.balance(data, k=[2], utility="dm", algorithm="mondrian", seed=1, workers=1)
+    assert "no share" in (found.points[0].why_not("dm") or "")
+
+
+def test_can_be_watched_and_stopped_also_beside(data: shoal.Dataset) -> None:
+    said: list[tuple[float, str]] = []
+    run = Run(lambda share, doing: said.append((share, doing)))
+    shoal.balance(data, target="sex", k=[2, 5, 9], algorithm="oka", seed=1, workers=2, run=run)
+    assert said[0] == (0.0, "0 of 3 releases") and said[-1] == (1.0, "3 of 3 releases")
+    stopped = Run(lambda share, doing: stopped.cancel() if share > 0 else None)
+    with pytest.raises(CancelledError):
+        shoal.balance(data, target="sex", k=range(2, 30), algorithm="oka", seed=1, workers=2, run=stopped)
+
+
+@pytest.fixture
+def file(table: pl.DataFrame, tmp_path: Path) -> Path:
+    path = tmp_path / "people.csv"
+    table.write_csv(path)
+    return path
+
+
+def test_the_command_prints_what_its_schema_says_and_draws(file: Path, capsys: Any, tmp_path: Path) -> None:
+    told = tmp_path / "balance.json"
+    asked = [
+        "balance", file, "--target", "salary-class", "--quasi", ",".join(QUASI), "--sweep", "k=2..8..3", "--sweep",
+        "algorithm=oka,mondrian", "--seed", 5, "--workers", 1, "--privacy", "suppression-share,average-risk",
+    ]  # fmt: skip
+    assert ended(*asked, "--json", "-o", told, "--plot", tmp_path / "b.svg", "--plane", tmp_path / "p.svg") == 0
+    printed = json.loads(capsys.readouterr().out)
+    jsonschema.validate(printed, schemas.schema("balance"))
+    assert set(printed["points"][0]) >= {"k", "algorithm", "utility", "privacy"}
+    assert json.loads(told.read_text()) == {
+        key: value for key, value in printed.items()
+        if key not in ("command", "version", "summary", "seed", "figures", "plot", "plane")
+    }  # fmt: skip
+    assert all("<svg" in (tmp_path / name).read_text() for name in ("b.svg", "p.svg"))
+    assert ended(*asked) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(printed["summary"]) and printed["advice"][0] in shown.replace("\n", " ")
+    assert "oka" in shown and "1 − average-risk" in shown
+
+
+def test_the_command_says_how_a_sweep_is_written(file: Path, capsys: Any) -> None:
+    common = ["balance", file, "--target", "sex", "--quasi", "age"]
+    assert ended(*common) == 2 and "--sweep k=2..20" in capsys.readouterr().err
+    assert ended(*common, "--sweep", "k=2-20") == 2 and "write k=2..20" in capsys.readouterr().err
+    assert ended(*common, "--sweep", "k=500,600", "--workers", 1) == 3
+    assert "No setting of the sweep has a release" in capsys.readouterr().out
+
+
+def test_a_job_file_says_it_all_and_comes_back(file: Path, capsys: Any, tmp_path: Path) -> None:
+    path = tmp_path / "job.toml"
+    path.write_text(
+        f"""
+        algorithm = "oka"
+        [input]
+        path = "{file.name}"
+        [columns.age]
+        role = "quasi"
+        [policy]
+        seed = 4
+        [balance]
+        target = "sex"
+        sweep = ["k=2..8..3"]
+        utility = ["naive-bayes"]
+        seeds = 2
+        """,
+        encoding="utf-8",
+    )
+    assert ended("balance", "--job", path, "--json", "--workers", 1) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["seeds"] == 2 and printed["definitions"]["naive-bayes"] == "accuracy of naive Bayes on sex"
+    made = job.load(path)
+    again = tmp_path / "again.toml"
+    again.write_text(made.toml(tmp_path), encoding="utf-8")
+    assert job.load(again) == made
+
+
+def test_pictures_have_every_point_and_every_crossing() -> None:
+    from shoal.core.balance import Axis, Balance, Definition, Measured, Point
+
+    def point(k: int, utility: float, privacy: float) -> Point:
+        return Point(place={"k": k}, runs=(Measured(shares={"u": utility, "p": privacy}),))
+
+    found = Balance(
+        axes=(Axis("k", (8, 9)),), points=(point(8, 0.62, 0.58), point(9, 0.58, 0.62)),
+        utilities=(Definition(name="u", words="accuracy", heading="u"),),
+        privacies=(Definition(name="p", words="share", heading="p"),), records=10, seeds=1, seed=0, target=None,
+    )  # fmt: skip
+    assert found.as_dict()["balance"] == {"k": 8.5, "value": 0.6}
+    assert "balance at k = 8.5, where both are 60 %" in found.summary
+    rows = curves(found).to_dict()["data"]["values"]
+    assert sum(row["part"] == "curve" for row in rows) == 4
+    assert [row["label"] for row in rows if row["part"] == "met"] == ["k = 8.5, 60 %"]
+    plane = json.dumps(trade_off(found).to_dict())
+    assert plane.count('"best": true') == 2
