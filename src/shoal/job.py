@@ -597,9 +597,8 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
         recoding=resolved(file.output.recoding),
-        pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file),
-        analyses=tuple(Analysis.parsed(each.model_dump()) for each in file.analyses), sign=resolved(file.output.sign),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file), sign=resolved(file.output.sign),
+        analyses=tuple(Analysis.parsed(each.model_dump()) for each in file.analyses),
         balance=BalanceJob(
             target=file.balance.target, sweep=tuple(file.balance.sweep), utility=tuple(file.balance.utility),
             privacy=tuple(file.balance.privacy), seeds=file.balance.seeds,
