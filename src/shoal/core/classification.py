@@ -180,17 +180,13 @@ def recoded_like(release: Release, held_out: Dataset, target: str) -> Records:
     others = [name for name in known if name not in held_out.schema.quasi]
     quasi = held_out.schema.quasi
     data = held_out.knowing(others)
-    labels = Rule.shown_by(release).labels(held_out)
-    tuples = np.repeat(np.arange(len(held_out.summary)), held_out.summary.sizes)
-    listed = data.table.listed(quasi, others, SEED)
     chosen = spaced(held_out.records, MOST)
-    columns: dict[str, Sequence[Any]] = {
-        name: texts[tuples[chosen]].tolist() for name, texts in zip(quasi, labels, strict=True)
-    }
-    columns |= {
-        name: _values(data, name, codes[chosen], plain=name == target)
-        for name, codes in zip(others, listed, strict=True)
-    }
+    keys = np.repeat(held_out.summary.keys, held_out.summary.sizes, axis=1)[:, chosen]
+    labels = Rule.shown_by(release).labels(held_out, keys)
+    listed = data.table.listed(quasi, others, SEED)
+    columns: dict[str, Sequence[Any]] = {name: texts.tolist() for name, texts in zip(quasi, labels, strict=True)}
+    for name, codes in zip(others, listed, strict=True):
+        columns[name] = _values(data, name, codes[chosen], plain=name == target)
     asked = columns.pop(target)
     return Records(columns, asked)
 

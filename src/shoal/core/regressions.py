@@ -70,23 +70,46 @@ def _inverse(moments: Floats) -> Floats:
     return found
 
 
-def _logistic(design: Floats, outcome: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+def chances(terms: Floats, outcome: Floats, ridge: float = 1.0) -> Floats:
+    """How likely a logistic regression takes each row to have the outcome. Coefficients are held back by the `ridge`,
+    so that there is a solution also where terms tell one another or the outcome.
+
+    Example:
+        >>> chances(np.zeros((4, 1)), np.array([0.0, 0, 0, 1])).round(3).tolist()
+        [0.25, 0.25, 0.25, 0.25]
+    """
+    design = np.column_stack([np.ones(len(terms)), terms])
+    distinct, index, counts = np.unique(
+        np.column_stack([design, outcome]), axis=0, return_inverse=True, return_counts=True
+    )
+    rows, weights = distinct[:, :-1], counts.astype(np.float64)
+    found, _, _ = _logistic(rows, distinct[:, -1], weights, ridge)
+    told: Floats = 1 / (1 + np.exp(-(rows @ found)))
+    return told[index.ravel()]
+
+
+def _logistic(design: Floats, outcome: Floats, weights: Floats, ridge: float = 0.0) -> tuple[Floats, Floats, Floats]:
     """Newton's method, halving steps that overshoot."""
     found: Floats = np.zeros(design.shape[1])
-    likelihood = _likelihood(design @ found, outcome, weights)
+    held = np.append(0.0, np.full(len(found) - 1, ridge))
+
+    def likelihood_of(coefficients: Floats) -> float:
+        return _likelihood(design @ coefficients, outcome, weights) - float(held @ coefficients**2) / 2
+
+    likelihood = likelihood_of(found)
     for _ in range(STEPS):
         chance = 1 / (1 + np.exp(-np.clip(design @ found, -500, 500)))
-        moments = design.T @ (design * (weights * chance * (1 - chance))[:, None])
+        moments = design.T @ (design * (weights * chance * (1 - chance))[:, None]) + np.diag(held)
         inverse = _inverse(moments)
-        step = inverse @ (design.T @ (weights * (outcome - chance)))
+        step = inverse @ (design.T @ (weights * (outcome - chance)) - held * found)
         for _ in range(40):
-            better = _likelihood(design @ (found + step), outcome, weights)
+            better = likelihood_of(found + step)
             if better >= likelihood - 1e-12 * abs(likelihood):
                 break
             step = step / 2
         found, gain, likelihood = found + step, better - likelihood, better
         if np.abs(step).max() < 1e-8 or abs(gain) < 1e-12 * max(abs(likelihood), 1.0):
-            if np.abs(found).max() > 15:
+            if not ridge and np.abs(found).max() > 15:
                 break
             return found, moments, inverse
     raise NotDefined(

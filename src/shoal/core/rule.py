@@ -78,13 +78,10 @@ class Rule:
             books, cells = tuple(release.understood(name) for name in people.attributes), people.keys
         return cls(release.form, release.schema, Policy(models=()), books, cells)
 
-    def labels(self, data: Dataset) -> tuple[Any, ...]:
-        """What each distinct tuple of other records would be published as, column by column: as the narrowest class
-        that holds it, or where none does, each value as the narrowest that is published of it; else as missing."""
-        keys, trees = data.summary.keys, data.summary.hierarchies
-        places = zip(self.codebooks, self.schema.quasi, trees, strict=True)
-        books = tuple(_moved(book, self.schema[name].hierarchy, tree) for book, name, tree in places)
-        classes = _narrowest(keys, books, self.cells, [tree.size for tree in trees])
+    def labels(self, data: Dataset, keys: Codes) -> tuple[Any, ...]:
+        """What tuples of other records would be published as, column by column: as the narrowest class that holds them,
+        or where none does, each value as the narrowest that is published of it; else as missing."""
+        books, classes = self._placed(data, keys)
         found = []
         for book, codes, cells in zip(books, keys, self.cells, strict=True):
             alone = _narrowest(codes[None], (book,), np.unique(cells)[None], [int(codes.max(initial=0)) + 2])
@@ -92,6 +89,26 @@ class Rule:
             labels = np.array([*book.labels, None], object)
             found.append(labels[np.where((classes < 0) & (alone < 0), len(book), entry)])
         return tuple(found)
+
+    def ranges(self, data: Dataset, keys: Codes) -> tuple[Codes, Codes]:
+        """The first and the last leaf that tuples of records would be published as, in the narrowest class that holds
+        them; negative where none does."""
+        books, classes = self._placed(data, keys)
+        entries = [cells[classes] for cells in self.cells]
+        low, high = (
+            np.stack([np.where(classes >= 0, ends, -1) for ends in each])
+            for each in zip(
+                *((book.low[at], book.high[at]) for book, at in zip(books, entries, strict=True)), strict=True
+            )
+        )
+        return low, high
+
+    def _placed(self, data: Dataset, keys: Codes) -> tuple[tuple[Codebook, ...], Codes]:
+        """The codebooks in the leaves of other records, and the narrowest class that holds each of some tuples."""
+        trees = data.summary.hierarchies
+        places = zip(self.codebooks, self.schema.quasi, trees, strict=True)
+        books = tuple(_moved(book, self.schema[name].hierarchy, tree) for book, name, tree in places)
+        return books, _narrowest(keys, books, self.cells, [tree.size for tree in trees])
 
     def applied(self, source: Source, engine: Engine, run: Run | None = None) -> Release:
         """New records, published by the rule and verified against its policy, on these records alone.
@@ -169,9 +186,7 @@ class Rule:
             assert found.plan is not None
             plan = found.plan
         else:
-            trees = zip(self.codebooks, self.schema.quasi, summary.hierarchies, strict=True)
-            books = tuple(_moved(book, self.schema[name].hierarchy, tree) for book, name, tree in trees)
-            classes = _narrowest(summary.keys, books, self.cells, [tree.size for tree in summary.hierarchies])
+            books, classes = self._placed(data, summary.keys)
             plan = Plan(summary.keys, classes, classes < 0, self.cells, books)
         withheld = plan.withheld | self._breaking(data, plan)
         if int(summary.sizes[withheld].sum()) <= self.policy.budget(data.records):
