@@ -142,7 +142,8 @@ class Analysis:
             how = "the truth is 0 and the estimate is not, so there is no relative error"
         holds = None if self.error is None else error is not None and error <= self.error
         return Finding(
-            name=self.title, value=error, bound=self.error, holds=holds, unit="share", how=how, detail=detail,
+            name=self.title, label=f"{self.title}: relative error", value=error, bound=self.error, holds=holds,
+            unit="share", how=how, detail=detail,
         )  # fmt: skip
 
     def _regression(self, data: Dataset, release: Release, names: Sequence[str]) -> Finding:
@@ -165,7 +166,8 @@ class Analysis:
             )
         }
         return Finding(
-            name=self.title, value=value, bound=self.overlap, unit="share", detail=detail,
+            name=self.title, label=f"{self.title}: overlap", value=value, bound=self.overlap, unit="share",
+            detail=detail,
             holds=None if self.overlap is None else value >= self.overlap,
             how="overlap of the 95 % confidence intervals of the coefficients, on average (Karr et al.); ranges count "
             "as their middle, names by their chances",

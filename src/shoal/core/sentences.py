@@ -84,7 +84,7 @@ def evaluated(
     """
     first = released(findings, columns, records, published)
     judged = [finding for finding in wanted if finding.holds is not None]
-    failed = [printable(finding.title) for finding in judged if not finding.holds]
+    failed = [printable(finding.name) for finding in judged if not finding.holds]
     parts = [first]
     if judged and not failed:
         parts.append(
