@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 from shoal import registry
 from shoal.core import dates, numbers
 from shoal.core.analyses import Analysis
-from shoal.core.contracts import Algorithm, Builder, Engine, Metric, Model
+from shoal.core.contracts import Algorithm, Attack, Builder, Engine, Metric, Model
 from shoal.core.files import STANDARD, files_at
 from shoal.core.parameters import example, parameters
 from shoal.core.policy import Policy
@@ -236,6 +236,11 @@ class _Balance(_Strict):
     seeds: StrictInt = 1
 
 
+class _Attacks(_Strict):
+    chosen: list[dict[str, Any] | str] = []
+    threshold: StrictFloat | StrictInt | None = None
+
+
 class _File(_Strict):
     input: _Input = Field(default_factory=_Input)
     columns: dict[str, _Column] = {}
@@ -244,6 +249,7 @@ class _File(_Strict):
     output: _Output = Field(default_factory=_Output)
     analyses: list[_Analysis] = []
     balance: _Balance = Field(default_factory=_Balance)
+    attacks: _Attacks | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,7 +277,11 @@ class BalanceJob:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Everything that a run needs. Without a seed one is drawn; `file` is where the job was read from."""
+    """Everything that a run needs. Without a seed one is drawn; `file` is where the job was read from.
+
+    With `attack`, the release is attacked before it is written, by the `attacks` or by every one that applies, and
+    withheld when somebody's risk is above the `attack_threshold`.
+    """
 
     file: Path | None = field(default=None, compare=False)
     input: Path | None = None
@@ -303,6 +313,9 @@ class Job:
     analyses: tuple[Analysis, ...] = ()
     sign: Path | None = None
     balance: BalanceJob = field(default_factory=BalanceJob)
+    attack: bool = False
+    attacks: tuple[Attack, ...] = ()
+    attack_threshold: float | None = None
 
     def named(self, role: Role) -> list[str]:
         """The columns that have a role."""
@@ -525,6 +538,9 @@ class Job:
                 "utility": list(self.balance.utility), "privacy": list(self.balance.privacy),
                 "seeds": self.balance.seeds,
             },
+            "attacks": {
+                "chosen": [spelled(attack) for attack in self.attacks] or None, "threshold": self.attack_threshold,
+            } if self.attack else None,
         }  # fmt: skip
 
 
@@ -603,4 +619,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
             target=file.balance.target, sweep=tuple(file.balance.sweep), utility=tuple(file.balance.utility),
             privacy=tuple(file.balance.privacy), seeds=file.balance.seeds,
         ),
+        attack=file.attacks is not None,
+        attacks=tuple(plugin("attacks", attack) for attack in (file.attacks.chosen if file.attacks else ())),
+        attack_threshold=None if file.attacks is None else file.attacks.threshold,
     )  # fmt: skip

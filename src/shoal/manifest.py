@@ -32,6 +32,7 @@ from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns
 
 Count = Annotated[StrictInt, Field(ge=0)]
+Share = Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)]
 
 
 class _Column(BaseModel):
@@ -93,11 +94,17 @@ class _Algorithm(BaseModel):
 
 def _claims(algorithm: _Algorithm) -> bool:
     """Whether what an algorithm makes satisfies a model; one that is not known here is no excuse for stating none."""
-    try:
-        made: Algorithm = job.plugin("algorithms", algorithm.model_dump())
-    except ShoalError:
-        return True
-    return made.claims
+    made = method_of({"algorithm": algorithm.model_dump()})
+    return made is None or made.claims
+
+
+class _Attack(BaseModel):
+    name: StrictStr
+    success: Share
+    worst: Share
+    above: Share
+    threshold: Share
+    knew: StrictStr
 
 
 class _Unverified(BaseModel):
@@ -122,7 +129,9 @@ class _Manifest(BaseModel):
     sensitive: dict[str, _Sensitive]
     strict: StrictBool = False
     people: _People | None = None
+    hulls: dict[StrictStr, Literal["interval", "hierarchy"]] = {}
     signature: _Signature | None = None
+    attacks: list[_Attack] = []
 
     @model_validator(mode="after")
     def _fits_together(self) -> _Manifest:
@@ -224,6 +233,15 @@ def policy_of(stated: Mapping[str, Any]) -> Policy:
         )
     except ParameterError as error:
         raise InputError(f"the manifest states a policy that is none: {error}") from None
+
+
+def method_of(stated: Mapping[str, Any]) -> Algorithm | None:
+    """The algorithm that a manifest states; None where it is not known here."""
+    try:
+        made: Algorithm = job.plugin("algorithms", stated["algorithm"])
+    except ShoalError:
+        return None
+    return made
 
 
 def parts(stated: Mapping[str, Any] | None, path: Path) -> dict[str, Path]:

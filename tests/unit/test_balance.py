@@ -176,6 +176,7 @@ def test_a_target_that_cannot_be_learned_is_refused(target: str, words: str) -> 
         ({"k": [2], "t": [0.1], "algorithm": ["oka"]}, "one or two"),
         ({"k": [2], "utility": "magic"}, "no such definition of utility"),
         ({"k": [2], "privacy": "magic"}, "no such definition of privacy"),
+        ({"k": [2], "privacy": "gcp"}, "no such definition of privacy"),
         ({"k": [2], "seeds": 0}, "seeds is a whole number"),
         ({"k": [2], "workers": 0}, "workers is a whole number"),
         ({"k": [2], "utility": []}, "name a definition"),
@@ -284,3 +285,16 @@ def test_pictures_have_every_point_and_every_crossing() -> None:
     assert [row["label"] for row in rows if row["part"] == "met"] == ["k = 8.5, 60 %"]
     plane = json.dumps(trade_off(found).to_dict())
     assert plane.count('"best": true') == 2
+
+
+def test_li_and_lis_losses_are_definitions_too_and_every_form_has_them(data: shoal.Dataset) -> None:
+    found = shoal.balance(
+        data, "frequency-l-diversity:l=2", algorithm=["anatomy", "mondrian"], utility="utility-loss",
+        privacy="privacy-loss", seed=1, workers=1,
+    )  # fmt: skip
+    for point in found.points:
+        release = shoal.anonymize(data, "frequency-l-diversity:l=2", algorithm=point.place["algorithm"], seed=1)
+        told = shoal.evaluate(data, release, "utility-loss", "privacy-loss")
+        for name in ("utility-loss", "privacy-loss"):
+            spread = point.share(name)
+            assert spread is not None and spread.mean == pytest.approx(1 - told[name].value)

@@ -101,10 +101,11 @@ def anonymize(
     check_apart(data, release.view.linked(), plain.allowed, run)
     stated = manifest.provenance(policy, method, release.form, pseudonyms, data.schema)
     stated["plain"] = plain.as_dict()
+    stated["hulls"] = dict(recoding.hulls)
     if method.unverified:
         heads = release.in_people(release.view.people()).headcounts
         stated["unverified"] = {"k": int(heads.min(initial=release.records))}
-    release = replace(release, provenance=stated, notes=(plain.sentence,) if plain.sentence else ())
+    release = replace(release, method=method, provenance=stated, notes=(plain.sentence,) if plain.sentence else ())
     run.check()
     release.view.check(data, recoding)
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]

@@ -61,7 +61,8 @@ def balance(
         algorithm: the anonymizer, or several to try.
         utility: definitions of utility, the leading one first: `stump`, `c4.5`, `naive-bayes`, or a metric that is a
             share, which is then what was lost.
-        privacy: definitions of privacy, the leading one first: `suppression-share`, `highest-risk`, `average-risk`.
+        privacy: definitions of privacy, the leading one first: `suppression-share`, `highest-risk`, `average-risk`,
+            `privacy-loss`.
         seeds: how many seeds to try for each setting; figures are then means.
         seed: the first of the seeds, from which the others follow; drawn by default, and a secret.
         objective: the loss to minimize, where an algorithm takes one.

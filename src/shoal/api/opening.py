@@ -27,7 +27,8 @@ def open_release(path: str | Path, data: Dataset) -> Release:
     release = Release(
         form=form, tables=tables, schema=data.schema, records=data.records, engine=data.engine,
         policy=manifest.policy_of(stated) if stated else None, **whole(data),
-        stated_spellings=manifest.spellings_of(stated) if stated else {},
+        stated_spellings=manifest.spellings_of(stated) if stated else {}, provenance=stated or {},
+        method=manifest.method_of(stated) if stated else None,
     )  # fmt: skip
     if release.suppressed < 0:
         raise InputError(f"{path.name} has more records than the table; it is not a release of it")

@@ -36,8 +36,8 @@ LEARNERS: dict[str, tuple[Callable[[], Learner], str]] = {
     "naive-bayes": (NaiveBayes, "naive Bayes"),
 }
 RISKS = ("highest-risk", "average-risk")
-PRIVACY, UTILITY = "suppression-share", "stump"
-"""What is measured where nobody says."""
+PRIVACY, GAINS = "suppression-share", ("privacy-loss",)
+"""Metrics that tell of privacy: the share of what is hidden, and losses, of which 1 less the loss is taken."""
 
 
 class Measure(ABC):
@@ -146,8 +146,7 @@ class Safety(Measure):
 
 
 def privacy(spec: str | Metric) -> Measure:
-    """A definition of privacy by its name: the share of suppressed cells, a risk, or any metric that is a share and
-    tells what an attacker gains.
+    """A definition of privacy by its name: the share of suppressed cells, a risk, or Li and Li's privacy loss.
 
     Example:
         >>> [privacy(name).words for name in ("suppression-share", "highest-risk")]
@@ -155,7 +154,7 @@ def privacy(spec: str | Metric) -> Measure:
     """
     if isinstance(spec, str) and spec in RISKS:
         return Safety(spec)
-    metric = _metric(spec, "privacy", RISKS)
+    metric = _metric(spec, "privacy", RISKS, (PRIVACY, *GAINS))
     name = job.written(metric)
     return Hidden(name, metric) if registry.name_of(metric) == PRIVACY else Kept(name, metric)
 
@@ -171,14 +170,14 @@ def utility(spec: str | Metric, target: str | None) -> Measure:
         if target is None:
             raise ParameterError(f"{LEARNERS[spec][1]} needs the column that it learns: name the target")
         return Accuracy(spec, target)
-    metric = _metric(spec, "utility", LEARNERS)
+    metric = _metric(spec, "utility", LEARNERS, registry.names("metrics"))
     return Kept(job.written(metric), metric)
 
 
-def _metric(spec: str | Metric, what: str, others: Iterable[str]) -> Metric:
-    if isinstance(spec, str) and (name := job.parse_spec(spec)[0]) not in registry.names("metrics"):
-        there = alternatives(name, [*others, *registry.names("metrics")])
-        raise ParameterError(f"there is no such definition of {what}; {there}")
+def _metric(spec: str | Metric, what: str, others: Iterable[str], metrics: Iterable[str]) -> Metric:
+    name = registry.name_of(spec) if isinstance(spec, Metric) else job.parse_spec(spec)[0]
+    if name not in metrics:
+        raise ParameterError(f"there is no such definition of {what}; {alternatives(name, [*others, *metrics])}")
     made: Metric = job.plugin("metrics", spec)
     return made
 

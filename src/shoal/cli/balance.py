@@ -47,7 +47,7 @@ class Swept:
         typer.Option(
             "--privacy",
             help="Definitions of privacy, separated by commas, the leading one first: suppression-share, "
-            "suppression-share:missing=suppressed, highest-risk, average-risk (default: suppression-share).",
+            "suppression-share:missing=suppressed, highest-risk, average-risk, privacy-loss (default: the first).",
         ),
     ] = None
     seeds: Annotated[int | None, typer.Option("--seeds", help="Try so many seeds, and show the spread.")] = None

@@ -59,9 +59,14 @@ def say(text: str, *, style: str = "") -> None:
 
 
 def tabulate(
-    headings: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "", numbers: Sequence[str] = ()
+    headings: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    title: str = "",
+    numbers: Sequence[str] = (),
+    whole: Sequence[str] = (),
 ) -> None:
-    """A table for people; the columns of `numbers` stand to the right."""
+    """A table for people; the columns of `numbers` stand to the right, and neither they nor `whole` ones are cut."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -70,7 +75,9 @@ def tabulate(
     table = Table(title=Text(printable(title)) if title else None, title_justify="left", box=box.SIMPLE_HEAD)
     for heading in headings:
         right = heading in numbers
-        table.add_column(Text(printable(heading)), justify="right" if right else "left", no_wrap=right)
+        table.add_column(
+            Text(printable(heading)), justify="right" if right else "left", no_wrap=right or heading in whole
+        )
     for row in rows:
         table.add_row(*(Text(printable(cell)) if isinstance(cell, str) else cell for cell in row))
     Console().print(table)

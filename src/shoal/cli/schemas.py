@@ -55,6 +55,10 @@ class AttackEntry(TypedDict):
     threshold: Share
     knew: str
     meaning: str
+    gains: bool
+    random: NotRequired[Share]
+    control: NotRequired[Share]
+    interval: NotRequired[list[Share]]
     detail: NotRequired[dict[str, Any]]
 
 
@@ -81,6 +85,7 @@ class Anonymized(Printed):
     seed: int
     notes: list[str]
     manifest: NotRequired[str]
+    attacks: NotRequired[list[AttackEntry]]
     seconds: float
 
 
@@ -102,9 +107,11 @@ class Evaluated(Printed):
 
 
 class Attacked(Printed):
-    """What attacks on a release gain; `holds` with a threshold."""
+    """What attacks on a release gain, and why others were not made; `holds` with a threshold."""
 
     attacks: list[AttackEntry]
+    not_made: NotRequired[dict[str, str]]
+    plot: NotRequired[str]
     threshold: NotRequired[Share]
     holds: NotRequired[bool]
 

@@ -179,6 +179,10 @@ class Plan:
 class Recoding:
     """A plan, the form that it is published in, with the form's `options`, and facts worth knowing.
 
+    `hulls` says of attributes how a range follows from the records of its class: the `interval` from the least to the
+    greatest, or the closest common ancestor in the `hierarchy`. Whoever knows that reads values from the ends of a
+    range. An attribute is not there where a range does not depend on them: at a level, or on a grid.
+
     A full-domain search also tells its `levels` and its `trail`: the level vectors that it checked, in order, and
     whether each one satisfied the policy. A perturbation has no plan: `changed` has the new values of columns,
     records in the order of their keyed hash.
@@ -188,6 +192,7 @@ class Recoding:
     form: str = "generalized"
     options: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+    hulls: Mapping[str, str] = field(default_factory=dict)
     levels: Node | None = None
     trail: tuple[tuple[Node, bool], ...] = ()
     changed: Mapping[str, NDArray[Any]] = field(default_factory=dict)
@@ -252,7 +257,8 @@ class Recoding:
             codebooks.append(Codebook.of_ranges(tree, *ranges.keys, interval=output == "interval"))
             cells.append(ranges.index)
         plan = Plan(summary.keys, classes, classes < 0, np.stack(cells), tuple(codebooks), by_record)
-        return cls(plan, facts=facts or {})
+        named = zip(summary.attributes, outputs, strict=True)
+        return cls(plan, facts=facts or {}, hulls={name: output for name, output in named if output != "mean"})
 
 
 def _means(classes: Codes, column: Codes, tree: Hierarchy, count: int, weights: Counts | None) -> Floats:

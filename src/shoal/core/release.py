@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from shoal.core.classes import Classes, Histogram, joined
-from shoal.core.contracts import Cells, Engine, Form, Model, Published, View
+from shoal.core.contracts import Algorithm, Cells, Engine, Form, Model, Published, View
 from shoal.core.decision import check_same
 from shoal.core.files import received, replacing_all, sha256
 from shoal.core.finding import Finding, Findings
@@ -81,7 +81,8 @@ class Release:
 
     `records` counts the table that it was made from; `notes` are sentences for the holder. The `view` reads the
     published values; nothing that the algorithm believed goes into it. Where the table has a person column, `crowd`
-    counts its people, and `members` says in which published class they are, unless pseudonyms do.
+    counts its people, and `members` says in which published class they are, unless pseudonyms do. The `method` made it,
+    which its manifest states.
     """
 
     form: Form
@@ -97,6 +98,7 @@ class Release:
     crowd: Crowd | None = None
     members: Members | None = None
     notes: tuple[str, ...] = ()
+    method: Algorithm | None = None
 
     def __repr__(self) -> str:
         parts = "" if len(self.tables) == 1 else f" in {len(self.tables)} tables"
@@ -123,6 +125,12 @@ class Release:
     def seed(self) -> int:
         """What decided what was chosen at random; only the holder knows it."""
         return self.policy.seed if self.policy is not None else 0
+
+    @property
+    def hulls(self) -> Mapping[str, str]:
+        """How the ranges of each quasi-identifier follow from the records of a class, as its `Recoding` has it or its
+        manifest states it."""
+        return self.recoding.hulls if self.recoding is not None else self.provenance.get("hulls", {})
 
     @property
     def suppressed(self) -> int:

@@ -134,7 +134,14 @@ def attacked(attempts: Sequence[Attempt], reasons: Mapping[str, str]) -> str:
     """
     if not attempts:
         return f"No attack can be made on this release: {'; '.join(dict.fromkeys(reasons.values()))}."
-    worst = max(attempts, key=lambda attempt: (attempt.success - attempt.baseline, attempt.worst))
+    # What starts from nothing, such as a gain of certainty, is no success that could be compared.
+    guesses = [attempt for attempt in attempts if attempt.baseline > 0] or attempts
+    worst = max(guesses, key=lambda attempt: (attempt.success - attempt.baseline, attempt.worst))
+    if not worst.gains:
+        return (
+            f"No attack is right more often than without the release. The nearest, {worst.name}, succeeds for "
+            f"{percent(worst.success)} of the people, and with {percent(worst.worst)} for the most exposed one."
+        )
     return (
         f"The strongest attack, {worst.name}, succeeds for {percent(worst.success)} of the people "
         f"({percent(worst.baseline)} without the release), and with {percent(worst.worst)} for the most exposed one."
