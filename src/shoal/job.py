@@ -464,7 +464,7 @@ class Job:
         for text in asked.sweep:
             name, values = parsed(text)
             swept.setdefault(name, []).extend(values)
-        if not swept:
+        if not swept and not self.analyses:
             raise ParameterError("name what to sweep, as in --sweep k=2..20, or sweep in the job's [balance]")
         definitions = {"utility": asked.utility, "privacy": asked.privacy}
         given: dict[str, Any] = {
@@ -472,7 +472,7 @@ class Job:
             **{name: chosen for name, chosen in definitions.items() if chosen},
         }  # fmt: skip
         return api.balance(
-            self.read(), *self.models, target=asked.target, seeds=asked.seeds, seed=self.seed,
+            self.read(), *self.models, target=asked.target, analyses=self.analyses, seeds=asked.seeds, seed=self.seed,
             objective=self.objective, rows_are_people=self.rows_are_people, allow_plain=self.allow_plain,
             workers=workers, state=state, run=run, **given,
         )  # fmt: skip
