@@ -123,8 +123,8 @@ def _check_kept(
     broken = int((~policy.holds(judged)).sum())
     if broken:
         raise InfeasibleError(
-            f"with {least} different sensitive values each {broken:,} of {count:,} groups break the policy; m-invariance "
-            "aims at shares of 1/m in a group, so ask for frequency-l-diversity alone or for a greater m",
+            f"with {least} different sensitive values each {broken:,} of {count:,} groups break the policy; "
+            "m-invariance aims at shares of 1/m in a group, so ask for frequency-l-diversity alone or for a greater m",
             {"least": least, "groups": count, "broken": broken},
         )
 
