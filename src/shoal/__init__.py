@@ -12,7 +12,8 @@ _VERBS = (
 )  # fmt: skip
 _OTHERS = {
     "intervals": "core.intervals", "Anonymizer": "estimator", "C45": "learners.c45",
-    "DecisionStump": "learners.decision_stump", "NaiveBayes": "learners.naive_bayes",
+    "DecisionStump": "learners.decision_stump", "NaiveBayes": "learners.naive_bayes", "report": "reports",
+    "Report": "reports",
 }  # fmt: skip
 _MODULES = {"samples": "samples", "errors": "errors", "distances": "distances", "noise": "core.noise"}
 _NOUNS = {

@@ -125,7 +125,7 @@ def references(data: Dataset, policy: Policy | None, names: Sequence[str] = ()) 
 def _between(metric: Metric, data: Dataset, release: Release, beside: Mapping[str, Release]) -> Finding:
     """A metric of a release, with that of other releases beside it."""
     found = scored(metric, data, release)
-    if found.value is None:
+    if found.value is None or not metric.compared:
         return found
     others = {name: scored(metric, data, other).value for name, other in beside.items()}
     return replace(found, baselines={name: value for name, value in others.items() if value is not None})

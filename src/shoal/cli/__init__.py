@@ -26,6 +26,7 @@ from shoal.cli import (
     output,
     overlap,
     query,
+    report,
     schema,
     serve,
     verify,
@@ -54,7 +55,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    diagnose, anonymize, apply, compare, evaluate, attack, query, balance, verify, hierarchy, demo, schema, serve,
+    diagnose, anonymize, apply, compare, evaluate, attack, query, balance, verify, report, hierarchy, demo, schema,
+    serve,
 ):  # fmt: skip
     name = command.__name__.rpartition(".")[2]
     app.command(name=name)(journal.kept(name, options.taken_apart(command.run)))

@@ -213,6 +213,9 @@ class Metric(Parametrized, ABC):
     """Whether it takes next to no time once classes are known. Every release is measured by the quick ones when it is
     made; `evaluate` measures by all."""
 
+    compared: ClassVar[bool] = True
+    """Whether its value for the table as it is, and for one with everything hidden, tells anything."""
+
     @abstractmethod
     def score(self, dataset: Dataset, release: Release) -> Finding:
         """The measure of a release of a dataset."""

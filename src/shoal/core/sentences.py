@@ -68,7 +68,7 @@ def released(findings: Findings, columns: Sequence[PublishedColumn], records: in
     left_out = f"{counted(out, 'records')} left out ({percent(out / max(records, 1))})" if out else "nobody left out"
     alone = _number(findings, "unique-people", "unique-records")
     exact = [f"{alone:,} stand alone by their published quasi-identifiers"] if alone else []
-    parts = [", ".join([size, *dict.fromkeys(claims)]), *_broken(findings), left_out, *exact, *_lost(columns)]
+    parts = [", ".join([size, *dict.fromkeys(claims)]), *_broken(findings), left_out, *exact, *lost(columns)]
     return "; ".join(parts) + "."
 
 
@@ -181,7 +181,7 @@ def _not_kept(finding: Finding) -> str:
     return f"{finding.title} is {finding.words}{wanted}"
 
 
-def _lost(columns: Sequence[PublishedColumn]) -> list[str]:
+def lost(columns: Sequence[PublishedColumn]) -> list[str]:
     """The columns that lost most of their detail, and those whose values need not be true."""
     changed = [column.name for column in columns if column.shape == "changed"]
     if changed:

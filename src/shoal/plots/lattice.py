@@ -19,19 +19,24 @@ SHAPES = {TAKEN: "diamond", SATISFIES: "circle", BREAKS: "cross", PRUNED: "squar
 
 
 def lattice(hierarchies: Any, recoding: Any, path: Path) -> Path:
-    """A picture of a full-domain search; written to `path`.
+    """A picture of a full-domain search; written to `path`."""
+    return save(chart(hierarchies, recoding), path)
+
+
+def chart(hierarchies: Any, recoding: Any) -> Any:
+    """A chart of a full-domain search.
 
     Each node stands at its height, the least node at the bottom. A lattice with too many nodes to be told apart is
     drawn as the number of nodes of each kind by height.
 
     Example:
-        >>> import shoal, tempfile
+        >>> import shoal
         >>> data = shoal.read(
         ...     shoal.samples.adult(), quasi=["age", "sex", "race"], hierarchies=shoal.samples.hierarchies("adult")
         ... )
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="optimal", suppression=0.02)
-        >>> lattice(data.hierarchies, release.recoding, Path(tempfile.mkdtemp()) / "lattice.svg").name
-        'lattice.svg'
+        >>> chart(data.hierarchies, release.recoding).to_dict()["title"]["text"]
+        '5 of 42 nodes checked'
     """
     if recoding is None or recoding.levels is None:
         raise ParameterError("only a full-domain release has a lattice; use samarati, optimal, incognito or datafly")
@@ -39,7 +44,7 @@ def lattice(hierarchies: Any, recoding: Any, path: Path) -> Path:
     nodes = Lattice.of(hierarchies)
     states = {node: SATISFIES if satisfies else BREAKS for node, satisfies in recoding.trail}
     states[recoding.levels] = TAKEN
-    chart = _drawn(library, nodes, states) if nodes.size <= MOST_NODES else _counted(library, nodes, states)
+    made = _drawn(library, nodes, states) if nodes.size <= MOST_NODES else _counted(library, nodes, states)
     levels = ", ".join(f"{name} {level}" for name, level in nodes.named(recoding.levels).items())
     title = {
         "text": f"{len(states):,} of {nodes.size:,} nodes checked",
@@ -50,7 +55,7 @@ def lattice(hierarchies: Any, recoding: Any, path: Path) -> Path:
         if len(nodes.attributes) <= 12
         else "",
     }
-    return save(chart.properties(title=title), path)
+    return made.properties(title=title)
 
 
 def _key(looks: dict[str, str]) -> dict[str, Any]:
