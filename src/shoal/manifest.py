@@ -32,6 +32,7 @@ from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns
 
 Count = Annotated[StrictInt, Field(ge=0)]
+Share = Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)]
 
 
 class _Column(BaseModel):
@@ -97,6 +98,15 @@ def _claims(algorithm: _Algorithm) -> bool:
     return made is None or made.claims
 
 
+class _Attack(BaseModel):
+    name: StrictStr
+    success: Share
+    worst: Share
+    above: Share
+    threshold: Share
+    knew: StrictStr
+
+
 class _Unverified(BaseModel):
     k: Count
 
@@ -119,8 +129,10 @@ class _Manifest(BaseModel):
     sensitive: dict[str, _Sensitive]
     strict: StrictBool = False
     people: _People | None = None
+    counterfeits: Count = 0
     hulls: dict[StrictStr, Literal["interval", "hierarchy"]] = {}
     signature: _Signature | None = None
+    attacks: list[_Attack] = []
 
     @model_validator(mode="after")
     def _fits_together(self) -> _Manifest:
@@ -144,7 +156,8 @@ class _Manifest(BaseModel):
         sizes = {name: len(shape.population) for name, shape in self.sensitive.items()}
         if any(len(counts) != sizes.get(name) for name, counts in counted.items()):
             raise ValueError("its counts of people are not those of its sensitive attributes")
-        if any(sum(shape.population) not in (self.records, self.published) for shape in self.sensitive.values()):
+        totals = (self.records, self.published + self.counterfeits)
+        if any(sum(shape.population) not in totals for shape in self.sensitive.values()):
             raise ValueError("its counts of sensitive values do not add up to its records")
         return self
 
