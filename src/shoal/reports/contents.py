@@ -202,6 +202,8 @@ class Report:
         unknown = [name for name in drawn if name not in self.pictures]
         if unknown:
             raise ParameterError(f"the report has no picture {unknown[0]!r}; {alternatives(unknown[0], self.pictures)}")
+        if not places and not drawn:
+            return ()
         texts = [self.html() if path.suffix == PAGE else self.json() for path in places]
         with replacing_all(*places, *drawn.values()) as beside:
             for path, text in zip(beside, texts, strict=False):
