@@ -176,6 +176,18 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Counterfeits:
+    """Values that groups show beside those of their people: group `groups[i]` of a plan has the leaf `leaves[i]` of the
+    sensitive attribute once more than its people do. They stand in the tables that count values."""
+
+    groups: Codes
+    leaves: Codes
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Recoding:
     """A plan, the form that it is published in, with the form's `options`, and facts worth knowing.
 
@@ -196,6 +208,7 @@ class Recoding:
     levels: Node | None = None
     trail: tuple[tuple[Node, bool], ...] = ()
     changed: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    counterfeits: Counterfeits | None = None
 
     @classmethod
     def at_levels(
