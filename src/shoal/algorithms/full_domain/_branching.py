@@ -32,6 +32,8 @@ class Branching:
         self.bound = -inf
         self.proven = False
         self.excluded = 0
+        self.course: list[dict[str, float]] = []
+        """How the search went: checked nodes, best score and bound, each time that the checked nodes had doubled."""
 
     def consider(self, verdict: Verdict) -> bool:
         """Takes a node for the best so far, if it is; says whether."""
@@ -115,4 +117,7 @@ class Branching:
         best = self.best.score if self.best else inf
         share = min(max(self.bound / best, 0.0), 1.0) if 0 < best < inf else 0.0
         checked = len(self.checker.verdicts)
-        run.report(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {boxes:,} boxes open")
+        found = f", best {best:.4g}, none below {self.bound:.4g}" if share else ""
+        run.report(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {boxes:,} boxes open{found}")
+        if best < inf and (not self.course or checked >= 2 * self.course[-1]["checked"]):
+            self.course.append({"checked": checked, "score": best, "bound": self.bound})
