@@ -21,7 +21,7 @@ from shoal.core.run import Run
 
 REMEMBERED = 1 << 23
 AT_ONCE = 8
-AFTER = 64
+AFTER = 256
 """Checked nodes after which other threads are started: a search that ends sooner does not wait for them."""
 
 WORTH_THREADS = 4096
