@@ -176,7 +176,8 @@ class Groupings:
         ))  # fmt: skip
 
     def rebased(self, node: Node, base: Base, classes: int) -> bool:
-        """Makes a base below a node that was grouped from far too large a one; says whether."""
+        """Tries to make a base below a node that was grouped from far too large a one; says whether it did, which
+        overwrites the arrays of the first room."""
         if len(base) <= max(SMALL, len(self.raw) // SHARE, RATIO * classes):
             return False
         below = tuple(max(level - 1, 0) for level in node)
@@ -190,7 +191,7 @@ class Groupings:
         # With many attributes hardly any node is much smaller than the table: who tries in vain waits twice as long.
         self.pause = 1 if kept else min(2 * self.pause, LONGEST_PAUSE)
         self.waiting = self.pause
-        return kept
+        return True
 
     def base(self, node: Node) -> Base:
         """The base with the fewest classes that the node generalizes; it is the last one to be given up."""
