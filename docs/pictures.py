@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import shoal
 from shoal.plots import balance, comparison, diagnosis, lattice, release
@@ -71,6 +72,24 @@ def draw(folder: Path = IMAGES) -> list[Path]:
     ]
 
 
+def first_page(folder: Path = IMAGES) -> Path:
+    """The first page of a report, as a browser shows it."""
+    from playwright.sync_api import sync_playwright
+
+    data = adult("age", "sex", "race", "native-country")
+    with TemporaryDirectory() as made, sync_playwright() as playwright:
+        place = Path(made) / "release.csv"
+        shoal.anonymize(data, shoal.KAnonymity(k=11), algorithm="mondrian", seed=1).write(place)
+        told = {"recipient": "the labour institute", "purpose": "a study of occupations", "author": "A. Officer"}
+        (page,) = shoal.report(data, place, **told, date="2026-05-17").write(Path(made) / "report.html")
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        opened = browser.new_page(viewport={"width": 840, "height": 1180})
+        opened.goto(page.as_uri())
+        opened.screenshot(path=folder / "report.png")
+        browser.close()
+    return folder / "report.png"
+
+
 if __name__ == "__main__":
-    for path in draw():
+    for path in (*draw(), first_page()):
         print(path.name)

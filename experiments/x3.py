@@ -5,18 +5,17 @@ Writes the figures into docs/experiments/x3.md, between its marks, and the pictu
 
 from __future__ import annotations
 
-import re
 import time
 from pathlib import Path
 
 import polars as pl
 
 import shoal
+from experiments.pages import FOLDER, filled
 from shoal.core.examples import labelled
 from shoal.core.learning import cross_validated, folds
 from shoal.plots.drawing import altair, save
 
-PAGE = Path(__file__).parents[1] / "docs" / "experiments" / "x3.md"
 SIZES = (5, 8, 10, 15, 20, 25)
 RECODINGS = {
     "hull": "kactus:recode=hull",
@@ -144,13 +143,8 @@ def picture(rows: list[dict[str, object]], path: Path) -> None:
 def main() -> None:
     rows, real = measured()
     claimed = "; ".join(f"{name} {real[name, 'literal']}" for name in TABLES)
-    text = f"{tables(rows)}\nThe greatest k that any `literal` release really has: {claimed}.\n"
-    marks = "<!-- measured -->\n", "<!-- end -->"
-    page = PAGE.read_text(encoding="utf-8")
-    pattern = re.compile("(?<={})(.*)(?={})".format(*marks), re.DOTALL)
-    PAGE.write_text(pattern.sub(lambda _: f"\n{text}\n", page), encoding="utf-8")
-    picture(rows, PAGE.with_suffix(".svg"))
-    print(text)
+    filled("x3", f"{tables(rows)}\nThe greatest k that any `literal` release really has: {claimed}.\n")
+    picture(rows, FOLDER / "x3.svg")
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ _VERBS = (
     "evaluate", "columns", "attack", "query", "balance", "verify", "verification_sql",
 )  # fmt: skip
 _OTHERS = {
-    "intervals": "core.intervals", "Anonymizer": "estimator", "C45": "learners.c45",
-    "DecisionStump": "learners.decision_stump", "NaiveBayes": "learners.naive_bayes",
+    "intervals": "core.intervals", "Anonymizer": "estimator", "C45": "learners.c45", "Ledger": "ledger",
+    "DecisionStump": "learners.decision_stump", "NaiveBayes": "learners.naive_bayes", "report": "reports",
+    "Report": "reports",
 }  # fmt: skip
 _MODULES = {"samples": "samples", "errors": "errors", "distances": "distances", "noise": "core.noise"}
 _NOUNS = {

@@ -19,7 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from shoal import registry
 from shoal.core import dates, numbers
-from shoal.core.contracts import Algorithm, Builder, Engine, Metric, Model
+from shoal.core.analyses import Analysis
+from shoal.core.contracts import Algorithm, Attack, Builder, Engine, Metric, Model
 from shoal.core.files import STANDARD, files_at
 from shoal.core.parameters import example, parameters
 from shoal.core.policy import Policy
@@ -214,10 +215,18 @@ class _Output(_Strict):
     path: str | None = None
     manifest: str | None = None
     recoding: str | None = None
+    ledger: str | None = None
     plot: str | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: str | None = None
     sign: str | None = None
+
+
+class _Analysis(_Strict):
+    analysis: str
+    name: str | None = None
+    error: StrictFloat | StrictInt | None = None
+    overlap: StrictFloat | StrictInt | None = None
 
 
 class _Balance(_Strict):
@@ -228,13 +237,20 @@ class _Balance(_Strict):
     seeds: StrictInt = 1
 
 
+class _Attacks(_Strict):
+    chosen: list[dict[str, Any] | str] = []
+    threshold: StrictFloat | StrictInt | None = None
+
+
 class _File(_Strict):
     input: _Input = Field(default_factory=_Input)
     columns: dict[str, _Column] = {}
     policy: _Policy = Field(default_factory=_Policy)
     algorithm: dict[str, Any] | str = DEFAULT_ALGORITHM
     output: _Output = Field(default_factory=_Output)
+    analyses: list[_Analysis] = []
     balance: _Balance = Field(default_factory=_Balance)
+    attacks: _Attacks | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,7 +278,11 @@ class BalanceJob:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Everything that a run needs. Without a seed one is drawn; `file` is where the job was read from."""
+    """Everything that a run needs. Without a seed one is drawn; `file` is where the job was read from.
+
+    With `attack`, the release is attacked before it is written, by the `attacks` or by every one that applies, and
+    withheld when somebody's risk is above the `attack_threshold`.
+    """
 
     file: Path | None = field(default=None, compare=False)
     input: Path | None = None
@@ -288,11 +308,16 @@ class Job:
     output: Path | None = None
     manifest: Path | None = None
     recoding: Path | None = None
+    ledger: Path | None = None
     plot: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: Path | None = None
+    analyses: tuple[Analysis, ...] = ()
     sign: Path | None = None
     balance: BalanceJob = field(default_factory=BalanceJob)
+    attack: bool = False
+    attacks: tuple[Attack, ...] = ()
+    attack_threshold: float | None = None
 
     def named(self, role: Role) -> list[str]:
         """The columns that have a role."""
@@ -356,7 +381,8 @@ class Job:
             names = [*self.named(Role.QUASI), *self.named(Role.SENSITIVE)]
             paths += [self.hierarchies / f"{name}{ending}" for name in names for ending in ENDINGS]
         tables = [] if self.input is None else files_at(self.input)
-        return [*paths, *tables, *(path for path in (self.file, self.key_file, self.sign) if path is not None)]
+        ledger = [] if self.ledger is None else [self.ledger, self.ledger.with_name(self.ledger.name + ".key")]
+        return [*paths, *tables, *ledger, *(path for path in (self.file, self.key_file, self.sign) if path is not None)]
 
     def reading(self) -> dict[str, Any]:
         """How the file of the table is read."""
@@ -441,7 +467,7 @@ class Job:
         for text in asked.sweep:
             name, values = parsed(text)
             swept.setdefault(name, []).extend(values)
-        if not swept:
+        if not swept and not self.analyses:
             raise ParameterError("name what to sweep, as in --sweep k=2..20, or sweep in the job's [balance]")
         definitions = {"utility": asked.utility, "privacy": asked.privacy}
         given: dict[str, Any] = {
@@ -449,7 +475,7 @@ class Job:
             **{name: chosen for name, chosen in definitions.items() if chosen},
         }  # fmt: skip
         return api.balance(
-            self.read(), *self.models, target=asked.target, seeds=asked.seeds, seed=self.seed,
+            self.read(), *self.models, target=asked.target, analyses=self.analyses, seeds=asked.seeds, seed=self.seed,
             objective=self.objective, rows_are_people=self.rows_are_people, allow_plain=self.allow_plain,
             workers=workers, state=state, run=run, **given,
         )  # fmt: skip
@@ -506,14 +532,18 @@ class Job:
             "algorithm": spelled(self.algorithm) if self.algorithm else None,
             "output": {
                 "path": _text(self.output), "manifest": _text(self.manifest), "plot": _text(self.plot),
-                "recoding": _text(self.recoding),
+                "recoding": _text(self.recoding), "ledger": _text(self.ledger),
                 "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file), "sign": _text(self.sign),
             },
+            "analyses": [analysis.spelled() for analysis in self.analyses] or None,
             "balance": None if self.balance == BalanceJob() else {
                 "target": self.balance.target, "sweep": list(self.balance.sweep),
                 "utility": list(self.balance.utility), "privacy": list(self.balance.privacy),
                 "seeds": self.balance.seeds,
             },
+            "attacks": {
+                "chosen": [spelled(attack) for attack in self.attacks] or None, "threshold": self.attack_threshold,
+            } if self.attack else None,
         }  # fmt: skip
 
 
@@ -585,10 +615,14 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
-        recoding=resolved(file.output.recoding),
+        recoding=resolved(file.output.recoding), ledger=resolved(file.output.ledger),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file), sign=resolved(file.output.sign),
+        analyses=tuple(Analysis.parsed(each.model_dump()) for each in file.analyses),
         balance=BalanceJob(
             target=file.balance.target, sweep=tuple(file.balance.sweep), utility=tuple(file.balance.utility),
             privacy=tuple(file.balance.privacy), seeds=file.balance.seeds,
         ),
+        attack=file.attacks is not None,
+        attacks=tuple(plugin("attacks", attack) for attack in (file.attacks.chosen if file.attacks else ())),
+        attack_threshold=None if file.attacks is None else file.attacks.threshold,
     )  # fmt: skip

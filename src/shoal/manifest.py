@@ -32,6 +32,7 @@ from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns
 
 Count = Annotated[StrictInt, Field(ge=0)]
+Share = Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)]
 
 
 class _Column(BaseModel):
@@ -93,11 +94,17 @@ class _Algorithm(BaseModel):
 
 def _claims(algorithm: _Algorithm) -> bool:
     """Whether what an algorithm makes satisfies a model; one that is not known here is no excuse for stating none."""
-    try:
-        made: Algorithm = job.plugin("algorithms", algorithm.model_dump())
-    except ShoalError:
-        return True
-    return made.claims
+    made = method_of({"algorithm": algorithm.model_dump()})
+    return made is None or made.claims
+
+
+class _Attack(BaseModel):
+    name: StrictStr
+    success: Share
+    worst: Share
+    above: Share
+    threshold: Share
+    knew: StrictStr
 
 
 class _Unverified(BaseModel):
@@ -122,7 +129,10 @@ class _Manifest(BaseModel):
     sensitive: dict[str, _Sensitive]
     strict: StrictBool = False
     people: _People | None = None
+    counterfeits: Count = 0
+    hulls: dict[StrictStr, Literal["interval", "hierarchy"]] = {}
     signature: _Signature | None = None
+    attacks: list[_Attack] = []
 
     @model_validator(mode="after")
     def _fits_together(self) -> _Manifest:
@@ -146,7 +156,8 @@ class _Manifest(BaseModel):
         sizes = {name: len(shape.population) for name, shape in self.sensitive.items()}
         if any(len(counts) != sizes.get(name) for name, counts in counted.items()):
             raise ValueError("its counts of people are not those of its sensitive attributes")
-        if any(sum(shape.population) not in (self.records, self.published) for shape in self.sensitive.values()):
+        totals = (self.records, self.published + self.counterfeits)
+        if any(sum(shape.population) not in totals for shape in self.sensitive.values()):
             raise ValueError("its counts of sensitive values do not add up to its records")
         return self
 
@@ -224,6 +235,15 @@ def policy_of(stated: Mapping[str, Any]) -> Policy:
         )
     except ParameterError as error:
         raise InputError(f"the manifest states a policy that is none: {error}") from None
+
+
+def method_of(stated: Mapping[str, Any]) -> Algorithm | None:
+    """The algorithm that a manifest states; None where it is not known here."""
+    try:
+        made: Algorithm = job.plugin("algorithms", stated["algorithm"])
+    except ShoalError:
+        return None
+    return made
 
 
 def parts(stated: Mapping[str, Any] | None, path: Path) -> dict[str, Path]:

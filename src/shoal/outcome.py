@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +15,8 @@ from typing import Any
 
 from shoal import api, recodings, registry
 from shoal.core.columns import PublishedColumn
+from shoal.core.contracts import Attempt
+from shoal.core.dataset import Dataset
 from shoal.core.files import STANDARD, check_outputs, recover, replacing_all
 from shoal.core.finding import Findings
 from shoal.core.notices import tell
@@ -20,18 +24,20 @@ from shoal.core.policy import Policy
 from shoal.core.release import Release, manifest_path
 from shoal.core.rule import Rule
 from shoal.core.run import Run
-from shoal.core.sentences import released
+from shoal.core.sentences import attacked, released
 from shoal.core.signing import SigningKey
-from shoal.errors import OutputError, ParameterError
+from shoal.core.words import percent
+from shoal.errors import NotDefined, OutputError, ParameterError, VerificationError
 from shoal.job import DEFAULT_ALGORITHM, Job, check_policy, plugin
+from shoal.ledger import Ledger
 from shoal.plots.drawing import check_picture
 from shoal.plots.release import picture
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """A release, what it cost and what risk is left, by column too, figures of the run, the files that it wrote, and
-    notes on how the table was read.
+    """A release, what it cost and what risk is left, by column too, figures of the run, the files that it wrote, notes
+    on how the table was read, and attacks on the release where they were asked for.
 
     The figures have the seed: it is the holder's secret, and whoever has it can repeat the run.
     """
@@ -42,6 +48,7 @@ class Outcome:
     figures: Mapping[str, Any]
     files: tuple[Path, ...]
     notes: tuple[str, ...] = ()
+    attacks: tuple[Attempt, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -77,17 +84,23 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
     if job.sign is not None:
         signer = signer or SigningKey.load(job.sign)
     pseudonyms = job.replacement()
+    ledger = None if job.ledger is None else Ledger(job.ledger)
     data = job.read()
     run.check()
     release = api.anonymize(
         data, *job.models, algorithm=job.algorithm or DEFAULT_ALGORITHM, suppression=job.suppression,
         objective=job.objective, seed=job.seed, pseudonyms=pseudonyms, allow_unverified=job.allow_unverified,
         rows_are_people=job.rows_are_people, allow_plain=job.allow_plain, run=run,
+        history=None if ledger is None else ledger.history(data),
     )  # fmt: skip
     recoding = "" if job.recoding is None else recodings.spelled(Rule.of(release))
     assert release.policy is not None
     seed = release.policy.seed
     job = replace(job, seed=seed)
+    attacks: tuple[Attempt, ...] = ()
+    if job.attack:
+        run.report(1.0, "attacking")
+        release, attacks = _attacked(job, data, release, run)
     run.report(1.0, "measuring")
     findings = api.evaluate(data, release, *api.quick_metrics(), baselines=False)
     columns = api.columns(data, release)
@@ -100,11 +113,14 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         **(release.recoding.facts if release.recoding is not None else {}), "records": release.records,
         **{finding.name: finding.value for finding in findings if finding.name == "classes"},
         "suppressed": release.suppressed, "seed": seed, "notes": list(release.notes),
+        **({"attacks": [attempt.as_dict() for attempt in attacks]} if job.attack else {}),
         **({"manifest": str(parts[-1])} if job.manifest is not None or not sent(job) else {}),
     }  # fmt: skip
     run.report(1.0, "writing")
     check_outputs([*parts, *others], job.reads())
-    with replacing_all(*parts, *others) as places:
+    # The entry is made first and the files take their places last: both are there then, or none is.
+    entering = nullcontext() if ledger is None else ledger.publishing(data, release, run)
+    with entering as publication, replacing_all(*parts, *others) as places:
         release.put(output, places[: len(parts)], signer)
         beside = dict(zip(others, places[len(parts) :], strict=True))
         if save is not None:
@@ -114,11 +130,36 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         if job.recoding is not None:
             recodings.put(recoding, beside[job.recoding])
         run.check()
+        if publication is not None:
+            stated = json.loads(places[len(parts) - 1].read_text(encoding="utf-8"))
+            publication.enter(stated, None if sent(job) else output)
+            figures["notes"] = [*release.notes, *publication.reasons]
         if sent(job):
             _send(places[0])
     figures["seconds"] = round(time.perf_counter() - started, 3)
     files = tuple(path for path in (*parts, *others) if path.parent != output.parent or not sent(job))
-    return Outcome(release=release, findings=findings, columns=columns, figures=figures, files=files, notes=data.notes)
+    return Outcome(
+        release=release, findings=findings, columns=columns, figures=figures, files=files, notes=data.notes,
+        attacks=attacks,
+    )  # fmt: skip
+
+
+def _attacked(job: Job, data: Dataset, release: Release, run: Run) -> tuple[Release, tuple[Attempt, ...]]:
+    """The release with the figures of attacks on it in its manifest, once nobody's risk is above the threshold."""
+    chosen = job.attacks or api.every("attacks")[0]
+    found, reasons = api.attempts(data, release, chosen, run=run)
+    threshold = job.attack_threshold
+    if threshold is not None and not found:
+        raise NotDefined(f"nothing can be held against the threshold of attacks. {attacked(found, reasons)}")
+    broken = [] if threshold is None else api.above(found, threshold)
+    if broken:
+        worst = ", ".join(f"{attempt.name} {percent(attempt.worst)}" for attempt in broken)
+        raise VerificationError(
+            f"attacks reach more than {percent(threshold or 0.0)} for the most exposed person ({worst}), so nothing "
+            "was written; ask for more with models, leave columns out, or accept a higher threshold"
+        )
+    stated = {**release.provenance, "attacks": api.public_figures(data, release, chosen, run)}
+    return replace(release, provenance=stated), found
 
 
 def _send(path: Path) -> None:
@@ -136,9 +177,13 @@ def _check(job: Job, output: Path, others: list[Path]) -> None:
     policy = Policy(models=job.models, suppression=job.suppression, objective=job.objective, seed=job.seed or 0)
     method = plugin("algorithms", job.algorithm or DEFAULT_ALGORITHM)
     check_policy(policy, method, allow_unverified=job.allow_unverified)
+    if job.attack_threshold is not None and not 0 <= job.attack_threshold <= 1:
+        raise ParameterError("the threshold of attacks is a probability between 0 and 1")
     (job.engine or registry.engine()).check_format(output)
     if job.plot is not None:
         check_picture(job.plot)
+    if job.ledger is not None:
+        Ledger(job.ledger).check_writable()
     outputs = [output, job.manifest or manifest_path(output), *others]
     for folder in {path.parent for path in outputs}:
         recover(folder)

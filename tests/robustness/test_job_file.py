@@ -71,7 +71,7 @@ sign = "sign.pem"
 [balance]
 target = "remark"
 sweep = ["k=2..20", "algorithm=oka"]
-utility = ["c4.5"]
+utility = ["c45"]
 privacy = ["highest-risk"]
 seeds = 3
 """

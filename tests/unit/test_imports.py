@@ -11,7 +11,7 @@ import shoal
 from shoal import registry
 
 ROOT = Path(shoal.__file__).parent
-HEAVY = ("pandas", "sklearn", "numba", "altair", "pyspark", "scipy", "duckdb", "sqlglot")
+HEAVY = ("pandas", "sklearn", "numba", "altair", "pyspark", "scipy", "duckdb", "sqlglot", "jinja2")
 PLUGINS = (
     "hierarchies",
     "engines",
@@ -40,9 +40,10 @@ LAYERS = [
         "samples",
         "balancing",
         "overlap",
+        "ledger",
         "distances",
     ),
-    ("report",),
+    ("reports",),
     ("cli", "web"),
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -21,6 +21,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
+from shoal.core.words import counted
 from shoal.errors import ParameterError
 
 MOST_RULES = 30
@@ -89,8 +90,8 @@ class BackgroundKnowledge(Attack):
         return strongest(release, attempted)
 
     def _over(self, risks: Floats, people: Counts, baseline: float) -> Attempt:
-        ruled = "" if not self.values else f", and {self.values} values that the person does not have"
-        rules = "" if not self.rules else f", and {len(self.rules)} rules about who cannot have which value"
+        ruled = "" if not self.values else f", and {counted(self.values, 'values')} that the person does not have"
+        rules = "" if not self.rules else f", and {counted(len(self.rules), 'rules')} about who cannot have which value"
         return Attempt.over(
             risks, people, threshold=self.threshold,
             name="background-knowledge",

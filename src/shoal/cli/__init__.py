@@ -22,10 +22,12 @@ from shoal.cli import (
     hierarchy,
     journal,
     keys,
+    ledger,
     options,
     output,
     overlap,
     query,
+    report,
     schema,
     serve,
     verify,
@@ -54,11 +56,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    diagnose, anonymize, apply, compare, evaluate, attack, query, balance, verify, hierarchy, demo, schema, serve,
+    diagnose, anonymize, apply, compare, evaluate, attack, query, balance, verify, report, hierarchy, demo, schema,
+    serve,
 ):  # fmt: skip
     name = command.__name__.rpartition(".")[2]
     app.command(name=name)(journal.kept(name, options.taken_apart(command.run)))
 app.add_typer(overlap.app, name="overlap")
+app.add_typer(ledger.app, name="ledger")
 app.add_typer(keys.app, name="keys")
 
 

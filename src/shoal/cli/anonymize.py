@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from shoal.cli import journal, keys, options, output
+from shoal.cli import attack, journal, keys, options, output
 
 if TYPE_CHECKING:
     from shoal.job import Job
@@ -48,6 +48,17 @@ class Wanted:
     rows_are_people: options.RowsArePeople = None
     allow_plain: options.AllowPlain = None
 
+    attack: Annotated[
+        bool | None,
+        typer.Option("--attack", help="Attack the release before it is written; the manifest states the figures."),
+    ] = None
+    attack_threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--attack-threshold", help="Write nothing when an attack's worst risk is above this; as --attack."
+        ),
+    ] = None
+
     def applied(self, made: Job) -> Job:
         from shoal.job import DEFAULT_ALGORITHM, plugin
 
@@ -56,7 +67,8 @@ class Wanted:
             made, models=made.models_with([plugin("models", model) for model in chosen]),
             algorithm=plugin("algorithms", self.algorithm or made.algorithm or DEFAULT_ALGORITHM),
             suppression=self.suppression, seed=self.seed, strict=self.strict, allow_unverified=self.allow_unverified,
-            rows_are_people=self.rows_are_people,
+            rows_are_people=self.rows_are_people, attack_threshold=self.attack_threshold,
+            attack=True if self.attack_threshold is not None else self.attack,
             allow_plain=None if self.allow_plain is None else tuple(options.listed(self.allow_plain)),
             objective=plugin("metrics", self.objective) if self.objective else None,
         )  # fmt: skip
@@ -95,6 +107,12 @@ class Written:
             "--save-recoding", help="Save how values are recoded, for shoal apply. The file has raw values: keep it."
         ),
     ] = None
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            "--ledger", help="The file with the earlier releases of this data set; refuse what would break them."
+        ),
+    ] = None
     save_job: Annotated[Path | None, typer.Option("--save-job", help="Write this run as a job file.")] = None
 
     def applied(self, made: Job) -> Job:
@@ -103,6 +121,7 @@ class Written:
             output=self.target,
             manifest=self.manifest,
             recoding=self.save_recoding,
+            ledger=self.ledger,
             pseudonyms=self.pseudonyms,
             key_file=self.key_file,
             plot=self.plot,
@@ -110,7 +129,7 @@ class Written:
         )
 
 
-SAID = ("records", "suppressed", "manifest", "seed", "seconds", "notes")
+SAID = ("records", "suppressed", "manifest", "seed", "seconds", "notes", "attacks")
 """Figures that other lines tell."""
 
 
@@ -136,6 +155,8 @@ def run(
 
 
 def _show(outcome: Outcome, *, everything: bool, as_json: bool) -> None:
+    from shoal.core.sentences import attacked
+
     if as_json:
         described = [column.as_dict() for column in outcome.columns]
         findings = outcome.findings.as_dict()
@@ -146,6 +167,9 @@ def _show(outcome: Outcome, *, everything: bool, as_json: bool) -> None:
         return
     output.say(outcome.summary, style="bold")
     output.show_columns(outcome.columns)
+    if outcome.attacks:
+        output.say(attacked(outcome.attacks, {}))
+        attack.show(outcome.attacks, {}, everything=everything)
     figures = dict(outcome.figures)
     seed, seconds = figures["seed"], figures["seconds"]
     if everything:

@@ -2,15 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli import journal, options, output
 
+if TYPE_CHECKING:
+    from shoal.core.contracts import Attempt, Known
+    from shoal.core.dataset import Dataset
+    from shoal.core.release import Release
+    from shoal.job import Job
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """What the attacker has beside the release."""
+
+    external: Annotated[
+        Path | None,
+        typer.Option("--external", help="A table of people that the attacker has, such as a register of voters."),
+    ] = None
+    held_out: Annotated[
+        Path | None,
+        typer.Option("--held-out", help="People like those of the table who are not in the release, to measure by."),
+    ] = None
+
+    earlier: Annotated[
+        list[Path] | None,
+        typer.Option("--earlier", help="An earlier release of some of the same people; repeatable."),
+    ] = None
+
+    def known(self, data: Dataset, release: Release, made: Job) -> Known:
+        """The tables, read as the table is: columns of the same names have the same roles."""
+        from shoal import api
+
+        def opened(path: Path | None, option: str, *, sensitive: bool = False) -> Dataset | None:
+            if path is None:
+                return None
+            found = api.beside(path, data, what=f"the table of {option}", sensitive=sensitive, missing=made.missing)
+            output.tell(found.notes)
+            return found
+
+        return replace(
+            api.knowing(data, release, self.earlier or ()),
+            external=opened(self.external, "--external"),
+            held_out=opened(self.held_out, "--held-out", sensitive=True),
+        )
+
 
 def run(
     table: options.Compared,
+    beside: Beside,
     attacks: Annotated[
         list[str] | None,
         typer.Option(
@@ -23,6 +69,9 @@ def run(
         float | None,
         typer.Option("--threshold", help="The highest risk of a person that is accepted; exit code 1 above it."),
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw how often each attack succeeds: .svg, .png or .html.")
+    ] = None,
     everything: options.All = False,
     as_json: options.Json = False,
 ) -> None:
@@ -31,41 +80,90 @@ def run(
     Roles come from the release's manifest when there is one and none are given.
     """
     from shoal import api
+    from shoal.api.attacking import attacked_release
     from shoal.core.sentences import attacked
-    from shoal.core.words import amount, percent
     from shoal.errors import NotDefined, ParameterError
     from shoal.job import plugin
+    from shoal.plots.attack import picture
+    from shoal.plots.drawing import check_picture
 
     if threshold is not None and not 0 <= threshold <= 1:
         raise ParameterError("--threshold is a probability between 0 and 1")
     chosen = [plugin("attacks", attack) for attack in attacks or []]
     made = table.made()
     assert made.output is not None
+    if plot is not None:
+        check_picture(plot)
     data = made.read()
+    release = attacked_release(data, made.output)
+    known = beside.known(data, release, made)
     with output.watching() as run:
         reasons: dict[str, str] = {}
         if chosen:
-            attempts = api.attack(data, made.output, *chosen, run=run)
+            attempts = tuple(attack.attempt(data, release, known, run) for attack in chosen)
         else:
-            attempts, reasons = api.every_attack(data, made.output, run=run)
+            attempts, reasons = api.every_attack(data, release, known, run)
     summary = attacked(attempts, reasons)
     if threshold is not None and not attempts:
         raise NotDefined(f"nothing can be held against --threshold. {summary}")
+    if plot is not None:
+        picture(attempts, plot, threshold=threshold)
     journal.note(summary=summary)
-    holds = threshold is None or all(attempt.worst <= threshold for attempt in attempts)
+    holds = threshold is None or not api.above(attempts, threshold)
     if as_json:
-        found = {"summary": summary, "attacks": [attempt.as_dict() for attempt in attempts]}
+        found: dict[str, Any] = {"summary": summary, "attacks": [attempt.as_dict() for attempt in attempts]}
+        found |= {"not_made": reasons} | ({} if plot is None else {"plot": str(plot)})
         output.emit("attack", {**found, **({} if threshold is None else {"threshold": threshold, "holds": holds})})
         output.answer(holds)
         return
     output.say(summary, style="bold")
-    rows = [(each.name, *map(percent, (each.success, each.baseline, each.worst)), each.meaning) for each in attempts]
-    numbers = ("succeeds", "without release", "worst person")
-    output.tabulate(("attack", *numbers, "what that means"), rows, numbers=numbers)
-    for each in attempts if everything else ():
-        output.say(f"{each.name} knows {each.knew}; {percent(each.above)} of the people are above {each.threshold:g}")
-        output.show_figures(each.detail)
+    show(attempts, reasons, everything=everything)
+    if plot is not None:
+        output.say(f"Drawn: {plot}")
     if threshold is not None:
-        kept = "Nobody's risk is above" if holds else "Somebody's risk is above"
-        output.say(f"{kept} {amount(threshold, 'share')}.", style="green" if holds else "red")
+        _held_against(attempts, threshold)
     output.answer(holds)
+
+
+def show(attempts: Sequence[Attempt], reasons: Mapping[str, str], *, everything: bool) -> None:
+    """The attempts in a table; with everything, what each attacker knew, and why other attacks were not made."""
+    from shoal.core.words import percent
+
+    held_out = any(each.control is not None for each in attempts)
+    numbers = ("succeeds", "without release", *(("held out",) if held_out else ()), "worst person")
+    rows = []
+    for each in attempts:
+        control = "" if each.control is None else percent(each.control)
+        shares = (percent(each.success), percent(each.baseline), *((control,) if held_out else ()), percent(each.worst))
+        rows.append((each.name, *shares))
+    if rows:
+        output.tabulate(("attack", *numbers), rows, numbers=numbers, whole=("attack",))
+        meanings = [(each.name, each.meaning) for each in attempts]
+        output.tabulate(("attack", "what its figures say"), meanings, whole=("attack",))
+    idle = [each.name for each in attempts if not each.gains]
+    if idle:
+        output.say(f"No better than without the release: {', '.join(idle)}")
+    if not everything:
+        if reasons and attempts:
+            output.say(f"Not made: {', '.join(reasons)}. Why, and what each attacker knew: --all", style="dim")
+        return
+    for each in attempts:
+        output.say(f"{each.name} knows {each.knew}; {percent(each.above)} of the people are above {each.threshold:g}")
+        if each.random is not None:
+            output.say(f"  a random guess without the release: {percent(each.random)}")
+        if each.interval is not None:
+            output.say(f"  between {percent(each.interval[0])} and {percent(each.interval[1])}, with 95 % confidence")
+        output.show_figures({f"  {name}": value for name, value in each.detail.items()})
+    for name, reason in reasons.items():
+        output.say(f"{name} was not made: {reason}", style="dim")
+
+
+def _held_against(attempts: Sequence[Attempt], threshold: float) -> None:
+    from shoal import api
+    from shoal.core.words import amount
+
+    broken = [attempt.name for attempt in api.above(attempts, threshold)]
+    if broken:
+        output.say(f"Somebody's risk is above {amount(threshold, 'share')}: {', '.join(broken)}.", style="red")
+    else:
+        output.say(f"Nobody's risk is above {amount(threshold, 'share')}.", style="green")

@@ -24,22 +24,16 @@ def run(
     everything: options.All = False,
     as_json: options.Json = False,
 ) -> None:
-    """Run the whole job on the shipped Adult sample: diagnose, anonymize, verify, measure, draw."""
+    """Run the whole job on the shipped Adult sample: diagnose, anonymize, verify, attack, measure, report."""
     import shoal
-    from shoal.core.sentences import exposed, released, risk, verified
+    from shoal.core.sentences import exposed, released, risk
     from shoal.errors import MissingExtraError
-    from shoal.plots.drawing import check_picture, save
+    from shoal.plots.drawing import save
     from shoal.plots.exposure import class_sizes
 
     if target is not None:
         _write_sample(sample, target, as_json)
         return
-    picture: Path | None = folder / "adult-exposure.svg"
-    try:
-        check_picture(folder / "adult-exposure.svg")
-    except MissingExtraError as lacking:
-        picture = None
-        typer.echo(f"no picture is drawn: {lacking}", err=True)
     folder.mkdir(parents=True, exist_ok=True)
     table = shoal.samples.adult()
     data = shoal.read(
@@ -50,31 +44,39 @@ def run(
     release = shoal.anonymize(data, shoal.KAnonymity(k=k), algorithm="mondrian:numeric=interval", seed=1)
     written = folder / "adult-release.csv"
     manifest = release.write(written)
-    held = shoal.verify(written)
-    losses = shoal.evaluate(data, release)
-    columns = shoal.columns(data, release)
-    summary = released(losses, columns, data.records, release.published.records)
+    made = shoal.report(data, written, quick=not everything)
+    summary = released(made.findings, made.columns, made.records, made.published)
     files = {"release": str(written), "manifest": str(manifest)}
-    if picture is not None:
+    try:
         sizes = class_sizes({"original": data.summary, "release": release.classes}, k=k)
-        files["picture"] = str(save(sizes, picture))
+        files["picture"] = str(save(sizes, folder / "adult-exposure.svg"))
+        files["report"] = str(made.write(folder / "adult-report.html")[0])
+    except MissingExtraError as lacking:
+        typer.echo(f"not everything is written: {lacking}", err=True)
     if as_json:
-        found = {"diagnosis": before.as_dict(), "verification": held.as_dict(), "evaluation": losses.as_dict()}
-        described = [column.as_dict() for column in columns]
-        output.emit("demo", {"summary": summary, "holds": held.holds, "columns": described, **found, **files})
+        found = {
+            "diagnosis": before.as_dict(),
+            "verification": made.verification.as_dict(),
+            "evaluation": made.findings.as_dict(),
+        }
+        described = [column.as_dict() for column in made.columns]
+        output.emit("demo", {"summary": summary, "holds": made.holds, "columns": described, **found, **files})
     else:
         output.say("1. The table: Adult, a sample of a census", style="bold")
         output.say(f"{exposed(before, data.records, QUASI)} {risk(before)}")
         output.say("\n2. The release", style="bold")
         output.say(summary)
-        output.show_columns(columns)
+        output.show_columns(made.columns)
         output.say("3. What a recipient can check", style="bold")
-        output.say(verified(held))
+        output.say(made.verified)
+        if "report" in files:
+            output.say("\n4. What a privacy officer signs", style="bold")
+            output.say(f"{files['report']}: open it in a browser.")
         output.say(f"\nWritten: {', '.join(files.values())}")
         if everything:
             output.show_findings(before, title="The table")
-            output.show_findings(losses, title="The release: what it lost and what risk is left")
-    output.answer(held.holds)
+            output.show_findings(made.findings, title="The release: what it lost and what risk is left")
+    output.answer(made.holds)
 
 
 def _write_sample(name: Sample, path: Path, as_json: bool) -> None:

@@ -220,12 +220,21 @@ class Compared(Table):
 
     def made(self) -> Job:
         from shoal import manifest
+        from shoal.core.schema import Role
         from shoal.errors import InputError
 
         made = overridden(super().made(), output=self.release)
         if made.output is None:
             raise InputError("name the release file after the table")
-        return made if made.columns else replace(made, columns=manifest.columns_of(made.output))
+        if any(column.role is not Role.PLAIN for column in made.columns.values()):
+            return made
+        stated = manifest.columns_of(made.output)
+        given = {
+            name: replace(column, role=stated[name].role, kind=column.kind or stated[name].kind)
+            for name, column in made.columns.items()
+            if name in stated
+        }
+        return replace(made, columns={**stated, **made.columns, **given})
 
 
 def overridden(made: Job, **given: Any) -> Job:
@@ -250,12 +259,12 @@ def listed(text: str | None) -> list[str]:
     return [name.strip() for name in cells if name.strip()]
 
 
-def paired(entries: list[str] | None, option: str) -> dict[str, str]:
-    """Entries of the form COLUMN=something."""
+def paired(entries: list[str] | None, option: str, form: str = "COLUMN=…") -> dict[str, str]:
+    """Entries of such a form."""
     pairs = {}
     for entry in entries or []:
         column, equals, value = entry.partition("=")
         if not equals:
-            raise ParameterError(f"{option} is written COLUMN=…")
+            raise ParameterError(f"{option} is written {form}")
         pairs[column.strip()] = value.strip()
     return pairs

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Of the JSON that commands print; `shoal schema` tells what is in it."""
-BASELINES = {"original": "of the table", "hidden": "all hidden"}
+BASELINES = {"original": "original", "hidden": "all hidden", "majority": "majority"}
 """What stands beside a figure, and the heading that it has."""
 
 
@@ -59,9 +59,14 @@ def say(text: str, *, style: str = "") -> None:
 
 
 def tabulate(
-    headings: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "", numbers: Sequence[str] = ()
+    headings: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    title: str = "",
+    numbers: Sequence[str] = (),
+    whole: Sequence[str] = (),
 ) -> None:
-    """A table for people; the columns of `numbers` stand to the right."""
+    """A table for people; the columns of `numbers` stand to the right, and neither they nor `whole` ones are cut."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -70,7 +75,9 @@ def tabulate(
     table = Table(title=Text(printable(title)) if title else None, title_justify="left", box=box.SIMPLE_HEAD)
     for heading in headings:
         right = heading in numbers
-        table.add_column(Text(printable(heading)), justify="right" if right else "left", no_wrap=right)
+        table.add_column(
+            Text(printable(heading)), justify="right" if right else "left", no_wrap=right or heading in whole
+        )
     for row in rows:
         table.add_row(*(Text(printable(cell)) if isinstance(cell, str) else cell for cell in row))
     Console().print(table)
@@ -91,8 +98,8 @@ def show_columns(columns: Sequence[PublishedColumn]) -> None:
         say(f"{heading[0].upper()}{heading[1:]}: {', '.join(names)}")
 
 
-def show_findings(findings: Iterable[Finding], *, title: str = "") -> None:
-    """Findings with their units, what they were held against, and how they are computed."""
+def show_findings(findings: Iterable[Finding], *, title: str = "", explained: bool = True) -> None:
+    """Findings with their units, what they were held against, and how they are computed unless that is left out."""
     from rich.text import Text
 
     verdicts = {True: Text("yes", style="green"), False: Text("no", style="red"), None: Text()}
@@ -100,7 +107,8 @@ def show_findings(findings: Iterable[Finding], *, title: str = "") -> None:
     held = any(each.bound is not None or each.holds is not None for each in findings)
     beside = [name for name in BASELINES if any(name in each.baselines for each in findings)]
     headings = (
-        "finding", "value", *(BASELINES[name] for name in beside), *(("bound", "holds") if held else ()), "how"
+        "finding", "value", *(BASELINES[name] for name in beside), *(("bound", "holds") if held else ()),
+        *(("how",) if explained else ()),
     )  # fmt: skip
     rows = [
         (
@@ -108,7 +116,7 @@ def show_findings(findings: Iterable[Finding], *, title: str = "") -> None:
             each.words,
             *(each.bare(each.baselines.get(name)) for name in beside),
             *((each.bare(each.bound), verdicts[each.holds]) if held else ()),
-            Text(printable(each.how), "dim"),
+            *((Text(printable(each.how), "dim"),) if explained else ()),
         )
         for each in findings
     ]

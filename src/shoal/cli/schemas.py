@@ -55,6 +55,10 @@ class AttackEntry(TypedDict):
     threshold: Share
     knew: str
     meaning: str
+    gains: bool
+    random: NotRequired[Share]
+    control: NotRequired[Share]
+    interval: NotRequired[list[Share]]
     detail: NotRequired[dict[str, Any]]
 
 
@@ -81,6 +85,7 @@ class Anonymized(Printed):
     seed: int
     notes: list[str]
     manifest: NotRequired[str]
+    attacks: NotRequired[list[AttackEntry]]
     seconds: float
 
 
@@ -102,9 +107,11 @@ class Evaluated(Printed):
 
 
 class Attacked(Printed):
-    """What attacks on a release gain; `holds` with a threshold."""
+    """What attacks on a release gain, and why others were not made; `holds` with a threshold."""
 
     attacks: list[AttackEntry]
+    not_made: NotRequired[dict[str, str]]
+    plot: NotRequired[str]
     threshold: NotRequired[Share]
     holds: NotRequired[bool]
 
@@ -114,6 +121,154 @@ class Verified(Printed):
 
     holds: bool
     findings: Findings
+
+
+class ReportAbout(TypedDict):
+    """What only people know; empty where it was not stated."""
+
+    recipient: str
+    purpose: str
+    author: str
+    day: str
+
+
+class ReportFile(TypedDict):
+    """A file and the hash of its bytes."""
+
+    name: str
+    part: str
+    rows: int
+    sha256: str
+
+
+class ReportPublished(TypedDict):
+    """What was published; people where they are counted."""
+
+    release: str
+    form: str
+    records: int
+    published: int
+    suppressed: int
+    people: int | None
+    identifiers: str
+    files: list[ReportFile]
+    columns: list[ColumnEntry]
+
+
+class ReportPromise(TypedDict):
+    """A model of the policy, and what it says of itself."""
+
+    name: str
+    claim: str
+    parameters: dict[str, Any]
+    meaning: str
+    promises: str
+    not_protected: str
+
+
+class ReportPolicy(TypedDict):
+    """What had to hold; `unverified` when it need not."""
+
+    models: list[ReportPromise]
+    suppression: Share
+    algorithm: dict[str, Any]
+    strict: bool
+    unverified: bool
+
+
+class ReportVerification(TypedDict):
+    """What `shoal verify` says."""
+
+    holds: bool
+    summary: str
+    findings: Findings
+
+
+class ReportThreshold(TypedDict):
+    """How many are above a risk."""
+
+    risk: Share
+    one_in: int
+    above: int
+    share: Share
+    used_for: str
+    chosen: bool
+
+
+class ReportRisk(TypedDict):
+    """The risk that is left, or the reason why there is no figure."""
+
+    counted: NotRequired[Literal["people", "records"]]
+    everybody: NotRequired[int]
+    highest: NotRequired[Share]
+    average: NotRequired[Share]
+    thresholds: NotRequired[list[ReportThreshold]]
+    holds: NotRequired[bool]
+    reason: NotRequired[str]
+
+
+class ReportAttacks(TypedDict):
+    """Attacks, and why others were not made."""
+
+    made: list[AttackEntry]
+    not_made: dict[str, str]
+
+
+class ReportLoss(TypedDict):
+    """What `shoal evaluate` says; declared analyses by number."""
+
+    findings: Findings
+    analyses: Findings
+
+
+class ReportLimit(TypedDict):
+    """What is not protected, and by what."""
+
+    of: str
+    what: str
+
+
+class ReportTrust(TypedDict):
+    """The manifest and its signature."""
+
+    manifest: ReportFile
+    signature: dict[str, str]
+
+
+class ReportRepeat(TypedDict):
+    """The job without its secrets, and commands."""
+
+    job: str
+    commands: list[str]
+
+
+class ReportHolder(TypedDict):
+    """What only the holder may see."""
+
+    table: dict[str, Any]
+    exposure: Findings
+    findings: Findings
+    attacks: list[AttackEntry]
+
+
+class Reported(Printed):
+    """Everything about a release that a privacy officer signs. Figures that were measured against the original have
+    three digits; `holder` is there only when it was asked for, and has them exactly."""
+
+    holds: bool
+    sentences: list[str]
+    about: ReportAbout
+    published: ReportPublished
+    policy: ReportPolicy
+    verification: ReportVerification
+    risk: ReportRisk
+    attacks: ReportAttacks
+    loss: ReportLoss
+    not_protected: list[ReportLimit]
+    trust: ReportTrust
+    repeat: ReportRepeat
+    shoal: str
+    holder: NotRequired[ReportHolder]
 
 
 class QueryEntry(TypedDict):
@@ -233,6 +388,7 @@ class Demonstrated(Printed):
     release: str
     manifest: str
     picture: NotRequired[str]
+    report: NotRequired[str]
 
 
 class Sampled(Printed):
@@ -337,6 +493,61 @@ class Keyed(Printed):
     files: NotRequired[list[str]]
 
 
+class LedgerRelease(TypedDict):
+    """One release of a ledger."""
+
+    number: int
+    made: str
+    name: str
+    form: str
+    models: list[str]
+    records: int
+    published: int
+
+
+class Listed(Printed):
+    """The releases of a ledger, and its sessions of `shoal overlap`."""
+
+    releases: list[LedgerRelease]
+    sessions: list[dict[str, Any]]
+
+
+class BreachEntry(TypedDict):
+    """An attack that succeeds with several releases: the share of the people that is exposed, the worst risk, what was
+    promised, and the earlier releases that it takes."""
+
+    attack: str
+    exposed: Share
+    worst: Share
+    bound: Share
+    earlier: list[str]
+
+
+class JudgedRelease(TypedDict):
+    """What a release breaks together with those before it, and what could not be judged."""
+
+    number: int
+    name: str
+    holds: bool
+    breaches: list[BreachEntry]
+    not_judged: list[str]
+
+
+class Judged(Printed):
+    """Whether a ledger is whole, and its releases keep together what they promise."""
+
+    holds: bool
+    whole: bool
+    releases: list[JudgedRelease]
+
+
+class Exported(Printed):
+    """A ledger as a JSON file: how many releases it has, and where it was written."""
+
+    releases: int
+    file: str
+
+
 class Failed(TypedDict):
     """Whatever a command prints when it fails; where no release satisfies a policy, the closest attempt."""
 
@@ -349,7 +560,8 @@ class Failed(TypedDict):
 OUTPUTS: dict[str, Any] = {
     "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "balance": Balanced, "compare": Comparing,
     "demo": Demonstrated, "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed, "error": Failed,
-    "evaluate": Evaluated, "hierarchy": Hierarchical, "keys": Keyed, "overlap": Overlapping, "query": Queried,
+    "evaluate": Evaluated, "hierarchy": Hierarchical, "keys": Keyed, "ledger-check": Judged,
+    "ledger-export": Exported, "ledger-list": Listed, "overlap": Overlapping, "query": Queried, "report": Reported,
     "sample": Sampled, "verify": Verified, "verify-sql": VerifyingQueries,
 }  # fmt: skip
 """By the `command` that the output names."""

@@ -199,12 +199,12 @@ class Classes:
         known whose a record is, every record is a person."""
         return self.sizes if self.people is None else self.people.distinct
 
-    def crowds(self) -> tuple[Counts, Counts]:
+    def hiding(self) -> tuple[Counts, Counts]:
         """How many people hide among how many: each number that occurs, ascending, and the people whose smallest class
         has so many. Whoever is in several classes is found in the smallest of them most easily.
 
         Example:
-            >>> summarize(["sex"], [np.array([0, 0, 1], np.int32)], [2]).crowds()
+            >>> summarize(["sex"], [np.array([0, 0, 1], np.int32)], [2]).hiding()
             (array([1, 2]), array([1, 2]))
         """
         if self.people is None:

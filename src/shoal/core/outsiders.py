@@ -20,7 +20,7 @@ from shoal.core.rule import widened
 from shoal.core.run import Run
 from shoal.core.schema import Kind
 from shoal.core.values import Values
-from shoal.errors import NotDefined, SchemaError
+from shoal.errors import InputError, NotDefined, SchemaError
 
 Floats = NDArray[np.float64]
 
@@ -108,6 +108,8 @@ class Outsiders:
         except NotDefined:
             yield self._listed(people)
             return
+        except InputError as error:
+            raise NotDefined(str(error)) from None
         low, high = cells.low.copy(), cells.high.copy()
         for place, name in enumerate(self.release.schema.quasi):
             tree = self.release.hierarchy_of(name)

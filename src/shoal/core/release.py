@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.core.classes import Classes, Histogram, joined
-from shoal.core.contracts import Cells, Engine, Form, Model, Published, View
+from shoal.core.contracts import Algorithm, Cells, Engine, Form, Model, Published, View
 from shoal.core.decision import check_same
 from shoal.core.files import received, replacing_all, sha256
 from shoal.core.finding import Finding, Findings
@@ -27,6 +27,9 @@ from shoal.core.schema import Kind, Schema
 from shoal.core.signing import SigningKey
 from shoal.core.words import in_html
 from shoal.errors import InputError, NotDefined, PeopleUnknown, VerificationError
+
+if TYPE_CHECKING:
+    from shoal.core.dataset import Dataset
 
 FORMAT = 2
 
@@ -81,7 +84,8 @@ class Release:
 
     `records` counts the table that it was made from; `notes` are sentences for the holder. The `view` reads the
     published values; nothing that the algorithm believed goes into it. Where the table has a person column, `crowd`
-    counts its people, and `members` says in which published class they are, unless pseudonyms do.
+    counts its people, and `members` says in which published class they are, unless pseudonyms do. The `method` made it,
+    which its manifest states; a release that was made here has the table as its `origin`.
     """
 
     form: Form
@@ -97,6 +101,8 @@ class Release:
     crowd: Crowd | None = None
     members: Members | None = None
     notes: tuple[str, ...] = ()
+    origin: Dataset | None = None
+    method: Algorithm | None = None
 
     def __repr__(self) -> str:
         parts = "" if len(self.tables) == 1 else f" in {len(self.tables)} tables"
@@ -123,6 +129,12 @@ class Release:
     def seed(self) -> int:
         """What decided what was chosen at random; only the holder knows it."""
         return self.policy.seed if self.policy is not None else 0
+
+    @property
+    def hulls(self) -> Mapping[str, str]:
+        """How the ranges of each quasi-identifier follow from the records of a class, as its `Recoding` has it or its
+        manifest states it."""
+        return self.recoding.hulls if self.recoding is not None else self.provenance.get("hulls", {})
 
     @property
     def suppressed(self) -> int:
@@ -259,7 +271,7 @@ class Release:
         through the hierarchies.
         """
         if self.recoding is None or self.recoding.plan is None:
-            books = tuple(self._understood(name) for name in people.attributes)
+            books = tuple(self.understood(name) for name in people.attributes)
             return spread(books, people.keys)
         plan = self.recoding.plan
         chosen = np.flatnonzero(plan.published)
@@ -325,7 +337,8 @@ class Release:
             raise unknown_values(name, leaves.count(None))
         return np.array(leaves, np.int32)
 
-    def _understood(self, name: str) -> Codebook:
+    def understood(self, name: str) -> Codebook:
+        """What the published labels of a column stand for, by its hierarchy."""
         book = Codebook.parsed(self.hierarchy_of(name), self.published.labels(name))
         if isinstance(book, int):
             raise unknown_values(name, book)

@@ -68,8 +68,41 @@ def released(findings: Findings, columns: Sequence[PublishedColumn], records: in
     left_out = f"{counted(out, 'records')} left out ({percent(out / max(records, 1))})" if out else "nobody left out"
     alone = _number(findings, "unique-people", "unique-records")
     exact = [f"{alone:,} stand alone by their published quasi-identifiers"] if alone else []
-    parts = [", ".join([size, *dict.fromkeys(claims)]), *_broken(findings), left_out, *exact, *_lost(columns)]
+    parts = [", ".join([size, *dict.fromkeys(claims)]), *_broken(findings), left_out, *exact, *lost(columns)]
     return "; ".join(parts) + "."
+
+
+def evaluated(
+    findings: Findings, columns: Sequence[PublishedColumn], records: int, published: int, wanted: Sequence[Finding]
+) -> str:
+    """What a release is, and how what was asked about came out.
+
+    Example:
+        >>> lost = Finding(name="count where age >= 40", value=0.2, bound=0.05, holds=False, unit="share")
+        >>> evaluated(Findings(()), [], 100, 98, [lost])
+        '98 records; 2 records left out (2 %). 1 of 1 analyses does not survive: count where age >= 40.'
+    """
+    first = released(findings, columns, records, published)
+    judged = [finding for finding in wanted if finding.holds is not None]
+    failed = [printable(finding.name) for finding in judged if not finding.holds]
+    parts = [first]
+    if judged and not failed:
+        parts.append(
+            f"All {counted(len(judged), 'analyses')} survive." if len(judged) > 1 else "The analysis survives."
+        )
+    elif failed:
+        verb = "does" if len(failed) == 1 else "do"
+        parts.append(f"{len(failed)} of {len(judged)} analyses {verb} not survive: {enumerated(failed)}.")
+    tests = [finding for finding in wanted if finding.name.startswith("accuracy-") and finding.value is not None]
+    best = max(tests, key=lambda each: (each.name.endswith("held-out"), float(each.value or 0)), default=None)
+    if best is not None:
+        beside = {name: percent(float(value)) for name, value in best.baselines.items() if value is not None}
+        parts.append(
+            f"A classifier that was trained on the release is right for {percent(float(best.value or 0))} of the "
+            f"records, one that was trained on the table for {beside['original']}, and the most frequent value for "
+            f"{beside['majority']}."
+        )
+    return " ".join(parts)
 
 
 def verified(findings: Findings) -> str:
@@ -101,7 +134,14 @@ def attacked(attempts: Sequence[Attempt], reasons: Mapping[str, str]) -> str:
     """
     if not attempts:
         return f"No attack can be made on this release: {'; '.join(dict.fromkeys(reasons.values()))}."
-    worst = max(attempts, key=lambda attempt: (attempt.success - attempt.baseline, attempt.worst))
+    # What starts from nothing, such as a gain of certainty, is no success that could be compared.
+    guesses = [attempt for attempt in attempts if attempt.baseline > 0] or attempts
+    worst = max(guesses, key=lambda attempt: (attempt.success - attempt.baseline, attempt.worst))
+    if not worst.gains:
+        return (
+            f"No attack is right more often than without the release. The nearest, {worst.name}, succeeds for "
+            f"{percent(worst.success)} of the people, and with {percent(worst.worst)} for the most exposed one."
+        )
     return (
         f"The strongest attack, {worst.name}, succeeds for {percent(worst.success)} of the people "
         f"({percent(worst.baseline)} without the release), and with {percent(worst.worst)} for the most exposed one."
@@ -141,7 +181,7 @@ def _not_kept(finding: Finding) -> str:
     return f"{finding.title} is {finding.words}{wanted}"
 
 
-def _lost(columns: Sequence[PublishedColumn]) -> list[str]:
+def lost(columns: Sequence[PublishedColumn]) -> list[str]:
     """The columns that lost most of their detail, and those whose values need not be true."""
     changed = [column.name for column in columns if column.shape == "changed"]
     if changed:

@@ -24,6 +24,9 @@ class Perturbed(Form):
     There are no classes in it: that two records are equal says nothing about the people, and neither does that they
     differ. Models and metrics of classes are therefore not defined for it.
 
+    Does not protect against: an estimate of the true values that is better than it looks. How far the values moved says
+    how hard that is, and no model bounds it.
+
     Example:
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [21, 22, 23, 24]}), quasi=["age"])

@@ -40,6 +40,9 @@ class Sliced(Form):
     values that people like that have in the bucket, and nothing more. Where the sensitive attribute stands in several
     tables they can be joined on it; what is left then are values that can be exchanged for each other in all of them.
 
+    Does not protect against: being found. Values are published as they are, so that whoever knows the columns of one
+    table about a person may see that the person is there.
+
     Example:
         >>> import polars, shoal
         >>> table = polars.DataFrame(

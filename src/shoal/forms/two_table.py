@@ -27,8 +27,9 @@ class TwoTable(Form):
     """The main table has the quasi-identifiers as they are and a group number; a second one says how often each group
     has each sensitive value.
 
-    Which record of a group has which value is not told. Who is in the table is: the quasi-identifiers are precise, so
-    nobody is hidden by it.
+    Which record of a group has which value is not told.
+
+    Does not protect against: being found. Who is in the table is told, because the quasi-identifiers are precise.
 
     Example:
         >>> import polars, shoal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 from annotated_types import Ge
@@ -28,7 +28,9 @@ class Ordering(Builder):
         ['S – M', 'L – XL']
     """
 
-    order: Annotated[tuple[str, ...], Doc("the values in order; by default their natural order")] = ()
+    order: Annotated[tuple[str, ...], Doc("the values in order; by default their natural order")] = field(
+        default=(), repr=False
+    )
     fanout: Annotated[int, Ge(2), Doc("how many neighbours are joined at each level")] = 2
 
     examples: ClassVar[Examples] = ({}, {"fanout": 3}, {"order": ("Male", "Female")})

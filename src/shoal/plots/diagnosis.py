@@ -9,7 +9,7 @@ from typing import Any
 from shoal.diagnosis.every_set import PerSet
 from shoal.diagnosis.questions import Answer, Sets
 from shoal.errors import ParameterError
-from shoal.plots.drawing import BLUE, GREY, HEIGHT, ORANGE, PALE, WIDTH, altair, save
+from shoal.plots.drawing import BLUE, GREY, HEIGHT, ORANGE, PALE, SHAPES, WIDTH, altair, save
 
 LATTICE = 10
 """Attributes up to which the whole lattice is drawn; beyond it, the borders."""
@@ -17,6 +17,10 @@ LABELLED = 5
 ROWS = 60
 """Sets of a border that are drawn."""
 GOOD, BAD, OPEN = BLUE, ORANGE, GREY
+LARGEST, SMALLEST = "largest sets that satisfy (positive border)", "smallest sets that do not (negative border)"
+SAFE, UNSAFE, UNKNOWN = "satisfies", "does not", "not known"
+STATES = {SAFE: "#a9cce3", LARGEST: GOOD, SMALLEST: BAD, UNSAFE: "#f5cba7", UNKNOWN: OPEN}
+"""What is said of a set, and its colour; each has a shape beside, for black and white."""
 
 
 def picture(answer: Answer, path: Path) -> Path:
@@ -54,11 +58,11 @@ def curve(answer: Answer) -> Any:
 
 def _state(chosen: frozenset[str], positive: list[frozenset[str]], negative: list[frozenset[str]]) -> str:
     if chosen in positive:
-        return "positive border"
+        return LARGEST
     if chosen in negative:
-        return "negative border"
+        return SMALLEST
     good, bad = any(chosen < border for border in positive), any(border < chosen for border in negative)
-    return "not known" if good == bad else "satisfies" if good else "does not"
+    return UNKNOWN if good == bad else SAFE if good else UNSAFE
 
 
 def lattice(answer: Answer) -> Any:
@@ -86,26 +90,28 @@ def lattice(answer: Answer) -> Any:
             dots.append(dot)
     x = library.X("x:Q", axis=None, scale=library.Scale(domain=[0, 1]))
     rows = {"values": list(range(1, len(names) + 1)), "format": "d", "grid": False}
-    y = library.Y(
-        "size:Q", title="attributes in the set", axis=rows, scale=library.Scale(domain=[0.3, len(names) + 0.3])
-    )
+    y = library.Y("size:Q", title="columns in the set", axis=rows, scale=library.Scale(domain=[0.3, len(names) + 0.3]))
     if answer.positive_border is not None:
-        states = ["satisfies", "positive border", "negative border", "does not", "not known"]
-        colour = library.Color(
-            "state:N", title=None, scale=library.Scale(domain=states, range=["#a9cce3", GOOD, BAD, "#f5cba7", OPEN])
-        )
+        shown = [state for state in STATES if any(dot["state"] == state for dot in dots)]
+        key = {"title": None, "sort": shown, "legend": {"orient": "bottom", "columns": 2}}
+        colours = {"domain": shown, "range": [STATES[state] for state in shown]}
+        shapes = {"domain": shown, "range": [SHAPES[list(STATES).index(state)] for state in shown]}
+        looks = {
+            "color": library.Color("state:N", scale=colours, **key),
+            "shape": library.Shape("state:N", scale=shapes, **key),
+        }
     else:
         title = "δ" if answer.question == 10 else answer.parameter
         scale = library.Scale(scheme="viridis", type="log" if title == "k" else "linear")
-        colour = library.Color("value:Q", title=title, scale=scale)
+        looks = {"color": library.Color("value:Q", title=title, scale=scale)}
     base = library.Chart(library.Data(values=dots), title=answer.words)
     layers = [
-        base.mark_circle(size=90 if len(names) > LABELLED else 220, opacity=1).encode(
-            x=x, y=y, color=colour, tooltip="set:N"
+        base.mark_point(size=70 if len(names) > LABELLED else 180, filled=True, opacity=1).encode(
+            x=x, y=y, tooltip="set:N", **looks
         )
     ]
     if len(names) <= LABELLED:
-        layers.append(base.mark_text(dy=18, fontSize=8, lineBreak="\n").encode(x=x, y=y, text="label:N"))
+        layers.append(base.mark_text(dy=20, fontSize=10, lineBreak="\n").encode(x=x, y=y, text="label:N"))
         lines = [
             {"x": places[below], "x2": places[chosen], "size": len(below), "size2": len(chosen)}
             for chosen in places
@@ -114,30 +120,38 @@ def lattice(answer: Answer) -> Any:
         ]
         edges = library.Chart(library.Data(values=lines)).mark_rule(color=PALE)
         layers.insert(0, edges.encode(x=x, x2="x2:Q", y=y, y2="size2:Q"))
-    return library.layer(*layers).properties(width=760, height=(90 if len(names) <= LABELLED else 60) * len(names))
+    return library.layer(*layers).properties(width=760, height=(110 if len(names) <= LABELLED else 60) * len(names))
 
 
 def borders(answer: Answer) -> Any:
-    """Both borders as a table of dots: a row is a set, a column an attribute."""
+    """Both borders as tables of marks: a row is a set, a column one of the table's columns."""
     library = altair()
     rows, shown = [], []
-    for label, sets in (("positive", answer.positive_border), ("negative", answer.negative_border)):
+    for label, sets in ((LARGEST, answer.positive_border), (SMALLEST, answer.negative_border)):
         named: Sets = sets or ()
-        shown.append(f"{label}: {len(named)}" + (f", {ROWS} shown" if len(named) > ROWS else ""))
+        title = f"{label}: {len(named):,}" + (f", {ROWS} shown" if len(named) > ROWS else "")
+        shown.append(title)
         for number, chosen in enumerate(named[:ROWS]):
             for name in chosen:
-                rows.append({"border": label, "row": f"{label[0]}{number + 1:03}", "attribute": name})
-    return (
-        library.Chart(library.Data(values=rows), title=[answer.words, "; ".join(shown)])
-        .mark_square(size=110, opacity=1)
+                rows.append({"border": title, "row": number, "column": name, "set": ", ".join(chosen)})
+    key = {"sort": shown, "title": None, "legend": None}
+    marks = (
+        library.Chart()
+        .mark_point(size=80, filled=True, opacity=1)
         .encode(
             x=library.X(
-                "attribute:N", sort=list(answer.attributes), title=None, axis={"labelAngle": -45, "orient": "top"}
+                "column:N", sort=list(answer.attributes), title=None, axis={"labelAngle": -45, "orient": "top"}
             ),
-            y=library.Y("row:N", title="sets of the borders, smallest first"),
-            color=library.Color(
-                "border:N", title="border", scale=library.Scale(domain=["positive", "negative"], range=[GOOD, BAD])
-            ),
+            y=library.Y("row:O", title="sets, a row each", axis={"labels": False, "ticks": False}),
+            color=library.Color("border:N", scale={"domain": shown, "range": [GOOD, BAD]}, **key),
+            shape=library.Shape("border:N", scale={"domain": shown, "range": ["square", "diamond"]}, **key),
+            tooltip="set:N",
         )
-        .properties(width=26 * len(answer.attributes))
+        .properties(width=26 * len(answer.attributes), height=library.Step(13))
     )
+    header = {"orient": "top", "labelAnchor": "start", "labelFontWeight": "bold", "labelPadding": 4}
+    chart = marks.facet(
+        facet=library.Facet("border:N", title=None, sort=shown, header=header), columns=1,
+        data=library.Data(values=rows), title=answer.words,
+    )  # fmt: skip
+    return chart.resolve_scale(y="independent").resolve_axis(x="independent")

@@ -29,8 +29,20 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [4, 2, 1, 2], [1, 3], [
 WIDTH, HEIGHT, PANEL = 560, 280, 220
 """Pixels: of a picture, and of a panel where there are several."""
 
+FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"
+PADDING = {"left": 14, "right": 14, "top": 6, "bottom": 6}
+"""Pixels around a picture. Places are reckoned by the font when a picture is made; whoever reads it may have only a
+wider one."""
+
 _THEME: dict[str, dict[str, Any]] = {
-    "title": {"anchor": "start", "fontSize": 14, "subtitleFontSize": 12, "subtitleColor": INK, "offset": 12},
+    "title": {
+        "anchor": "start",
+        "fontSize": 14,
+        "subtitleFontSize": 12,
+        "subtitleColor": INK,
+        "subtitlePadding": 5,
+        "offset": 12,
+    },
     "axis": {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": 260, "titleLimit": 0},
     "legend": {
         "labelFontSize": 11,
@@ -71,7 +83,7 @@ def drawn(chart: Any) -> Any:
     told = _printable(chart.to_dict())
     own = told.get("config", {})
     themed = {part: {**settings, **own.get(part, {})} for part, settings in _THEME.items()}
-    return altair().Chart.from_dict({**told, "config": {**own, **themed}})
+    return altair().Chart.from_dict({**told, "config": {"font": FONT, "padding": PADDING, **own, **themed}})
 
 
 def save(chart: Any, path: Path) -> Path:

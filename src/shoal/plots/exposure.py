@@ -38,7 +38,7 @@ def class_sizes(tables: Mapping[str, Classes], *, k: int) -> Any:
     names = [f"{low}" if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(edges)] + [f"{edges[-1]}+"]
     rows = []
     for table, classes in tables.items():
-        sizes, people = classes.crowds()
+        sizes, people = classes.hiding()
         counts = np.zeros(len(edges), np.int64)
         np.add.at(counts, np.searchsorted(edges, sizes, side="right") - 1, people)
         rows += [
@@ -80,13 +80,13 @@ def risk(classes: Classes, *, line: float = LINE) -> Any:
     """
     library = altair()
     edges = np.array(sorted({*RISKS, line}))
-    sizes, people = classes.crowds()
+    sizes, people = classes.hiding()
     places = np.searchsorted(edges, 1 / np.maximum(sizes, 1), side="left") - 1
     counts = np.zeros(len(edges) - 1, np.int64)
     np.add.at(counts, places, people)
-    texts = [_hundredths(edge) for edge in edges.tolist()]
+    texts = [hundredths(edge) for edge in edges.tolist()]
     names = [f"up to {high} %" if low == "0" else f"{low}–{high} %" for low, high in pairwise(texts)]
-    accepted, above = f"up to {_hundredths(line)} %", f"above {_hundredths(line)} %"
+    accepted, above = f"up to {hundredths(line)} %", f"above {hundredths(line)} %"
     rows = [
         {
             "risk": name, "at": place, "people": count, "state": accepted if edge <= line else above,
@@ -116,16 +116,16 @@ def risk(classes: Classes, *, line: float = LINE) -> Any:
     )
     title = {
         "text": f"{who.capitalize()} by the chance that somebody finds them",
-        "subtitle": f"{counted(exposed, who)} of {int(people.sum()):,} are above {_hundredths(line)} % (dashed line)",
+        "subtitle": f"{counted(exposed, who)} of {int(people.sum()):,} are above {hundredths(line)} % (dashed line)",
     }
     return library.layer(bars, labels, rule).properties(width=WIDTH, height=HEIGHT, title=title)
 
 
-def _hundredths(risk: float) -> str:
+def hundredths(risk: float) -> str:
     """A risk in percent as regulators write it, where one in eleven is 9 %.
 
     Example:
-        >>> _hundredths(1 / 11), _hundredths(1 / 3), _hundredths(0.025)
+        >>> hundredths(1 / 11), hundredths(1 / 3), hundredths(0.025)
         ('9', '33', '2.5')
     """
     whole = round(100 * risk)

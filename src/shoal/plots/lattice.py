@@ -9,28 +9,34 @@ import numpy as np
 
 from shoal.core.lattice import Lattice, Node
 from shoal.errors import ParameterError
-from shoal.plots.drawing import BLUE, GREY, PALE, altair, save
+from shoal.plots.drawing import BLUE, GREY, INK, ORANGE, PALE, altair, save
 
 MOST_NODES = 1500
 MOST_LABELS = 120
 TAKEN, SATISFIES, BREAKS, PRUNED = "taken", "satisfies the policy", "breaks the policy", "not checked"
-COLOURS = {TAKEN: "#d1495b", SATISFIES: BLUE, BREAKS: "#e9c46a", PRUNED: PALE}
+COLOURS = {TAKEN: INK, SATISFIES: BLUE, BREAKS: ORANGE, PRUNED: PALE}
+SHAPES = {TAKEN: "diamond", SATISFIES: "circle", BREAKS: "cross", PRUNED: "square"}
 
 
 def lattice(hierarchies: Any, recoding: Any, path: Path) -> Path:
-    """A picture of a full-domain search; written to `path`.
+    """A picture of a full-domain search; written to `path`."""
+    return save(chart(hierarchies, recoding), path)
+
+
+def chart(hierarchies: Any, recoding: Any) -> Any:
+    """A chart of a full-domain search.
 
     Each node stands at its height, the least node at the bottom. A lattice with too many nodes to be told apart is
     drawn as the number of nodes of each kind by height.
 
     Example:
-        >>> import shoal, tempfile
+        >>> import shoal
         >>> data = shoal.read(
         ...     shoal.samples.adult(), quasi=["age", "sex", "race"], hierarchies=shoal.samples.hierarchies("adult")
         ... )
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="optimal", suppression=0.02)
-        >>> lattice(data.hierarchies, release.recoding, Path(tempfile.mkdtemp()) / "lattice.svg").name
-        'lattice.svg'
+        >>> chart(data.hierarchies, release.recoding).to_dict()["title"]["text"]
+        '5 of 42 nodes checked'
     """
     if recoding is None or recoding.levels is None:
         raise ParameterError("only a full-domain release has a lattice; use samarati, optimal, incognito or datafly")
@@ -38,20 +44,24 @@ def lattice(hierarchies: Any, recoding: Any, path: Path) -> Path:
     nodes = Lattice.of(hierarchies)
     states = {node: SATISFIES if satisfies else BREAKS for node, satisfies in recoding.trail}
     states[recoding.levels] = TAKEN
-    chart = _drawn(library, nodes, states) if nodes.size <= MOST_NODES else _counted(library, nodes, states)
+    made = _drawn(library, nodes, states) if nodes.size <= MOST_NODES else _counted(library, nodes, states)
     levels = ", ".join(f"{name} {level}" for name, level in nodes.named(recoding.levels).items())
     title = {
         "text": f"{len(states):,} of {nodes.size:,} nodes checked",
-        "subtitle": f"taken: {levels}" if len(nodes.attributes) <= 12 else "",
+        "subtitle": [
+            f"taken (a diamond): {levels}",
+            f"a node is a level for each of {', '.join(nodes.attributes)}, in this order; 0 is as it was",
+        ]
+        if len(nodes.attributes) <= 12
+        else "",
     }
-    return save(chart.properties(title=title), path)
+    return made.properties(title=title)
 
 
-def _colour(library: Any) -> Any:
-    return library.Color(
-        "state:N", title=None, scale={"domain": list(COLOURS), "range": list(COLOURS.values())},
-        legend={"orient": "bottom"},
-    )  # fmt: skip
+def _key(looks: dict[str, str]) -> dict[str, Any]:
+    """A colour or a shape for each state, with a legend below."""
+    scale = {"domain": list(looks), "range": list(looks.values())}
+    return {"title": None, "scale": scale, "legend": {"orient": "bottom", "columns": 2}}
 
 
 def _drawn(library: Any, nodes: Lattice, states: dict[Node, str]) -> Any:
@@ -70,19 +80,20 @@ def _drawn(library: Any, nodes: Lattice, states: dict[Node, str]) -> Any:
         for above in nodes.generalizations(node)
     ]
     across = library.X("x:Q", axis=None, scale={"padding": 24})
-    up = library.Y("height:Q", title="height", axis={"tickMinStep": 1, "grid": False, "format": "d"})
+    up = library.Y("height:Q", title="height (levels, summed)", axis={"tickMinStep": 1, "grid": False, "format": "d"})
     lines = (
         library.Chart(library.Data(values=steps))
         .mark_rule(color=GREY, strokeWidth=0.5)
         .encode(x=across, y=up, x2="x2:Q", y2="height2:Q")
     )
     base = library.Chart(library.Data(values=points)).encode(x=across, y=up)
-    marks = base.mark_circle(size=120 if nodes.size <= MOST_LABELS else 30, opacity=1).encode(
-        color=_colour(library), tooltip=["levels:N", "state:N"]
-    )
+    marks = base.mark_point(size=120 if nodes.size <= MOST_LABELS else 30, filled=True, opacity=1).encode(
+        color=library.Color("state:N", **_key(COLOURS)), shape=library.Shape("state:N", **_key(SHAPES)),
+        tooltip=["levels:N", "state:N"],
+    )  # fmt: skip
     layers = [lines, marks]
     if nodes.size <= MOST_LABELS:
-        layers.append(base.mark_text(dy=-12, fontSize=9).encode(text="levels:N"))
+        layers.append(base.mark_text(dy=-13, fontSize=10).encode(text="levels:N"))
     widest = max(
         sum(1 for place in places.values() if place[1] == height) for height in {y for _, y in places.values()}
     )
@@ -108,8 +119,8 @@ def _counted(library: Any, nodes: Lattice, states: dict[Node, str]) -> Any:
         .mark_bar()
         .encode(
             x=library.X("nodes:Q", title="nodes"),
-            y=library.Y("height:O", sort="descending", title="height"),
-            color=_colour(library),
+            y=library.Y("height:O", sort="descending", title="height (levels, summed)"),
+            color=library.Color("state:N", **_key(COLOURS)),
             order=library.Order("state:N"),
         )
     )

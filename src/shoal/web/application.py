@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from pathlib import PurePath
 from typing import Any
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -51,6 +52,7 @@ def application(session: Session, gate: Gate) -> ASGIApp:
         routes += [
             Route(f"{screen.address}/{name}.svg", _drawn(session, chart)) for name, chart in screen.pictures.items()
         ]
+        routes += [Route(f"{screen.address}/{name}", _file(session, made)) for name, made in screen.files.items()]
     inner = Starlette(routes=routes, exception_handlers={HTTPException: _missing, Exception: _broken})
     return Guarded(inner, gate, _refusal)
 
@@ -130,6 +132,21 @@ def _drawn(session: Session, chart: Callable[..., Any]) -> Callable[[Request], R
         return Response(text, media_type="image/svg+xml")
 
     return drawn
+
+
+def _file(session: Session, made: Callable[..., tuple[str, bytes]]) -> Callable[[Request], Response]:
+    """A file that the person saves through the browser."""
+
+    def sent(request: Request) -> Response:
+        try:
+            name, content = made(session, request.query_params)
+        except (NotReady, ShoalError) as error:
+            text = error.task.what if isinstance(error, NotReady) else str(error)
+            return Response(text, 409, media_type="text/plain; charset=utf-8")
+        named = f"attachment; filename*=utf-8''{quote(name, safe='')}"
+        return Response(content, media_type="application/octet-stream", headers={"Content-Disposition": named})
+
+    return sent
 
 
 def _opened(session: Session) -> Callable[[Request], Any]:

@@ -23,6 +23,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )  # fmt: skip
     made.filters["shown"] = printable
+    made.filters["shown_lines"] = lambda text: printable(text, keep="\n")
     made.globals["screens"] = [(name, name.replace("-", "_")) for name in NAMES]
     made.globals["languages"] = languages()
     return made

@@ -135,6 +135,7 @@ def serve(
     try:
         if file is not None:
             session.open(file.resolve())
+        session.local = host in LOOPBACK
         config = uvicorn.Config(
             application(session, gate), log_config=None, access_log=False, lifespan="off", server_header=False,
             date_header=False, timeout_graceful_shutdown=1,

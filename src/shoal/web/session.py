@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,12 +12,14 @@ from threading import RLock
 from typing import Any
 
 from shoal import api, job, registry
+from shoal.api.anonymizing import SEED_BITS
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
 from shoal.core.schema import Role
 from shoal.diagnosis.detection import Detection
 from shoal.errors import InputError
 from shoal.job import SUGGESTED_K, ColumnJob, Job
+from shoal.web.packages import Order
 from shoal.web.table import Look, looked
 from shoal.web.work import State, Task, Work
 
@@ -50,11 +53,16 @@ class Session:
         self.folder = folder
         self.work = Work()
         self.language: str | None = None
+        self.tried: list[str] = []
+        """Algorithms whose releases are candidates, as they are spelled."""
         self.pinned: list[str] = []
-        self.chosen: str | None = None
-        """The candidate that is looked at, attacked and handed over."""
         self.notice: tuple[str, Mapping[str, Any]] | None = None
         self.uploaded = False
+        self.local = True
+        """Whether whoever uses the page sits at this machine, so that files can be saved on it."""
+        self.order: Order | None = None
+        """What is to be handed over, and where it was saved."""
+        self.saved: tuple[Path, ...] = ()
         self._lock = RLock()
         self._steps: list[Step] = []
         self._place = -1
@@ -104,9 +112,10 @@ class Session:
             self.work.drop(lambda key: True)
             before = self._steps[self._place].job.input if self._place >= 0 and self.uploaded else None
             self._steps, self._place = [], -1
-            self.pinned, self.chosen, self.uploaded = [], None, uploaded
+            self.tried, self.pinned, self.uploaded = [], [], uploaded
+            self.order, self.saved = None, ()
             models = (job.plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
-            self.change(Job(input=path, models=models, **given), "history.opened")
+            self.change(Job(input=path, models=models, seed=secrets.randbits(SEED_BITS), **given), "history.opened")
             self._looking()
             self._detecting()
         if before is not None and before != path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 from tempfile import mkdtemp
@@ -10,11 +9,11 @@ from typing import IO
 
 from shoal import samples
 from shoal.errors import InputError
+from shoal.web.packages import file_name
 from shoal.web.session import Session
 
 LARGEST = 4 << 30
 """Bytes of a table that is brought through the browser."""
-_UNSAFE = re.compile(r"[^\w.\- ]+")
 
 
 def check_length(stated: str | None) -> None:
@@ -30,7 +29,7 @@ def check_length(stated: str | None) -> None:
 
 def open_upload(session: Session, name: str, file: IO[bytes]) -> None:
     """Takes a table that was sent. Its name says the format, so it is kept as far as it is harmless."""
-    safe = _UNSAFE.sub("_", Path(name.replace("\\", "/")).name)[-100:].lstrip(". ") or "table.csv"
+    safe = file_name(Path(name.replace("\\", "/")).name)
     place = Path(mkdtemp(prefix="table-", dir=session.folder)) / safe
     try:
         with place.open("wb") as copy:

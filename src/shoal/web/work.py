@@ -15,6 +15,8 @@ from shoal.errors import CancelledError, ShoalError
 
 MOST_KEPT = 80
 """Finished tasks whose results are kept; the oldest go first."""
+HEAVY, MOST_HEAVY = "candidate", 12
+"""Keys of tasks that hold a whole release begin so, and fewer of them are kept."""
 QUICK_THREADS = 2
 PATIENCE = 0.25
 """Seconds that a page waits for a result before it shows how far the work is instead."""
@@ -45,6 +47,7 @@ class Task:
     state: State = State.WAITING
     result: Any = None
     error: str = ""
+    cause: ShoalError | None = None
     ended: Event = field(default_factory=Event)
 
     @property
@@ -71,7 +74,7 @@ class Task:
         except CancelledError:
             self.state = State.STOPPED
         except ShoalError as error:
-            self.error, self.state = str(error), State.FAILED
+            self.cause, self.error, self.state = error, str(error), State.FAILED
         except MemoryError:
             self.error, self.state = "there is too little memory for this", State.FAILED
         except BaseException as error:  # also what compiled libraries raise beside Exception when they panic
@@ -128,7 +131,8 @@ class Work:
                     held.run.cancel()
                 self._lanes[long].put(held)
             self._tasks[key] = held  # the newest stand last
-            self._forget()
+            self._forget(lambda key: True, MOST_KEPT)
+            self._forget(lambda key: isinstance(key, tuple) and key[0] == HEAVY, MOST_HEAVY)
             return held
 
     def found(self, key: Hashable) -> Task | None:
@@ -167,9 +171,9 @@ class Work:
         """Tasks that wait or run, the first one first."""
         return sorted((task for task in list(self._tasks.values()) if task.active), key=lambda task: task.number)
 
-    def _forget(self) -> None:
-        ended = [key for key, task in self._tasks.items() if not task.active]
-        for key in ended[: max(0, len(ended) - MOST_KEPT)]:
+    def _forget(self, among: Callable[[Hashable], bool], most: int) -> None:
+        ended = [key for key, task in self._tasks.items() if not task.active and among(key)]
+        for key in ended[: max(0, len(ended) - most)]:
             del self._tasks[key]
 
     def stop(self) -> None:

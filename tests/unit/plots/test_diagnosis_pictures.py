@@ -27,7 +27,7 @@ def test_the_lattice_colours_every_set_by_the_borders(patients):
     dots = values(diagnosis.lattice(shoal.ask(patients, k=2)))[1]
     states = {dot["set"]: dot["state"] for dot in dots}
     assert len(dots) == 7
-    assert states["gender"] == "positive border" and states["age"] == "negative border"
+    assert states["gender"] == diagnosis.LARGEST and states["age"] == diagnosis.SMALLEST
     assert states["age, gender"] == states["age, gender, zip"] == "does not"
     unknown = values(diagnosis.lattice(shoal.ask(patients, k=2, time_limit=0)))[1]
     assert {dot["state"] for dot in unknown} == {"not known"}
@@ -50,11 +50,11 @@ def test_beyond_ten_attributes_the_borders_are_drawn(tmp_path):
     names = [f"c{position}" for position in range(12)]
     data = shoal.read(pl.DataFrame({name: rng.integers(0, 2, 200) for name in names}), quasi=names)
     answer = shoal.ask(data, k=20)
-    (cells,) = values(diagnosis.borders(answer))
+    cells = diagnosis.borders(answer).to_dict()["data"]["values"]
     shown = [*answer.positive_border[: diagnosis.ROWS], *answer.negative_border[: diagnosis.ROWS]]
     assert len(cells) == sum(len(chosen) for chosen in shown)
     written = diagnosis.picture(answer, tmp_path / "borders.svg").read_text()
-    assert f"positive: {len(answer.positive_border)}" in written
+    assert f"(positive border): {len(answer.positive_border)}" in written and "n001" not in written
     with pytest.raises(ParameterError, match="at most 10"):
         diagnosis.picture(shoal.ask(data), tmp_path / "lattice.svg")
 

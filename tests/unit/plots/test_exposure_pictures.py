@@ -39,7 +39,7 @@ def test_everybody_is_counted_once_at_the_highest_of_their_risks(rows: list[tupl
     else:
         sizes = Counter(group for group, _ in rows)
         hidden = [sizes[group] for group, _ in rows]
-    sizes_found, people = classes.crowds()
+    sizes_found, people = classes.hiding()
     assert dict(zip(sizes_found.tolist(), people.tolist(), strict=True)) == Counter(hidden)
     bars = drawn(risk(classes))
     assert sum(bar["people"] for bar in bars) == len(hidden)

@@ -33,7 +33,7 @@ def asked_for() -> set[str]:
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
         found |= set(re.findall(r"""say\(\s*["']([\w.-]+)["']\s*[,)]""", text))
-        found |= set(re.findall(r"""["']((?:history|work|error)\.[\w-]+)["']""", text))
+        found |= set(re.findall(r"""["']((?:history|work|error|hand_over)\.[\w-]+)["']""", text))
         found |= {
             each
             for pair in re.findall(r"""say\(["']([\w.]+)["'] if .*? else ["']([\w.]+)["']""", text)

@@ -68,7 +68,7 @@ def test_every_answer_forbids_scripts_from_elsewhere_and_frames(served) -> None:
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy and "script-src 'self';" in policy and "frame-ancestors 'none'" in policy
         assert "unsafe" not in policy and headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
     assert served.ask("/exposed")[1]["cache-control"] == "no-store"
 
 

@@ -64,6 +64,9 @@ class EmbeddedPublished:
     def labels(self, name: str) -> Sequence[str | None]:
         return self._column(name)[1]
 
+    def codes(self, name: str) -> Codes:
+        return self._column(name)[0]
+
     def places(self, name: str) -> Codes:
         known = {label: place for place, label in enumerate(self.labels(name))}
         return np.array([known.get(text, -1) for text in spelled_values(self.books[name])], np.int32)

@@ -1,7 +1,8 @@
 """The screens, in the order in which somebody walks through them. Each is one question.
 
 A screen is a module with `facts`, which its JSON twin shows and its template gets, `ACTIONS`, which change the job and
-are posted to `/<screen>/<action>`, and `PICTURES`, charts under `/<screen>/<picture>.svg`.
+are posted to `/<screen>/<action>`, `PICTURES`, charts under `/<screen>/<picture>.svg`, and `FILES` to be saved, under
+`/<screen>/<file>`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from shoal.web.session import Session
 
-NAMES = ("exposed", "why")
+NAMES = ("exposed", "why", "give-up", "candidates", "before-after", "attack", "balance", "hand-over")
 
 Asked = Mapping[str, str]
 """What an address asks for, or a form holds."""
@@ -27,6 +28,7 @@ class Screen:
     facts: Callable[[Session, Asked], dict[str, Any]]
     actions: Mapping[str, Callable[[Session, Asked], str | None]]
     pictures: Mapping[str, Callable[[Session, Asked], Any]]
+    files: Mapping[str, Callable[[Session, Asked], tuple[str, bytes]]]
 
     @property
     def address(self) -> str:
@@ -43,5 +45,6 @@ def every() -> dict[str, Screen]:
     found = {}
     for name in NAMES:
         module = import_module(f"shoal.web.screens.{name.replace('-', '_')}")
-        found[name] = Screen(name, module.facts, getattr(module, "ACTIONS", {}), getattr(module, "PICTURES", {}))
+        offered = (getattr(module, part, {}) for part in ("ACTIONS", "PICTURES", "FILES"))
+        found[name] = Screen(name, module.facts, *offered)
     return found

@@ -18,6 +18,8 @@ from shoal.web.session import NotReady, Session
 from shoal.web.table import distinct, kind_of, missing_share
 from shoal.web.work import State
 
+ROWS = "rows"
+"""Somebody says that every row is a person of its own; until then it is only taken for granted."""
 ROLES = (Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
 """Roles that a column is given one by one; whose each row is, is chosen apart."""
 
@@ -68,6 +70,7 @@ def _columns(session: Session) -> dict[str, Any]:
         "rows": rows, "records": look.data.records, "suggestions": found is not None,
         "roles": [str(role) for role in ROLES],
         "formats": [*dates.ORDERS, *numbers.FORMATS], "person": None if person is None else look.names.index(person),
+        "rows_are_people": session.job.rows_are_people,
         "repeats": [each.column for each in suggestions.values() if each.repeats is not None],
     }  # fmt: skip
 
@@ -112,14 +115,14 @@ def change_role(session: Session, given: Asked) -> None:
 def change_person(session: Session, given: Asked) -> None:
     """Says whose the rows are: each its own person's, or as a column says. A column that no longer says it names
     people, so it is dropped."""
-    chosen = session.column(int(given["person"])) if given["person"] else None
+    chosen = session.column(int(given["person"])) if given["person"].isdigit() else None
     columns = {
         name: replace(column, role=Role.IDENTIFIER) if column.role is Role.ENTITY else column
         for name, column in session.job.columns.items()
     }
     if chosen is not None:
         columns[chosen] = replace(columns.get(chosen, ColumnJob()), role=Role.ENTITY)
-    changed = replace(session.job, columns=columns, rows_are_people=chosen is None)
+    changed = replace(session.job, columns=columns, rows_are_people=given["person"] == ROWS)
     session.change(changed, "history.rows" if chosen is None else "history.person", column=chosen or "")
 
 

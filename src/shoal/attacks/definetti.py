@@ -1,0 +1,275 @@
+"""deFinetti: what groups say about one another is learned, and held against each person (Kifer, 2009)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from annotated_types import Ge, Gt, Le
+from numpy.typing import NDArray
+from typing_extensions import Doc
+
+from shoal.attacks._placing import groups_of_records
+from shoal.core.classes import Histogram
+from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes
+from shoal.core.guessing import most_likely
+from shoal.core.parameters import Examples
+from shoal.core.rates import wilson
+from shoal.core.release import Release
+from shoal.core.run import Run
+from shoal.errors import NotDefined
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+WIDEST = 1 << 26
+"""Beliefs that are held at once: people times sensitive values."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definetti(Attack):
+    """Knows who is in which group and everybody's quasi-identifiers. Groups in which all share a quasi-identifier show
+    how it goes with the sensitive values, and that is used to tell the people of mixed groups apart, which tells more
+    about how they go together, and so on.
+
+    What is learned is how likely each quasi-identifier is among the people who have a value, each column on its own
+    (naive Bayes, every count one more than it is). The values of a group are handed out to its people with a
+    probability that is proportional to the product of these likelihoods: exactly, over all permutations, in groups
+    of up to `exact` people, and by a Gibbs sampler in larger ones. Both steps are repeated until nothing changes.
+
+    `success` is the mean belief in a person's true value, which is how often a guess that is drawn from the beliefs is
+    right; `baseline` is such a guess from the whole table. `detail` has as `naive` the same for somebody who learns
+    nothing, as `right` how often the most likely value is the true one, and as `right_naive` how often the most
+    frequent one of the group is. Where groups were drawn, or the sampler was used, there is an interval.
+
+    Does not use more than one sensitive attribute at a time. A belief may be wrong: the attacker learns from groups.
+
+    Reference: D. Kifer, Attacks on privacy and deFinetti's theorem, 2009.
+
+    Example:
+        >>> import polars, shoal
+        >>> ill = ["cancer", "cancer", "flu", "flu", "cold", "cold"]
+        >>> table = polars.DataFrame({"smokes": list("yyynnn") * 20, "ill": ill * 20})
+        >>> data = shoal.read(table, quasi=["smokes"], sensitive=["ill"])
+        >>> release = shoal.anonymize(data, shoal.FrequencyLDiversity(l=2), algorithm="anatomy", seed=1)
+        >>> found = shoal.attack(data, release, "definetti")[0]
+        >>> found.success > found.detail["naive"] + 0.05
+        True
+    """
+
+    threshold: Annotated[float, Ge(0), Le(1), Doc("the belief in a true value above which a person is exposed")] = 0.9
+    exact: Annotated[int, Ge(1), Le(12), Doc("the size up to which all permutations of a group are weighed")] = 8
+    steps: Annotated[int, Ge(1), Doc("how often beliefs and what is learned are brought into line, at most")] = 50
+    tolerance: Annotated[float, Gt(0), Doc("the change of a belief below which nothing changes any more")] = 1e-9
+    sweeps: Annotated[int, Ge(1), Doc("passes of the sampler over the people of large groups, in each step")] = 10
+    people: Annotated[int, Ge(1), Doc("of larger releases, so many people are attacked, in groups that are drawn")] = (
+        20_000
+    )
+    seed: Annotated[int, Ge(0), Doc("of what is drawn")] = 0
+
+    examples: ClassVar[Examples] = ({"steps": 4, "sweeps": 4}, {"steps": 3, "sweeps": 3, "exact": 3, "threshold": 0.2})
+
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
+        groups = release.view.groups()
+        if not groups.sensitive:
+            raise NotDefined("there is no sensitive attribute to guess")
+        if dataset.schema.person is not None:
+            raise NotDefined("somebody may have several records, which would be taken for several people")
+        places, summary = groups_of_records(dataset, release), dataset.summary
+        columns = np.repeat(summary.keys, summary.sizes, axis=1)
+        found = [
+            self._on(histogram, places, columns, truths, run)
+            for histogram, truths in zip(groups.sensitive, dataset.listed(release.seed), strict=True)
+        ]
+        return max(found, key=lambda attempt: (attempt.success - attempt.baseline, attempt.success))
+
+    def _on(self, histogram: Histogram, places: Codes, columns: Codes, truths: Codes, run: Run) -> Attempt:
+        generator = np.random.default_rng(self.seed)
+        drawn = _drawn(histogram.sizes, self.people, generator)
+        inside = np.flatnonzero(drawn[places] & (places >= 0))
+        if not len(inside):
+            raise NotDefined("the release has no record")
+        if len(inside) * len(histogram.population) > WIDEST:
+            raise NotDefined("there are too many different sensitive values to learn about each")
+        entries = drawn[histogram.owners]
+        times = histogram.counts[entries]
+        owners, values = np.repeat(histogram.owners[entries], times), np.repeat(histogram.values[entries], times)
+        buckets = Buckets(places[inside], columns[:, inside], owners, values, len(histogram.population))
+        beliefs, steps = learned(buckets, self, generator, run)
+        truth = truths[inside]
+        believed = beliefs[np.arange(len(truth)), truth]
+        naive = buckets.alone()
+        random = float(histogram.priors @ histogram.distribution)
+        sampled = not bool(drawn.all()) or buckets.largest > self.exact
+        return Attempt.over(
+            believed, np.ones(len(believed), np.int64), threshold=self.threshold, name="definetti", baseline=random,
+            random=random, knew="which group a person is in, and everybody's quasi-identifiers",
+            meaning="how often a guess by what groups say about one another is the person's value",
+            interval=wilson(float(believed.sum()), len(believed)).interval if sampled else None,
+            detail={
+                "naive": float(naive[np.arange(len(truth)), truth].mean()),
+                "right": float(most_likely(beliefs, truth).mean()),
+                "right_naive": float(most_likely(naive, truth).mean()),
+                "people": len(truth), "steps": steps,
+            },
+        )  # fmt: skip
+
+
+def _drawn(sizes: Any, most: int, generator: np.random.Generator) -> NDArray[np.bool_]:
+    """Groups of so many people at most, or all."""
+    order = generator.permutation(len(sizes)) if sizes.sum() > most else np.arange(len(sizes))
+    chosen = np.zeros(len(sizes), np.bool_)
+    total = np.cumsum(sizes[order])
+    chosen[order[(total <= most) | (total == total[0])]] = True
+    return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Buckets:
+    """People with their group and the codes of their quasi-identifiers, and as many values, each in the group that has
+    it."""
+
+    homes: Codes
+    columns: Codes
+    owners: Places
+    values: NDArray[np.integer[Any]]
+    width: int
+
+    @cached_property
+    def by_size(self) -> dict[int, tuple[Places, Places]]:
+        """For each size, the people of every bucket that has it, a row each, and the places of its values."""
+        people = np.argsort(self.homes, kind="stable")
+        slots = np.argsort(self.owners, kind="stable")
+        _, firsts, sizes = np.unique(self.homes[people], return_index=True, return_counts=True)
+        found = {}
+        for size in np.unique(sizes).tolist():
+            rows = firsts[sizes == size][:, None] + np.arange(size)
+            found[size] = (people[rows], slots[rows])
+        return found
+
+    @property
+    def largest(self) -> int:
+        return max(self.by_size)
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """How many different codes each column has."""
+        return tuple(len(np.unique(column)) for column in self.columns)
+
+    @cached_property
+    def coded(self) -> list[Places]:
+        """The columns, numbered without gaps."""
+        return [np.unique(column, return_inverse=True)[1] for column in self.columns]
+
+    def alone(self) -> Floats:
+        """What is believed by the group alone."""
+        beliefs = np.zeros((len(self.homes), self.width))
+        for size, (people, slots) in self.by_size.items():
+            for place in range(size):
+                np.add.at(beliefs, (people, self.values[slots[:, place]][:, None]), 1 / size)
+        return beliefs
+
+    def likelihoods(self, beliefs: Floats) -> list[Floats]:
+        """By column, how likely each code is among those who have a value: every count is one more than it is."""
+        found = []
+        for codes, count in zip(self.coded, self.levels, strict=True):
+            together = np.zeros((count, self.width))
+            np.add.at(together, codes, beliefs)
+            found.append((together + 1) / (together.sum(axis=0) + count))
+        return found
+
+
+def learned(buckets: Buckets, effort: Definetti, generator: np.random.Generator, run: Run) -> tuple[Floats, int]:
+    """What is believed of each person when beliefs and likelihoods are in line, and after how many steps. A sampler
+    never comes to rest: then it is the mean over the second half of the steps."""
+    beliefs = buckets.alone()
+    state = {size: slots.copy() for size, (_, slots) in buckets.by_size.items() if size > effort.exact}
+    half, total = effort.steps // 2, np.zeros_like(beliefs)
+    for step in range(1, effort.steps + 1):
+        run.report(step / effort.steps, "learning from groups")
+        before, beliefs = beliefs, handed_out(buckets, buckets.likelihoods(beliefs), effort, state, generator)
+        if not state and float(np.abs(beliefs - before).max(initial=0.0)) < effort.tolerance:
+            return beliefs, step
+        if step > half:
+            total += beliefs
+    return total / (effort.steps - half) if state else beliefs, effort.steps
+
+
+def handed_out(
+    buckets: Buckets, likelihoods: Sequence[Floats], effort: Definetti, state: dict[int, Places],
+    generator: np.random.Generator,
+) -> Floats:  # fmt: skip
+    """What is believed of each person, given how likely codes are among those who have a value."""
+    logs = sum(
+        (np.log(table)[codes] for table, codes in zip(likelihoods, buckets.coded, strict=True)),
+        np.zeros((len(buckets.homes), buckets.width)),
+    )
+    beliefs = np.zeros_like(logs)
+    for size, (people, slots) in buckets.by_size.items():
+        if size <= effort.exact:
+            values = buckets.values[slots]
+            weights = np.take_along_axis(logs[people], np.broadcast_to(values[:, None, :], (*values.shape, size)), 2)
+            chances = permuted(np.exp(weights - weights.max(axis=(1, 2), keepdims=True)))
+            for place in range(size):
+                np.add.at(beliefs, (people, values[:, place][:, None]), chances[:, :, place])
+            continue
+        held = state[size]
+        for _ in range(effort.sweeps):
+            _swap(held, people, buckets.values, logs, generator)
+            np.add.at(beliefs, (people, buckets.values[held]), 1 / effort.sweeps)
+    return beliefs
+
+
+def permuted(weights: Floats) -> Floats:
+    """For each square of weights, the probability that a row goes with a column when a permutation is as likely as the
+    product of its weights.
+
+    Sums over subsets of the columns that the first rows have taken, which is the same as the sum over permutations.
+
+    Example:
+        >>> permuted(np.array([[[3.0, 1.0], [1.0, 1.0]]])).tolist()
+        [[[0.75, 0.25], [0.25, 0.75]]]
+    """
+    count, size, _ = weights.shape
+    subsets = sorted(range(1 << size), key=int.bit_count)
+    before, after = np.zeros((2, 1 << size, count))
+    before[0], after[-1] = 1, 1
+    for taken in subsets:
+        row = taken.bit_count() - 1
+        for column in range(size):
+            if taken >> column & 1:
+                before[taken] += before[taken ^ 1 << column] * weights[:, row, column]
+    for taken in reversed(subsets):
+        row = taken.bit_count()
+        for column in range(size):
+            if not taken >> column & 1:
+                after[taken] += after[taken | 1 << column] * weights[:, row, column]
+    chances = np.zeros_like(weights)
+    for taken in subsets[:-1]:
+        row = taken.bit_count()
+        for column in range(size):
+            if not taken >> column & 1:
+                chances[:, row, column] += before[taken] * weights[:, row, column] * after[taken | 1 << column]
+    shares: Floats = chances / before[-1][:, None, None]
+    return shares
+
+
+def _swap(
+    held: Places, people: Places, values: NDArray[np.integer[Any]], logs: Floats, generator: np.random.Generator
+) -> None:
+    """One sweep: the people of each bucket are paired at random, and each pair draws which of them has which of their
+    two values."""
+    order = np.argsort(generator.random(held.shape), axis=1)
+    first, second = order[:, 0 : order.shape[1] // 2 * 2 : 2], order[:, 1::2]
+    slots = [np.take_along_axis(held, part, 1) for part in (first, second)]
+    who = [np.take_along_axis(people, part, 1) for part in (first, second)]
+    stay = logs[who[0], values[slots[0]]] + logs[who[1], values[slots[1]]]
+    change = logs[who[0], values[slots[1]]] + logs[who[1], values[slots[0]]]
+    swapped = generator.random(stay.shape) < 1 / (1 + np.exp(np.clip(stay - change, -700, 700)))
+    np.put_along_axis(held, first, np.where(swapped, slots[1], slots[0]), 1)
+    np.put_along_axis(held, second, np.where(swapped, slots[0], slots[1]), 1)

@@ -1,0 +1,121 @@
+"""`shoal report`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import attack, journal, options, output
+
+if TYPE_CHECKING:
+    from shoal.job import Job
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What only people know."""
+
+    recipient: Annotated[str, typer.Option("--recipient", help="Who gets the release.")] = ""
+    purpose: Annotated[str, typer.Option("--purpose", help="What the recipient gets it for.")] = ""
+    author: Annotated[str, typer.Option("--author", help="Who answers for the release.")] = ""
+    date: Annotated[
+        str, typer.Option("--date", help="The day of the report, such as 2026-05-17; no clock is read.")
+    ] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """What is written."""
+
+    targets: Annotated[
+        list[Path] | None,
+        typer.Option("--output", "-o", help="The report: a page (.html) or JSON (.json); may be given twice."),
+    ] = None
+    plots: Annotated[
+        list[str] | None,
+        typer.Option("--plot", help="Also write a picture of the report, NAME=FILE: risk, classes, loss; repeatable."),
+    ] = None
+
+    def pictures(self) -> dict[str, Path]:
+        """Single pictures by their names."""
+        return {name: Path(place) for name, place in options.paired(self.plots, "--plot", "NAME=FILE").items()}
+
+    def check(self, made: Job, also: Iterable[Path]) -> None:
+        """Refuses, before any work is done, files that could not be written or that are read."""
+        from shoal.core.files import check_outputs
+        from shoal.core.release import manifest_path
+        from shoal.errors import OutputError
+        from shoal.plots.drawing import check_picture
+        from shoal.reports.contents import check_endings
+
+        assert made.output is not None
+        outputs = tuple(self.targets or ())
+        if not outputs and not self.plots:
+            raise OutputError("name the file for the report with -o, such as -o report.html")
+        check_endings(outputs)
+        for place in self.pictures().values():
+            check_picture(place)
+        read = [*made.reads(), made.output, manifest_path(made.output), *also]
+        check_outputs([*outputs, *self.pictures().values()], read)
+
+
+def run(
+    table: options.Compared,
+    told: Told,
+    files: Files,
+    beside: attack.Beside,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold", help="The highest risk of a person that is accepted, such as 0.09; exit code 1 above."
+        ),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option("--key", help="The holder's public key, which must have signed the manifest.")
+    ] = None,
+    holder: Annotated[
+        bool,
+        typer.Option("--holder", help="Add a part for the holder alone: values before and after, exact figures."),
+    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Leave out measures that take long.")] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Write a report that a privacy officer can sign: what was published, its promises, risks, attacks and price.
+
+    Unless --holder is given it has no value of any cell and no seed, and may be handed over. The exit code is 1 when
+    the release does not keep what its manifest says, or when somebody is above the threshold that was given.
+    """
+    from shoal import api
+    from shoal.reports import report
+
+    made = table.made()
+    assert made.output is not None
+    if not as_json or files.targets or files.plots:
+        files.check(made, [*filter(None, (key, beside.external, beside.held_out)), *(beside.earlier or ())])
+    data = made.read()
+    output.tell(data.notes)
+    attackers = beside != attack.Beside()
+    known = beside.known(data, api.open_release(made.output, data), made) if attackers else None
+    with output.watching() as watched:
+        found = report(
+            data, made.output, recipient=told.recipient, purpose=told.purpose, author=told.author, date=told.date,
+            threshold=threshold, key=key, holder=holder, quick=quick, job=made,
+            known=known, run=watched,
+        )  # fmt: skip
+        written = found.write(*(files.targets or ()), pictures=files.pictures())
+    journal.note(summary=found.summary, files=[str(path) for path in written])
+    if as_json:
+        output.emit(
+            "report", {key: value for key, value in found.as_dict().items() if key not in ("command", "version")}
+        )
+    else:
+        for sentence in found.sentences:
+            output.say(sentence)
+        if holder:
+            output.say("This report has a part for the holder alone: do not hand it over.", style="yellow")
+        output.say(f"Written: {', '.join(str(path) for path in written)}")
+    output.answer(found.holds)

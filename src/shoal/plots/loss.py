@@ -1,0 +1,55 @@
+"""What each column lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from shoal.core.columns import PublishedColumn
+from shoal.core.words import printable
+from shoal.errors import ParameterError
+from shoal.plots.drawing import BLUE, INK, WIDTH, altair
+
+ROW = 26
+"""Pixels of a column's row."""
+
+
+def loss(columns: Sequence[PublishedColumn]) -> Any:
+    """A chart of the share of its detail that each quasi-identifier lost, the greatest loss first.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex"])
+        >>> columns = shoal.columns(data, shoal.anonymize(data, "k-anonymity:k=5", algorithm="mondrian"))
+        >>> [row["column"] for row in loss(columns).to_dict()["layer"][0]["data"]["values"]]
+        ['age', 'sex']
+    """
+    known = [
+        (column.lost, column) for column in columns if column.lost is not None and str(column.role) == "quasi"
+    ]  # fmt: skip
+    if not known:
+        raise ParameterError("this form of release does not tell how much detail its columns lost")
+    library = altair()
+    rows = [
+        {"column": printable(column.name), "lost": share, "label": column.lost_words}
+        for share, column in sorted(known, key=lambda each: -each[0])
+    ]
+    names = [row["column"] for row in rows]
+    base = library.Chart(library.Data(values=rows)).encode(
+        y=library.Y("column:N", sort=names, title=None, axis={"ticks": False, "labelFontSize": 12}),
+        x=library.X(
+            "lost:Q", title="share of the column's detail that was lost", axis={"format": "%", "tickCount": 5},
+            scale={"domain": [0, 1]},
+        ),
+    )  # fmt: skip
+    bars = base.mark_bar(color=BLUE, height=14).encode(
+        tooltip=["column:N", library.Tooltip("lost:Q", format=".1%")]
+    )  # fmt: skip
+    inside = "datum.lost > 0.9"
+    labels = base.mark_text(
+        align={"expr": f"{inside} ? 'right' : 'left'"}, dx={"expr": f"{inside} ? -5 : 5"}, fontSize=11,
+        color={"expr": f"{inside} ? 'white' : '{INK}'"},
+    ).encode(text="label:N")  # fmt: skip
+    return library.layer(bars, labels).properties(
+        width=WIDTH - 80, height=ROW * len(rows), title="What each quasi-identifier lost"
+    )

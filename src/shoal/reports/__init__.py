@@ -1,0 +1,8 @@
+"""Reports: what a privacy officer signs, as a page that stands on its own and as JSON."""
+
+from __future__ import annotations
+
+from shoal.reports.contents import About, Report
+from shoal.reports.making import report
+
+__all__ = ["About", "Report", "report"]

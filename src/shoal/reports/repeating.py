@@ -1,0 +1,76 @@
+"""How to repeat a release: the job without its secrets, and the commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from shoal import manifest
+from shoal.core.contracts import Builder
+from shoal.errors import ShoalError
+from shoal.job import ColumnJob, Job, plugin
+
+REMARKS = (
+    "What the release was made by. The seed, keys, and whatever may spell values of the table are left out:",
+    "the holder's own job file has them, and repeats the release to the byte.",
+)
+
+
+def job_shown(made: Job, stated: Mapping[str, Any], release: Path) -> str:
+    """The job of a release as anybody may read it: what its manifest states, the columns, and names of files.
+
+    Only what is named here is shown. A setting that a job gets one day is not, until somebody has looked at it.
+    """
+    policy = manifest.policy_of(stated)
+    columns = made.columns or manifest.columns_of(release)
+    shown = Job(
+        input=_name(made.input), delimiter=made.delimiter, encoding=made.encoding, format=made.format,
+        rename_duplicates=made.rename_duplicates, neutralize_formulas=made.neutralize_formulas,
+        hierarchies=_name(made.hierarchies), columns={name: _shown(column) for name, column in columns.items()},
+        models=policy.models, suppression=policy.suppression, objective=policy.objective,
+        strict=stated.get("strict", False), rows_are_people=made.rows_are_people, allow_plain=made.allow_plain,
+        algorithm=_algorithm(stated), output=_name(release), pseudonyms=made.pseudonyms,
+    )  # fmt: skip
+    return shown.toml(remarks=REMARKS)
+
+
+def commands(made: Job, release: Path, *, signed: bool) -> tuple[tuple[str, str], ...]:
+    """Commands that repeat what a report says, and who can run each."""
+    job = quote(made.file.name if made.file is not None else "job.toml")
+    key = " --key HOLDER.pub" if signed else ""
+    return (
+        (f"shoal verify {quote(release.name)}{key}", "anybody who has the release and its manifest"),
+        (f"shoal anonymize --job {job}", "the holder: makes the release again, to the byte"),
+        (f"shoal evaluate --job {job} --all", "the holder: what was lost, and the risk that is left"),
+        (f"shoal attack --job {job} --all", "the holder: the attacks"),
+        (f"shoal report --job {job} -o report.html", "the holder: this report"),
+    )
+
+
+def _name(path: Path | None) -> Path | None:
+    """The name of a file: where it lies is nobody's business."""
+    return None if path is None else Path(path.name)
+
+
+def _shown(column: ColumnJob) -> ColumnJob:
+    return replace(column, hierarchy=None if column.hierarchy is None else _named(column.hierarchy))
+
+
+def _named(builder: Builder) -> Builder:
+    """A builder without parameters that its printed form hides, and with the name of its file alone."""
+    given = {
+        field.name: getattr(builder, field.name)
+        for field in fields(builder)  # type: ignore[arg-type]
+        if field.repr
+    }
+    return type(builder)(**{key: _name(value) if isinstance(value, Path) else value for key, value in given.items()})
+
+
+def _algorithm(stated: Mapping[str, Any]) -> Any:
+    try:
+        return plugin("algorithms", stated["algorithm"])
+    except ShoalError:  # of a package that is not installed here
+        return None

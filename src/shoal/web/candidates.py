@@ -1,0 +1,111 @@
+"""Candidates: releases that keep the policy, each made by another algorithm, kept in memory and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any
+
+from shoal import api, job, registry
+from shoal.core.columns import PublishedColumn
+from shoal.core.dataset import Dataset
+from shoal.core.finding import Findings
+from shoal.core.release import Release
+from shoal.core.run import Run
+from shoal.errors import PluginError
+from shoal.web.session import Session
+from shoal.web.work import HEAVY, Task
+
+USUAL = ("mondrian", "optimal")
+"""What is tried without being asked for: local recoding, and the proven optimum of one level for everybody."""
+METRICS = ("lm", "gcp")
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A release with what it costs and what risk is left."""
+
+    spec: str
+    data: Dataset
+    release: Release
+    findings: Findings
+    columns: tuple[PublishedColumn, ...]
+    seconds: float
+
+    @property
+    def levels(self) -> Mapping[str, int] | None:
+        """The level of each column, where all records have the same."""
+        recoding = self.release.recoding
+        if recoding is None or recoding.levels is None:
+            return None
+        return dict(zip(self.release.schema.quasi, recoding.levels, strict=True))
+
+    @property
+    def form(self) -> str:
+        return registry.name_of(self.release.form)
+
+    def facts(self) -> dict[str, Any]:
+        """The candidate as JSON holds it; what its form does not tell has no value."""
+        facts = self.release.recoding.facts if self.release.recoding is not None else {}
+        return {
+            "form": self.form, "loss": self._value("lm"), "k": self._value("k"), "classes": self._value("classes"),
+            "average_risk": self._value("average-risk"), "highest_risk": self._value("highest-risk"),
+            "suppressed": self.release.suppressed, "records": self.release.records,
+            "full_domain": self.levels is not None, "proven": bool(facts.get("proven", False)),
+            "chosen": facts.get("chosen"), "seconds": round(self.seconds, 1),
+            "columns": [column.as_dict() for column in self.columns],
+            "reasons": [each.how for each in self.findings if each.value is None and each.name in ("lm", "k")],
+        }  # fmt: skip
+
+    def _value(self, name: str) -> Any:
+        found = self.findings.get(name)
+        return None if found is None else found.value
+
+
+def offered() -> list[str]:
+    """Algorithms that keep a policy and need no parameter; those whose packages are lacking are left out."""
+    found = []
+    for name in registry.names("algorithms"):
+        try:
+            kind = registry.find("algorithms", name)
+        except PluginError:
+            continue
+        there = all(find_spec(package) is not None for package in kind.extras)
+        if kind.claims and there and registry.complete("algorithms", name) and not kind().unverified:
+            found.append(name)
+    return found
+
+
+def about(name: str) -> str:
+    """What an algorithm does, in the first sentence of its own words."""
+    text = " ".join((registry.find("algorithms", name).__doc__ or "").partition("\n\n")[0].split())
+    return text.replace("`", "").replace("*", "")
+
+
+def task(session: Session, spec: str) -> Task:
+    """The task that makes the candidate of an algorithm; it is begun unless there is one."""
+    held, data = replace(session.job, algorithm=None, output=None), session.prepared()
+
+    def made(run: Run) -> Candidate:
+        release = api.anonymize(
+            data, *held.models, algorithm=spec, suppression=held.suppression, objective=held.objective,
+            seed=held.seed, rows_are_people=held.rows_are_people, allow_plain=held.allow_plain,
+            run=run.part(between=(0.0, 0.9)),
+        )  # fmt: skip
+        run.report(0.95, "measuring")
+        findings = api.evaluate(data, release, *METRICS, baselines=False)
+        return Candidate(spec, data, release, findings, api.columns(data, release), run.elapsed)
+
+    return session.work.task((HEAVY, held.toml(), spec), "work.candidate", made, long=True, words={"name": spec})
+
+
+def chosen(session: Session) -> str:
+    """The algorithm that the job has; local recoding until somebody chooses."""
+    return USUAL[0] if session.job.algorithm is None else job.written(session.job.algorithm)
+
+
+def candidate(session: Session) -> Candidate:
+    """The release that was chosen."""
+    found: Candidate = session.result(task(session, chosen(session)))
+    return found

@@ -1,0 +1,147 @@
+"""What is handed over: a release with its manifest, its report and its job, in a private folder until it is saved."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from shoal import job as jobs
+from shoal.core.files import check_outputs, replacing_all
+from shoal.core.run import Run
+from shoal.core.signing import SigningKey
+from shoal.errors import InputError
+from shoal.job import Job
+from shoal.outcome import Outcome
+
+JOB = "job.toml"
+_UNSAFE = re.compile(r"[^\w.\- ]+")
+HIERARCHIES = "hierarchies"
+
+
+def file_name(name: str, ending: str = "") -> str:
+    """A harmless name for a file, as close to a given one as it gets."""
+    return (_UNSAFE.sub("_", name)[-80:].strip(". ") or "column") + ending
+
+
+@dataclass(frozen=True)
+class Order:
+    """What somebody wants to hand over. The key is unlocked already, so that no passphrase is kept."""
+
+    number: int
+    job: Job
+    name: str
+    uploaded: bool
+    signer: SigningKey | None = field(default=None, repr=False)
+    about: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Package:
+    """What was made, beside one another in a folder: what a recipient gets, and what is for the holder alone."""
+
+    order: Order
+    job: Job
+    outcome: Outcome
+    folder: Path
+    given: tuple[str, ...]
+    own: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.given, *self.own)
+
+    @property
+    def signed_by(self) -> str | None:
+        """The fingerprint of the key that signed the manifest."""
+        return None if self.order.signer is None else self.order.signer.public.fingerprint
+
+    def text(self, folder: Path | None = None) -> str:
+        """The job as it lies in a folder beside the other files. A table that was brought through the browser has no
+        place that is known: it is expected beside the job."""
+        place = folder or self.folder
+        source = self.order.job.input
+        assert source is not None and self.job.output is not None
+        columns = {
+            name: column if column.hierarchy is None else replace(column, hierarchy=_moved(column, self.folder, place))
+            for name, column in self.job.columns.items()
+        }
+        lying = replace(
+            self.job, input=place / source.name if self.order.uploaded else source, output=place / self.job.output.name,
+            columns=columns,
+        )  # fmt: skip
+        return lying.toml(place)
+
+    def content(self, name: str) -> bytes:
+        """A file, as it is saved through the browser."""
+        if name not in self.names:
+            raise InputError("there is no such file")
+        return self.text().encode("utf-8") if name == JOB else (self.folder / name).read_bytes()
+
+    def archive(self) -> bytes:
+        """Everything in one file."""
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in self.names:
+                archive.writestr(name, self.content(name))
+        return packed.getvalue()
+
+    def save(self, folder: Path) -> list[Path]:
+        """Writes everything into a folder of the person's own, all of it or nothing."""
+        if not folder.is_dir():
+            raise InputError(f"there is no folder {folder.name!r}; make it first, or name another one")
+        targets = [folder / name for name in self.names]
+        made = folder / HIERARCHIES
+        fresh = any(name.startswith(HIERARCHIES) for name in self.own) and not made.exists()
+        if fresh:
+            made.mkdir()
+        try:
+            check_outputs(targets, self.order.job.reads())
+            with replacing_all(*targets) as places:
+                for name, place in zip(self.names, places, strict=True):
+                    if name == JOB:
+                        place.write_text(self.text(folder), encoding="utf-8")
+                    else:
+                        shutil.copyfile(self.folder / name, place)
+        except BaseException:
+            if fresh:
+                shutil.rmtree(made, ignore_errors=True)
+            raise
+        return targets
+
+
+def _moved(column: Any, before: Path, after: Path) -> Any:
+    """A hierarchy whose file is in the package, as it lies in another folder."""
+    path = column.hierarchy.parameters().get("path")
+    if not isinstance(path, Path) or not path.is_relative_to(before):
+        return column.hierarchy
+    return replace(column.hierarchy, path=after / path.relative_to(before))
+
+
+def made(order: Order, private: Path, run: Run) -> Package:
+    """Carries the job out, into a folder of its own; hierarchies that were edited on the page go with it."""
+    folder = Path(mkdtemp(prefix="package-", dir=private))
+    try:
+        job, own = order.job, [JOB]
+        columns = dict(job.columns)
+        for name, column in columns.items():
+            path = None if column.hierarchy is None else column.hierarchy.parameters().get("path")
+            if isinstance(path, Path) and path.is_relative_to(private):
+                (folder / HIERARCHIES).mkdir(exist_ok=True)
+                copy = folder / HIERARCHIES / file_name(name, ".csv")
+                shutil.copyfile(path, copy)
+                columns[name] = replace(column, hierarchy=jobs.builder(copy))
+                own.append(f"{HIERARCHIES}/{copy.name}")
+        job = replace(job, columns=columns, output=folder / order.name)
+        outcome = job.run(run, signer=order.signer)
+        given = tuple(path.name for path in outcome.files)
+        return Package(order, job, outcome, folder, given, tuple(own))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise

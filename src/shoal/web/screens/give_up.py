@@ -1,0 +1,262 @@
+"""What may I give up? How many people everybody hides among, what nobody may be able to say, and how values may be made
+coarser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shoal import job, registry
+from shoal.core.contracts import Model
+from shoal.core.dataset import Dataset
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.parameters import Parameter, parameters
+from shoal.core.run import Run
+from shoal.core.schema import Kind, Role
+from shoal.core.values import Values
+from shoal.diagnosis.exposure import exposure
+from shoal.errors import InputError, ParameterError, PluginError
+from shoal.web import editing
+from shoal.web.packages import file_name
+from shoal.web.panels import panel
+from shoal.web.screens import Asked
+from shoal.web.session import Session
+
+SAFE = 11
+"""The k whose risk regulators write as 9 %."""
+MOST_NODES = 200
+"""Groups of a level that the editor shows at once."""
+BUILDERS = {
+    Kind.NUMERIC: ("intervals", "automatic"),
+    Kind.DATE: ("dates", "automatic"),
+    Kind.CATEGORICAL: ("masking", "ordering", "automatic"),
+    Kind.TEXT: ("masking", "automatic"),
+}
+"""Rules that suit each kind of values."""
+UNITS = ("day", "month", "quarter", "year", "decade")
+
+
+def facts(session: Session, asked: Asked) -> dict[str, Any]:
+    made = session.job
+    told = {
+        "k": _k(session), "risk": 1 / _k(session), "safe": SAFE, "suppression": made.suppression,
+        "models": list(_models(session)), "sensitive": made.named(Role.SENSITIVE),
+        "columns": panel(lambda: _columns(session)),
+    }  # fmt: skip
+    if asked.get("column", "").isdigit():
+        told["column"] = int(asked["column"])
+        told["editor"] = panel(lambda: _editor(session, int(asked["column"]), asked.get("find", "")))
+    return told
+
+
+def _k(session: Session) -> int:
+    return max((model.least for model in session.job.models if model.by_size), default=1)
+
+
+def _offered() -> Iterator[tuple[str, type[Model]]]:
+    """Models that numbers describe; those that need a list of values are for job files."""
+    for name in registry.names("models"):
+        try:
+            found = registry.find("models", name)
+        except PluginError:
+            continue
+        plain = all(_is_number(each) for each in parameters(found) if each.required)
+        if name != "k-anonymity" and plain and not any("values" in example for example in found.examples[:1]):
+            yield name, found
+
+
+def _is_number(parameter: Parameter) -> bool:
+    return parameter.kind in ("int", "float")
+
+
+def _models(session: Session) -> Iterator[dict[str, Any]]:
+    chosen = {registry.name_of(model): model for model in session.job.models}
+    for name, found in _offered():
+        held = chosen.get(name)
+        numbers = [each for each in parameters(found) if each.required and _is_number(each)]
+        yield {
+            "name": name, "chosen": held is not None, "needs_sensitive": found.needs_sensitive,
+            "about": (found.__doc__ or "").strip().partition("\n\n")[0].replace("`", ""),
+            "numbers": [
+                {
+                    "name": each.name, "whole": each.kind == "int", "help": each.help, "bounds": each.bounds,
+                    "value": getattr(held, each.name) if held is not None else found.examples[0].get(each.name),
+                }
+                for each in numbers
+            ],
+        }  # fmt: skip
+
+
+def _columns(session: Session) -> dict[str, Any]:
+    look, data = session.look(), session.prepared()
+    rows = []
+    for name in data.schema.quasi:
+        column = session.job.columns.get(name)
+        tree = data.schema[name].hierarchy
+        assert tree is not None
+        held = None if column is None or column.hierarchy is None else registry.name_of(column.hierarchy)
+        rows.append({
+            "place": look.names.index(name), "name": name, "values": tree.size - tree.missing, "levels": tree.height,
+            "rule": held or ("automatic" if tree.automatic else "table"),
+            "groups": [len(editing.nodes(tree, level)) for level in range(1, tree.height + 1)],
+        })  # fmt: skip
+    return {"rows": rows}
+
+
+def _tree(session: Session, place: int) -> tuple[Dataset, Hierarchy]:
+    name, data = session.column(place), session.prepared()
+    tree = data.schema[name].hierarchy if name in data.schema.quasi else None
+    if tree is None:
+        raise InputError("only columns that outsiders may know are made coarser")
+    return data, tree
+
+
+def _editor(session: Session, place: int, find: str) -> dict[str, Any]:
+    data, tree = _tree(session, place)
+    name = tree.column
+    task = session.work.task(
+        ("effects", session.policy_free(), name), "work.effects", lambda run: _effects(data, name, run)
+    )
+    effects = session.result(task)
+    counts = np.bincount(data.codes(name), minlength=tree.size)
+    levels = []
+    for level in range(tree.height + 1):
+        sizes = np.bincount(tree.codes[level], weights=counts).astype(int)[editing.unplaced(tree, level) :]
+        entries = [
+            {"node": node, "label": label, "records": int(size), "group": group}
+            for node, (label, size, group) in enumerate(
+                zip(
+                    editing.nodes(tree, level),
+                    sizes,
+                    editing.parents(tree, level) or [0] * len(sizes),
+                    strict=True,
+                )
+            )
+            if find.casefold() in label.casefold()
+        ]
+        levels.append({
+            "level": level, "count": len(editing.nodes(tree, level)), "nodes": entries[:MOST_NODES],
+            "more": max(0, len(entries) - MOST_NODES), **effects[level],
+        })  # fmt: skip
+    kind = data.schema[name].kind
+    return {
+        "place": place, "name": name, "levels": levels, "height": tree.height, "kind": str(kind), "find": find,
+        "records": data.records, "missing": int(counts[0]) if tree.missing else 0, "rules": list(BUILDERS[kind]),
+        "units": list(UNITS), "held": _held(session, name),
+    }  # fmt: skip
+
+
+def _held(session: Session, name: str) -> dict[str, Any]:
+    """The parameters of the rule that the column has, where it has one."""
+    column = session.job.columns.get(name)
+    if column is None or column.hierarchy is None:
+        return {}
+    return {"rule": registry.name_of(column.hierarchy), **column.hierarchy.parameters()}
+
+
+def _effects(data: Dataset, name: str, run: Run) -> list[dict[str, Any]]:
+    """For each level of a column, with every other column as it is: the smallest group, and who stands alone."""
+    told = []
+    trees = data.hierarchies
+    at = data.schema.quasi.index(name)
+    for level in range(trees[at].height + 1):
+        run.report(level / (trees[at].height + 1), "counting groups")
+        chosen = [level if place == at else 0 for place in range(len(trees))]
+        found = exposure(data.summary.generalize(chosen))
+        alone = found.get("unique-people") or found["unique-records"]
+        told.append({"k": found["k"].value, "alone": alone.value})
+    return told
+
+
+def change_policy(session: Session, given: Asked) -> None:
+    """Takes k, the share of rows that may be left out, and the models that are ticked with their numbers."""
+    models = [job.plugin("models", {"name": "k-anonymity", "k": _whole(given.get("k", ""), "k")})]
+    for name, found in _offered():
+        if given.get(f"model-{name}"):
+            numbers = {
+                each.name: _number(given.get(f"{name}.{each.name}", ""), each)
+                for each in parameters(found)
+                if each.required
+            }
+            models.append(job.plugin("models", {"name": name, **numbers}))
+    share = given.get("suppression", "0")
+    try:
+        suppression = float(share) / 100
+    except ValueError:
+        raise ParameterError("the share of rows that may be left out is a number of percent") from None
+    if not 0 <= suppression < 1:
+        raise ParameterError("the share of rows that may be left out is from 0 to less than 100 percent")
+    session.change(replace(session.job, models=tuple(models), suppression=suppression), "history.policy")
+
+
+def _whole(text: str, what: str) -> int:
+    if not text.isdigit():
+        raise ParameterError(f"{what} is a whole number")
+    return int(text)
+
+
+def _number(text: str, parameter: Parameter) -> float | int:
+    try:
+        return int(text) if parameter.kind == "int" else float(text)
+    except ValueError:
+        raise ParameterError(f"{parameter.name} is a {'whole ' if parameter.kind == 'int' else ''}number") from None
+
+
+def edit(session: Session, given: Asked) -> str:
+    """One change of a hierarchy; the file of it is a new one, so that it can be undone."""
+    place = int(given["column"])
+    _, tree = _tree(session, place)
+    chosen = {int(key.partition("-")[2]) for key in given if key.startswith("node-")}
+    level, node = given.get("level", "0"), given.get("node", "")
+    if ":" in node:  # dragged: the level and the node together
+        level, _, single = node.partition(":")
+        chosen = {int(single)}
+    group = given.get("group", "").partition(":")[2] or given.get("group", "")
+    action = given["action"] if given["action"] != "move" or group else "group"
+    paths = editing.edit(tree, action, int(level), chosen, group, given.get("name", ""))
+    number = sum(1 for _ in session.folder.glob("hierarchies/*.csv"))
+    path = editing.saved(tree, paths, session.folder / "hierarchies" / f"{number}.csv")
+    session.change_column(tree.column, "history.hierarchy", hierarchy=job.builder(path))
+    return f"/give-up?column={place}#editor"
+
+
+def change_rule(session: Session, given: Asked) -> str:
+    """A rule that makes the hierarchy: intervals, calendar levels, masking, an order."""
+    place = int(given["column"])
+    name, rule = session.column(place), given["rule"]
+    found = registry.find("hierarchies", rule)
+    values: dict[str, Any] = {}
+    for each in parameters(found):
+        text = given.get(each.name, "").strip()
+        if each.name == "units":
+            units = tuple(unit for unit in UNITS if given.get(f"unit-{unit}"))
+            values |= {"units": units} if units else {}
+        elif text and each.kind.split(" ")[0] in ("int", "float"):
+            values[each.name] = _number(text, replace(each, kind=each.kind.split(" ")[0]))
+        elif text:
+            values[each.name] = text
+    builder = registry.make("hierarchies", rule, values)
+    builder.build(_values(session, name))  # what does not suit the values is refused here, and changes nothing
+    session.change_column(name, "history.hierarchy", hierarchy=builder)
+    return f"/give-up?column={place}#editor"
+
+
+def _values(session: Session, name: str) -> Values:
+    column = session.look().data.schema[name]
+    assert column.hierarchy is not None
+    texts = [text for text in column.hierarchy.labels[0] if text is not None]
+    return Values.of(name, column.kind, texts)
+
+
+def hierarchy_file(session: Session, asked: Asked) -> tuple[str, bytes]:
+    """The hierarchy of a column as a file of its own."""
+    place = int(asked["column"]) if asked.get("column", "").isdigit() else -1
+    _, tree = _tree(session, place)
+    return file_name(tree.column, ".csv"), editing.spelled(tree.rows()).encode("utf-8")
+
+
+ACTIONS = {"policy": change_policy, "edit": edit, "rule": change_rule}
+FILES = {"hierarchy.csv": hierarchy_file}

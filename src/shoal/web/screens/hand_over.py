@@ -1,0 +1,126 @@
+"""Hand over: the release and everything that goes with it, and the same run without the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shoal import job as jobs
+from shoal.core.signing import SigningKey
+from shoal.errors import InputError, OutputError, ParameterError
+from shoal.job import Job
+from shoal.web import packages, spelling
+from shoal.web.candidates import chosen
+from shoal.web.packages import Order, Package
+from shoal.web.panels import panel
+from shoal.web.screens import Asked
+from shoal.web.session import Session
+
+RELEASE = "release.csv"
+
+
+def facts(session: Session, asked: Asked) -> dict[str, Any]:
+    job = _named(session, session.order.name if session.order is not None else RELEASE)
+    told = {
+        "chosen": chosen(session), "folder": str(_folder(session)), "local": session.local, "name": RELEASE,
+        "command": spelling.command(job), "python": spelling.python(job), "place": session.place,
+        "history": [
+            {"what": step.what, "words": dict(step.words), "when": f"{step.when:%H:%M}"} for step in session.steps
+        ],
+    }  # fmt: skip
+    if session.order is not None:
+        told["package"] = panel(lambda: _told(session))
+    return told
+
+
+def _folder(session: Session) -> Path:
+    """Where files go unless somebody says otherwise: beside the table, where that is known."""
+    source = session.job.input
+    return Path.cwd() if session.uploaded or source is None else source.parent
+
+
+def _named(session: Session, name: str) -> Job:
+    """The job as somebody would run it who has the table beside them."""
+    source = session.job.input
+    assert source is not None
+    return replace(
+        session.job, input=Path(source.name) if session.uploaded else source, output=Path(name),
+        algorithm=jobs.plugin("algorithms", chosen(session)),
+    )  # fmt: skip
+
+
+def _package(session: Session) -> Package:
+    order = session.order
+    if order is None:
+        raise InputError("make the release first")
+    task = session.work.task(
+        ("package", order.number), "work.package", lambda run: packages.made(order, session.folder, run), long=True
+    )
+    made: Package = session.result(task)
+    return made
+
+
+def _told(session: Session) -> dict[str, Any]:
+    made = _package(session)
+    return {
+        "summary": made.outcome.summary, "given": list(made.given), "own": list(made.own), "files": list(made.names),
+        "signed_by": made.signed_by, "stale": replace(made.order.job, sign=None) != _current(session),
+        "saved": [str(path) for path in session.saved], "notes": list(made.outcome.notes),
+    }  # fmt: skip
+
+
+def _current(session: Session) -> Job:
+    return replace(session.job, algorithm=jobs.plugin("algorithms", chosen(session)))
+
+
+def make(session: Session, given: Asked) -> str:
+    """Makes the release, and everything that goes with it, in the private folder."""
+    name = given.get("name", "").strip() or RELEASE
+    if Path(name).name != name or name.startswith("."):
+        raise ParameterError("the release needs the name of a file, without a folder")
+    key = given.get("sign", "").strip()
+    signer = SigningKey.load(Path(key).expanduser(), given.get("passphrase", "").encode() or None) if key else None
+    job = replace(_current(session), sign=Path(key).expanduser().resolve() if key else None)
+    number = 1 if session.order is None else session.order.number + 1
+    session.order, session.saved = Order(number, job, name, session.uploaded, signer), ()
+    return "/hand-over#package"
+
+
+def make_key(session: Session, given: Asked) -> str:
+    """Makes a pair of keys where the person wants it."""
+    if not session.local:
+        raise InputError("keys are made on the machine on which the page runs: shoal keys new FILE")
+    path = Path(given.get("key", "").strip()).expanduser()
+    if not path.name:
+        raise ParameterError("name a file for the key")
+    if path.exists():
+        raise OutputError(f"{path.name}: there is such a file already; name another one")
+    made = SigningKey.new()
+    made.save(path, given.get("passphrase", "").encode() or None)
+    session.notice = ("hand_over.key_made", {"path": str(path), "fingerprint": made.public.fingerprint})
+    return "/hand-over"
+
+
+def save(session: Session, given: Asked) -> str:
+    """Saves everything into a folder of the person's own."""
+    if not session.local:
+        raise InputError("this page is used from another machine; save the files through the browser")
+    folder = Path(given.get("folder", "").strip()).expanduser()
+    session.saved = tuple(_package(session).save(folder.resolve()))
+    session.notice = ("hand_over.saved", {"count": len(session.saved), "folder": str(folder)})
+    return "/hand-over#package"
+
+
+def everything(session: Session, asked: Asked) -> tuple[str, bytes]:
+    made = _package(session)
+    return f"{Path(made.order.name).stem}.zip", made.archive()
+
+
+def one(session: Session, asked: Asked) -> tuple[str, bytes]:
+    name = asked.get("name", "")
+    return Path(name).name, _package(session).content(name)
+
+
+ACTIONS = {"make": make, "key": make_key, "save": save}
+FILES = {"package.zip": everything, "file": one}

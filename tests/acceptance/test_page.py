@@ -1,0 +1,324 @@
+"""The page in a real browser: from a file to a signed release, and whatever may happen on the way."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import browser as browsers
+import messy
+import polars as pl
+import pytest
+
+import shoal
+from shoal.core.signing import SigningKey
+from shoal.web.screens import NAMES
+
+AXE = Path(__file__).parents[1] / "axe" / "axe.min.js"
+FEW = ("age", "workclass", "education", "sex", "race")
+"""Columns that outsiders may know in these tests; others are dropped, so that they take less time."""
+MARKUP = "race <img src=x onerror=alert(document.title)>"
+
+
+class Server:
+    """`shoal serve` as a process of its own, with its own place for temporary files."""
+
+    def __init__(self, folder: Path, file: Path | None = None) -> None:
+        self.folder = folder
+        self.temporary = folder / "temporary"
+        self.temporary.mkdir()
+        command = [sys.executable, "-m", "shoal", "serve", *([str(file)] if file else []), "--no-browser"]
+        environment = {**os.environ, "TMPDIR": str(self.temporary)}
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, cwd=folder
+        )
+        assert self.process.stdout is not None
+        self.address = re.search(r"http\S+", self.process.stdout.readline())[0]
+        self.base = self.address.partition("?")[0].rstrip("/")
+
+    def stop(self) -> str:
+        """Ends it as Ctrl+C does, and gives what it printed."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        printed, _ = self.process.communicate(timeout=20)
+        return printed
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Any]:
+    started: list[Server] = []
+
+    def start(file: Path | None = None) -> Server:
+        started.append(Server(tmp_path, file))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.stop()
+
+
+@pytest.fixture(scope="module")
+def adult(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("adult") / "adult.csv"
+    shoal.samples.adult().write_csv(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("people") / "people.csv"
+    shoal.samples.adult().select("age", "sex", "race", "occupation")[:6000].write_csv(path)
+    return path
+
+
+def ready(page: Any, selector: str = "main", seconds: float = 60) -> None:
+    """Waits until nothing on the page is being worked on."""
+    page.wait_for_selector(selector, timeout=1000 * seconds)
+    page.wait_for_function("() => !document.querySelector('[aria-busy=true]')", timeout=1000 * seconds)
+
+
+def chosen(page: Any, role: str, *, among: tuple[str, ...]) -> None:
+    """Gives every column a role: these stay known to outsiders, all others get the role."""
+    names = page.locator(".columns .name").all_inner_texts()
+    for place, name in enumerate(names):
+        select = page.locator(f"#role-{place}")
+        if select.count() and select.input_value() == "quasi" and name not in among:
+            with page.expect_response(lambda answer: answer.url.endswith("/exposed") and answer.status == 200):
+                select.select_option(role)
+            page.wait_for_selector(f"#columns tr:nth-child({place + 1}).role-{role}")
+
+
+def faults(page: Any) -> list[str]:
+    """Serious accessibility faults, as axe finds them."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
+    return [
+        f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found if each["impact"] in ("serious", "critical")
+    ]
+
+
+def key(folder: Path) -> Path:
+    path = folder / "holder.key"
+    SigningKey.new().save(path)
+    return path
+
+
+def handed_over(page: Any, server: Server, folder: Path, name: str) -> Path:
+    """Makes a signed release on the last screen and saves it."""
+    page.goto(f"{server.base}/hand-over")
+    page.fill("#name", name)
+    page.fill("#sign", str(key(folder)))
+    page.click("#make button.main")
+    page.wait_for_selector("#package .sentence", timeout=60_000)
+    target = folder / "out"
+    target.mkdir()
+    page.fill("#folder", str(target))
+    page.click("#package form button.main")
+    page.wait_for_selector("#package .notice.fine")
+    return target / name
+
+
+def test_from_adult_to_a_signed_release(server: Any, adult: Path, looking: Any, tmp_path: Path) -> None:
+    served = server(adult)
+    page = looking.open(served.address)
+    assert "token" not in page.url
+    ready(page, "#exposure .sentence")
+    assert "of 30,162 people stand alone" in page.inner_text("#exposure .sentence")
+    assert all(value not in page.content() for value in ("Never-married", "Bachelors", "United-States"))
+    chosen(page, "identifier", among=FEW)
+    with page.expect_response(lambda answer: answer.url.endswith("/exposed") and answer.status == 200):
+        page.select_option("#person", "rows")
+    data = shoal.read(adult, quasi=FEW)
+    alone = shoal.diagnose(data)["unique-records"].value
+    assert page.inner_text("#exposure .sentence") == f"{alone:,} of 30,162 people stand alone."
+
+    page.goto(f"{served.base}/why")
+    ready(page, "#curve img")
+    assert page.locator("#borders .chip").count() > 2
+    before = page.inner_text("#knows .lead")
+    page.locator("#known").press("ArrowRight")
+    page.wait_for_function("before => document.querySelector('#knows .lead').innerText !== before", arg=before)
+
+    page.goto(f"{served.base}/give-up")
+    ready(page, "#columns table")
+    page.fill("#k", "6")
+    page.click("#policy button.main")
+    page.wait_for_function("() => document.querySelector('#policy .sentence').innerText.includes('at least 6')")
+    grouped(page, served)
+
+    page.goto(f"{served.base}/candidates")
+    page.wait_for_function("() => document.querySelectorAll('.card .figures').length == 2", timeout=60_000)
+    page.goto(f"{served.base}/before-after")
+    ready(page, "#classes img")
+    page.goto(f"{served.base}/attack")
+    ready(page, "#attacks .card")
+    release = handed_over(page, served, tmp_path, "release.csv")
+
+    found = shoal.verify(release, key=f"{tmp_path / 'holder.key'}.pub")
+    assert found.holds and found["k"].value >= 6 and found["signature"].holds
+    assert sorted(path.name for path in (release.parent / "hierarchies").iterdir()) == ["workclass.csv"]
+    assert looking.quiet and not looking.elsewhere
+    printed = served.stop()
+    assert "Private" not in printed and "Traceback" not in printed
+    assert list(served.temporary.glob("shoal*")) == []
+    again(release)
+
+
+def grouped(page: Any, served: Server) -> None:
+    """Groups two kinds of work by keyboard, and a third one by dragging it there."""
+    page.goto(f"{served.base}/give-up")
+    page.click("a[aria-label='Show and group the values of workclass']")
+    ready(page, "#editor .levels")
+    for value in ("Local-gov", "State-gov"):
+        page.locator(".level").first.get_by_label(value, exact=True).press("Space")
+    page.fill("#name-0", "Public")
+    page.locator(".level").first.get_by_role("button", name="Move").press("Enter")
+    page.wait_for_selector(".level:nth-of-type(2) label:has-text('Public')")
+    federal = page.locator(".level").first.locator(".node", has_text="Federal-gov")
+    federal.drag_to(page.locator(".level").nth(1).locator(".node", has_text="Public"))
+    public = page.locator(".level").nth(1).locator(".node", has_text="Public")
+    total = int((shoal.samples.adult()["workclass"].is_in(["Local-gov", "State-gov", "Federal-gov"])).sum())
+    page.wait_for_function(
+        "total => [...document.querySelectorAll('.node')].some(node => node.innerText.includes(total))",
+        arg=f"{total:,}",
+    )
+    assert f"{total:,}" in public.inner_text()
+
+
+def again(release: Path) -> None:
+    """The job file that was saved makes the same release."""
+    before = release.read_bytes()
+    environment = {**os.environ}
+    command = [sys.executable, "-m", "shoal", "anonymize", "--job", "job.toml", "-o", "again.csv"]
+    subprocess.run(command, cwd=release.parent, check=True, env=environment, capture_output=True)
+    assert (release.parent / "again.csv").read_bytes() == before
+
+
+def test_from_a_messy_table_to_a_signed_release(server: Any, looking: Any, tmp_path: Path) -> None:
+    file = tmp_path / "admissions.csv"
+    messy.hospital(file)
+    served = server()
+    page = looking.open(served.address)
+    page.set_input_files("#table", str(file))
+    ready(page, "#exposure .sentence")
+    assert "people" in page.inner_text("#exposure .sentence")
+    page.goto(f"{served.base}/candidates")
+    page.wait_for_selector(".card .figures, .settle", timeout=60_000)
+    while page.locator(".settle").count():
+        page.locator(".settle button[value=drop]").first.click()
+        page.wait_for_load_state("networkidle")
+        page.wait_for_selector(".card .figures, .settle", timeout=60_000)
+    release = handed_over(page, served, tmp_path, "release.csv")
+    found = shoal.verify(release, key=f"{tmp_path / 'holder.key'}.pub")
+    assert found.holds and found["k"].value >= 5 and found["signature"].holds
+    assert looking.quiet
+
+
+def test_stopped_in_the_middle_reloaded_and_found_in_a_second_tab(server: Any, people: Path, browser: Any) -> None:
+    served = server(people)
+    with browsers.looking(browser) as seen:
+        page = seen.open(served.address)
+        ready(page, "#exposure .sentence")
+        page.goto(f"{served.base}/candidates")
+        page.wait_for_selector(".settle, .card progress", timeout=60_000)
+        while page.locator(".settle").count():
+            page.locator(".settle button[value=drop]").first.click()
+            page.wait_for_load_state("networkidle")
+        page.select_option("#spec", "k-member")
+        page.click("button:has-text('Try it')")
+        card = ".card:has(h2:has-text('k-member'))"
+        page.wait_for_selector(f"{card} progress", timeout=60_000)
+        second = page.context.new_page()
+        second.goto(f"{served.base}/why")
+        second.wait_for_selector("#work .task progress", timeout=20_000)
+        page.reload()
+        page.wait_for_selector(f"{card} progress")
+        page.click(f"{card} button:has-text('Stop')")
+        page.wait_for_selector(f"{card} button:has-text('Try again')", timeout=30_000)
+        second.wait_for_function("() => !document.querySelector('#work .task')", timeout=20_000)
+        page.close()  # somebody leaves in the middle; the other tab goes on
+        second.goto(f"{served.base}/exposed")
+        ready(second, "#exposure .sentence")
+
+
+def test_names_that_hold_markup_stay_text(server: Any, looking: Any, tmp_path: Path) -> None:
+    file = tmp_path / "bad.parquet"
+    frame = shoal.samples.adult().select("age", "sex", "race", "occupation")[:3000]
+    frame = frame.rename({"race": MARKUP, "sex": "sex {{ facts }}"})
+    frame.with_columns(
+        pl.Series("city </script><script>alert(document.title)</script>", ["x", "y"] * 1500)
+    ).write_parquet(file)
+    served = server(file)
+    page = looking.open(served.address)
+    ready(page, "#exposure .sentence")
+    assert MARKUP in page.locator(".columns .name").all_inner_texts()
+    assert "sex {{ facts }}" in page.locator(".columns .name").all_inner_texts()
+    for name in NAMES:
+        page.goto(f"{served.base}/{name}")
+        page.wait_for_load_state("networkidle")
+        assert page.locator("main img[src=x]").count() == 0 and page.title().endswith("– Shoal"), name
+        assert "<" not in page.title() and MARKUP not in page.url
+    page.goto(f"{served.base}/give-up?column=2")
+    ready(page, "#editor .levels")
+    assert not looking.dialogs and not looking.errors and not looking.elsewhere
+
+
+def test_strangers_are_kept_out(server: Any, people: Path, looking: Any, browser: Any) -> None:
+    served = server(people)
+    answer = looking.page.goto(f"{served.base}/?token=wrong")
+    assert answer.status == 403 and "does not open the page" in looking.page.inner_text("h1")
+    page = looking.open(served.address)
+    ready(page, "#exposure .sentence")
+    again = looking.page.context.browser.new_context().new_page()
+    assert again.goto(served.address).status == 403  # the token was used
+    again.context.close()
+    # Another page in the same browser cannot make this one do anything.
+    answer = page.context.request.post(
+        f"{served.base}/language", form={"language": "de"}, headers={"Origin": "http://evil.example"}
+    )
+    assert answer.status == 403
+    rebound = page.context.request.get(f"{served.base}/exposed", headers={"Host": "evil.example"})
+    assert rebound.status == 421
+    page.reload()
+    assert page.locator("html").get_attribute("lang") == "en"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_screen_can_be_read_by_everybody(server: Any, browser: Any, people: Path, scheme: str) -> None:
+    served = server(people)
+    with browsers.looking(browser, color_scheme=scheme, viewport={"width": 1280, "height": 720}) as seen:
+        page = seen.open(served.address)
+        ready(page, "#exposure .sentence")
+        page.goto(f"{served.base}/balance")
+        page.click("#targets button")
+        page.wait_for_selector("#balance .sentence", timeout=60_000)
+        for address in (
+            "exposed?preview=yes", "why", "give-up?column=0", "candidates?lattice=open", "before-after?column=0",
+            "attack", "balance", "hand-over",
+        ):  # fmt: skip
+            page.goto(f"{served.base}/{address}")
+            ready(page)
+            assert faults(page) == [], address
+        for width in (390, 1280):
+            page.set_viewport_size({"width": width, "height": 720})
+            for name in NAMES:
+                page.goto(f"{served.base}/{name}")
+                ready(page)
+                wide = page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+                assert wide <= 0, f"{name} is {wide} pixels too wide for {width}"
+        assert seen.quiet
+
+
+def test_it_stops_cleanly_in_the_middle_of_work(server: Any, adult: Path, looking: Any) -> None:
+    served = server(adult)
+    looking.page.goto(served.address)
+    served.process.send_signal(signal.SIGTERM)
+    printed, _ = served.process.communicate(timeout=20)
+    assert "Traceback" not in printed
+    assert list(served.temporary.glob("shoal*")) == []

@@ -1,0 +1,128 @@
+"""SimpleKMeans: the clusters of WEKA itself, where it is installed, and of a plain twin."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import shoal
+from shoal.algorithms.simple_k_means import _drawn, _filled, simple_k_means
+from shoal.core.run import Run
+
+JAR = Path("/usr/share/java/weka.jar")
+NUMBERS, NAMES = ("age", "hours-per-week", "education-num"), ("sex", "race", "workclass", "occupation")
+
+
+def adult(records: int):
+    """Rows with missing values, whose names stand for places in alphabetical order."""
+    table = shoal.samples.adult(complete=False).head(records)
+    columns, values = [], []
+    for name in (*NUMBERS, *NAMES):
+        series = table[name]
+        if name in NUMBERS:
+            columns.append(series.cast(float).to_numpy())
+            values.append(0)
+        else:
+            known = sorted(series.drop_nulls().unique().to_list())
+            places = {text: float(place) for place, text in enumerate(known)}
+            columns.append(np.array([places.get(text, np.nan) for text in series.to_list()]))
+            values.append(len(known))
+    nominal = np.array([name in NAMES for name in (*NUMBERS, *NAMES)])
+    return np.stack(columns, axis=1), nominal, np.array(values, np.int32)
+
+
+def arff(rows, nominal, values) -> str:
+    kinds = [
+        "{" + ",".join(f"v{at}" for at in range(count)) + "}" if named else "numeric"
+        for named, count in zip(nominal, values, strict=True)
+    ]
+    lines = ["@relation t", *(f"@attribute a{place} {kind}" for place, kind in enumerate(kinds)), "@data"]
+    for row in rows:
+        cells = ["?" if np.isnan(cell) else f"v{int(cell)}" if named else repr(float(cell))
+                 for cell, named in zip(row, nominal, strict=True)]  # fmt: skip
+        lines.append(",".join(cells))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.skipif(not JAR.exists() or shutil.which("java") is None, reason="WEKA is not installed")
+@pytest.mark.parametrize(("clusters", "seed"), [(2, 10), (20, 10), (100, 3)])
+def test_the_clusters_are_those_of_weka(clusters: int, seed: int, tmp_path: Path) -> None:
+    rows, nominal, values = adult(300)
+    path = tmp_path / "t.arff"
+    path.write_text(arff(rows, nominal, values), encoding="utf-8")
+    command = [
+        "java", "-cp", str(JAR), "weka.filters.unsupervised.attribute.AddCluster", "-W",
+        f"weka.clusterers.SimpleKMeans -N {clusters} -S {seed} -I 500 -O", "-i", str(path),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = done.stdout.partition("@data")[2].strip().splitlines()
+    theirs = [int(line.rpartition(",")[2].removeprefix("cluster")) for line in lines]
+    ours, _ = simple_k_means(rows, nominal, values, clusters, seed, 500, Run())
+    assert len(theirs) == 300 and len(set(theirs)) > 1
+    assert same_partition(ours.tolist(), theirs)
+
+
+def same_partition(one: list[int], other: list[int]) -> bool:
+    return len(set(one)) == len(set(other)) == len(set(zip(one, other, strict=True)))
+
+
+def plain(rows, nominal, values, clusters, seed, iterations):
+    """The same in plain Python."""
+    rows = _filled(rows, nominal, values)
+    low, width = rows.min(axis=0), rows.max(axis=0) - rows.min(axis=0)
+
+    def norm(row):
+        return [
+            cell if named else (cell - start) / span if span > 0 else 0.0
+            for cell, named, start, span in zip(row, nominal, low, width, strict=True)
+        ]
+
+    def apart(one, other):
+        total = 0.0
+        for a, b, named in zip(norm(one), norm(other), nominal, strict=True):
+            total += (float(a != b) if named else a - b) ** 2
+        return total**0.5
+
+    centres, owners = rows[_drawn(rows, clusters, seed)].tolist(), None
+    for _ in range(iterations):
+        found = [min(range(len(centres)), key=lambda at, row=row: apart(row, centres[at])) for row in rows]
+        if found == owners:
+            break
+        owners, moved = found, []
+        for cluster in range(len(centres)):
+            members = [row for row, owner in zip(rows, owners, strict=True) if owner == cluster]
+            if members:
+                moved.append([
+                    float(np.argmax(np.bincount([int(row[at]) for row in members], minlength=int(values[at]))))
+                    if nominal[at] else sum(row[at] for row in members) / len(members)
+                    for at in range(len(nominal))
+                ])  # fmt: skip
+        centres = moved
+    return owners
+
+
+@pytest.mark.parametrize("clusters", [1, 7, 40])
+def test_the_kernel_does_what_its_plain_twin_does(clusters: int) -> None:
+    rows, nominal, values = adult(120)
+    ours, _ = simple_k_means(rows, nominal, values, clusters, 5, 500, Run())
+    assert same_partition(ours.tolist(), plain(rows, nominal, values, clusters, 5, 500))
+
+
+def test_clusters_on_every_published_column_unless_told_otherwise() -> None:
+    import polars as pl
+
+    table = pl.DataFrame(
+        {"age": [20, 21, 22, 23] * 5, "disease": ["flu", "cold"] * 10, "name": [f"n{i}" for i in range(20)]}
+    )
+    data = shoal.read(table, quasi=["age"], sensitive=["disease"], identifiers=["name"])
+    by_all, by_age = (
+        shoal.anonymize(data, "k-anonymity:k=10", algorithm=f"simple-k-means:columns={columns}", seed=1)
+        for columns in ("all", "quasi")
+    )
+    # the ages of one disease are those of every second year
+    assert {tuple(sorted(set(group["disease"]))) for _, group in by_all.frame.group_by("age")} == {("flu",), ("cold",)}
+    assert {len(set(group["disease"])) for _, group in by_age.frame.group_by("age")} == {2}
