@@ -32,6 +32,8 @@ class Branching:
         self.bound = -inf
         self.proven = False
         self.excluded = 0
+        self.course: list[dict[str, float]] = []
+        """How the search went: checked nodes, best score and bound, each time that the checked nodes had doubled."""
 
     def consider(self, verdict: Verdict) -> bool:
         """Takes a node for the best so far, if it is; says whether."""
@@ -69,7 +71,7 @@ class Branching:
                 boxes += 1
                 if boxes % 64 == 0:
                     self._report(len(heap), run)
-                if box[0] < self.to_beat:
+                if box[0] < self.limit:
                     self._split(box, heap, boxes)
         self.proven = True
         self.bound = self.best.score if self.best else inf
@@ -129,4 +131,7 @@ class Branching:
         best = self.best.score if self.best else inf
         share = min(max(self.bound / best, 0.0), 1.0) if 0 < best < inf else 0.0
         checked = len(self.checker.verdicts)
-        run.report(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {boxes:,} boxes open")
+        found = f", best {best:.4g}, none below {self.bound:.4g}" if share else ""
+        run.report(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {boxes:,} boxes open{found}")
+        if best < inf and (not self.course or checked >= 2 * self.course[-1]["checked"]):
+            self.course.append({"checked": checked, "score": best, "bound": self.bound})

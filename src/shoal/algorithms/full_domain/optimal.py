@@ -24,8 +24,12 @@ from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 
 PATIENCE = 20.0
-CLIMBING_CHECKS = 20_000
-CLIMBING_SHARE = 0.4
+CLIMBING_CHECKS = 6_000
+"""What the local search may check: enough for several rounds from its best node, and the same at any load, so that the
+score does not hang on a few seconds more or less."""
+
+CLIMBING_SHARE = 0.7
+"""The share of the time that it may take where even that is too much."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +43,9 @@ class Optimal(Algorithm):
 
     In a lattice of more than `anytime_above` nodes a local search goes first, and the search stops after a time
     limit (20 seconds unless another is given). The facts of the recoding then say how far the best node is from
-    proven: `bound` is below every node's score, and `gap` is what lies between, as a share of the score.
+    proven: `bound` is below every node's score, `gap` is what lies between, as a share of the score, and `course` has
+    both after so many checked nodes. The local search is limited by checked nodes, so that its score does not hang on
+    the load of the machine.
 
     That a release loses least tells something about the table. With `within`, one of the nodes that lose no more than
     this share of the way from the least loss to that of the top is drawn by the seed, so that a higher level may stand
@@ -112,9 +118,10 @@ class Optimal(Algorithm):
             near = search.near()
             best = near[int(np.random.default_rng(policy.seed).integers(len(near)))]
         nodes = {"infeasible": search.excluded}
+        course = {"course": search.course} if large else {}
         if search.proven:
             nodes["bounded"] = max(0, lattice.size - len(checker.verdicts) - search.excluded)
         return recoded(
             checker, lattice, best, {"pruned": nodes}, proven=search.proven, bound=bound,
-            gap=0.0 if best.score == bound else (best.score - bound) / abs(best.score),
+            gap=0.0 if best.score == bound else (best.score - bound) / abs(best.score), **course,
         )  # fmt: skip
