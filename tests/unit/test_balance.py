@@ -287,6 +287,12 @@ def test_pictures_have_every_point_and_every_crossing() -> None:
     assert plane.count('"best": true') == 2
 
 
+def test_definitions_are_told_apart_in_words() -> None:
+    from shoal.balancing.measures import privacy
+
+    assert privacy("suppression-share:missing=suppressed").words == "share of suppressed or missing cells"
+
+
 def test_li_and_lis_losses_are_definitions_too_and_every_form_has_them(data: shoal.Dataset) -> None:
     found = shoal.balance(
         data, "frequency-l-diversity:l=2", algorithm=["anatomy", "mondrian"], utility="utility-loss",
@@ -329,3 +335,12 @@ def test_without_a_sweep_every_form_is_tried_for_the_analyses(file: Path, capsys
     capsys.readouterr()
     assert ended(*asked, "--model", "k-anonymity:k=2", "--analysis", "count where lacking = 1") == 2
     assert "lacking" in capsys.readouterr().err
+
+
+def test_the_log_does_not_tell_what_an_analysis_spells(file: Path, tmp_path: Path, capsys: Any) -> None:
+    log = tmp_path / "log.jsonl"
+    asked = ["balance", file, "--quasi", "age", "--model", "k-anonymity:k=2", "--sweep", "algorithm=mondrian"]
+    assert ended(*asked, "--analysis", "count where sex = Female", "--workers", 1, "--log-file", log) == 0
+    capsys.readouterr()
+    line = json.loads(log.read_text(encoding="utf-8"))
+    assert line["options"]["analyses"] == "given" and "Female" not in log.read_text(encoding="utf-8")

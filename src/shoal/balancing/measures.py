@@ -142,7 +142,8 @@ class Hidden(Measure):
 
     @property
     def words(self) -> str:
-        return "share of suppressed cells"
+        missing = self.metric.parameters()["missing"] == "suppressed"
+        return f"share of suppressed{' or missing' if missing else ''} cells"
 
     def of(self, data: Dataset, release: Release) -> float:
         return _share(self.metric, data, release)

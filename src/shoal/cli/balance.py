@@ -140,8 +140,8 @@ def run(
     with output.watching() as watched:
         try:
             found = made.balanced(watched, state=state, workers=workers)
-        except CancelledError:
-            if state is not None:
+        except (CancelledError, KeyboardInterrupt):
+            if state is not None and state.exists():
                 typer.echo(
                     printable(f"what was done is kept in {state}; the same command goes on from there"), err=True
                 )

@@ -215,9 +215,10 @@ class ReportAttacks(TypedDict):
 
 
 class ReportLoss(TypedDict):
-    """What `shoal evaluate` says."""
+    """What `shoal evaluate` says; declared analyses by number."""
 
     findings: Findings
+    analyses: Findings
 
 
 class ReportLimit(TypedDict):

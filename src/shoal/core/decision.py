@@ -17,9 +17,13 @@ def check_cells(dataset: Dataset, plan: Plan) -> None:
     """Raises unless every cell of a plan covers the values of the records that are published in it."""
     owners = plan.owners
     shown = owners >= 0
+    everything = bool(shown.all())
+    if not everything:
+        owners = owners[shown]
     for keys, cells, book in zip(people_of(dataset, plan), plan.cells, plan.codebooks, strict=True):
-        values, entries = keys[shown], cells[owners[shown]]
-        if bool(np.any((values < book.low[entries]) | (values > book.high[entries]))):
+        values = keys if everything else keys[shown]
+        low, high = book.low[cells][owners], book.high[cells][owners]
+        if bool(np.any(values < low)) or bool(np.any(values > high)):
             raise VerificationError(
                 f"column {book.column!r}: a published value does not cover that of a record under it"
             )

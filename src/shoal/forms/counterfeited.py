@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.core.contracts import Candidates
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_counterfeits, check_people
 from shoal.core.finding import Finding
-from shoal.core.grouping import Codes
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.forms.two_table import GROUP, TwoTable, TwoTableView
@@ -39,9 +37,6 @@ class Counterfeited(TwoTable):
 @dataclass(frozen=True, eq=False)
 class CounterfeitedView(TwoTableView):
     """Exact people, and groups whose values are those of their people and of counterfeits."""
-
-    def candidates(self, people: Codes) -> Candidates:
-        return super().candidates(people)
 
     def check(self, dataset: Dataset, recoding: Recoding) -> None:
         assert recoding.plan is not None
