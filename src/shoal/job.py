@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from shoal import registry
 from shoal.core import dates, numbers
+from shoal.core.analyses import Analysis
 from shoal.core.contracts import Algorithm, Attack, Builder, Engine, Metric, Model
 from shoal.core.files import STANDARD, files_at
 from shoal.core.parameters import example, parameters
@@ -220,6 +221,13 @@ class _Output(_Strict):
     sign: str | None = None
 
 
+class _Analysis(_Strict):
+    analysis: str
+    name: str | None = None
+    error: StrictFloat | StrictInt | None = None
+    overlap: StrictFloat | StrictInt | None = None
+
+
 class _Balance(_Strict):
     target: str | None = None
     sweep: list[str] = []
@@ -239,6 +247,7 @@ class _File(_Strict):
     policy: _Policy = Field(default_factory=_Policy)
     algorithm: dict[str, Any] | str = DEFAULT_ALGORITHM
     output: _Output = Field(default_factory=_Output)
+    analyses: list[_Analysis] = []
     balance: _Balance = Field(default_factory=_Balance)
     attacks: _Attacks | None = None
 
@@ -301,6 +310,7 @@ class Job:
     plot: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: Path | None = None
+    analyses: tuple[Analysis, ...] = ()
     sign: Path | None = None
     balance: BalanceJob = field(default_factory=BalanceJob)
     attack: bool = False
@@ -522,6 +532,7 @@ class Job:
                 "recoding": _text(self.recoding),
                 "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file), "sign": _text(self.sign),
             },
+            "analyses": [analysis.spelled() for analysis in self.analyses] or None,
             "balance": None if self.balance == BalanceJob() else {
                 "target": self.balance.target, "sweep": list(self.balance.sweep),
                 "utility": list(self.balance.utility), "privacy": list(self.balance.privacy),
@@ -603,6 +614,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
         recoding=resolved(file.output.recoding),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file), sign=resolved(file.output.sign),
+        analyses=tuple(Analysis.parsed(each.model_dump()) for each in file.analyses),
         balance=BalanceJob(
             target=file.balance.target, sweep=tuple(file.balance.sweep), utility=tuple(file.balance.utility),
             privacy=tuple(file.balance.privacy), seeds=file.balance.seeds,

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from shoal import job, registry
+from shoal.api.learning import DEFAULT, learner
 from shoal.api.opening import open_release
+from shoal.core.analyses import Analysis, all_parsed
+from shoal.core.classification import accuracies
 from shoal.core.columns import PublishedColumn, published_columns
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
+from shoal.core.files import received
 from shoal.core.finding import Finding, Findings
 from shoal.core.policy import Policy
 from shoal.core.reference import reference
 from shoal.core.release import Release
+from shoal.core.rule import Rule
 from shoal.diagnosis.exposure import exposure, linked
-from shoal.errors import NotDefined, PluginError
+from shoal.errors import NotDefined, ParameterError, PluginError
 
 
-def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | str, baselines: bool = True) -> Findings:
+def evaluate(
+    data: Dataset,
+    release: Release | str | Path,
+    *metrics: Metric | str,
+    analyses: Iterable[Analysis | str | Mapping[str, Any]] = (),
+    target: str | None = None,
+    learners: Iterable[Any] = (DEFAULT,),
+    held_out: Any = None,
+    baselines: bool = True,
+) -> Findings:
     """What a release lost (every metric unless some are named), the models of its policy, and the risk that is left.
 
     The release may be a file of any tool, as long as its values are raw values, labels of the hierarchies, or
@@ -30,7 +44,14 @@ def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | st
         data: the table that the release was made from.
         release: the release, or its file.
         metrics: what is measured, as metrics or as text such as `"utility-loss:minsup=0.1"`; everything by default.
-        baselines: whether each metric is also told of the table as it is, and of one with everything hidden.
+        analyses: counts, sums, means and regressions that must survive, such as `"mean(hours) where age >= 40"` or
+            `"linear(hours ~ age + sex)"`; they come first.
+        target: a column that classifiers predict.
+        learners: the classifiers: `"decision-stump"` (the default), `"c45"`, `"naive-bayes"`, a path such as
+            `"sklearn.svm.SVC"`, or a classifier as scikit-learn has them.
+        held_out: records that the release was not made from, as a path, a frame or a dataset with the same columns:
+            what is learned from the release is tested on them, recoded in the same way.
+        baselines: whether each figure is also told of the table as it is, and of one with everything hidden.
 
     Example:
         >>> import shoal
@@ -38,15 +59,28 @@ def evaluate(data: Dataset, release: Release | str | Path, *metrics: Metric | st
         >>> found = shoal.evaluate(data, shoal.anonymize(data, shoal.KAnonymity(k=5)), "gcp")
         >>> 0 < found["gcp"].value < 0.1
         True
+        >>> found = shoal.evaluate(data, "release.csv", "gcp", analyses=["count where age >= 40"])  # doctest: +SKIP
     """
+    wanted = all_parsed(analyses)
+    for analysis in wanted:
+        analysis.columns(data.schema.names)
+    taught = [learner(each) for each in ([learners] if isinstance(learners, str) else learners)]
+    if held_out is not None and target is None:
+        raise ParameterError("held-out records are for classifiers: name the column that they predict as target")
     opened = release if isinstance(release, Release) else open_release(release, data)
     chosen, broken = ([job.plugin("metrics", metric) for metric in metrics], []) if metrics else every("metrics")
     left_out = Finding(name="suppressed", value=opened.suppressed, how="records that were left out", unit="records")
     kept = opened.verify(opened.policy, as_far_as_known=True) if opened.policy else Findings((left_out,))
     beside = references(data, opened.policy) if baselines else {}
     scores = [*(_between(metric, data, opened, beside) for metric in chosen), *broken]
+    asked = [_analysed(analysis, data, opened, baselines) for analysis in wanted]
+    if target is not None:
+        others = None if held_out is None else _read_likewise(opened, held_out)
+        for name, chosen_learner in taught:
+            asked += accuracies(data, opened, target, chosen_learner, name, others)
     named = {finding.name for finding in (*kept, *scores)}
-    return Findings((*scores, *kept, *(finding for finding in _risk(opened) if finding.name not in named)))
+    risk = (finding for finding in _risk(opened) if finding.name not in named)
+    return Findings((*asked, *scores, *kept, *risk))
 
 
 def columns(data: Dataset, release: Release | str | Path) -> tuple[PublishedColumn, ...]:
@@ -95,6 +129,24 @@ def _between(metric: Metric, data: Dataset, release: Release, beside: Mapping[st
         return found
     others = {name: scored(metric, data, other).value for name, other in beside.items()}
     return replace(found, baselines={name: value for name, value in others.items() if value is not None})
+
+
+def _analysed(analysis: Analysis, data: Dataset, release: Release, baselines: bool) -> Finding:
+    """How an analysis survived, and how it does in the table itself and where everything is hidden."""
+    found = analysis.measured(data, release)
+    if not baselines:
+        return found
+    others = references(data, None, analysis.columns(data.schema.names))
+    return replace(found, baselines={name: analysis.measured(data, other).value for name, other in others.items()})
+
+
+def _read_likewise(release: Release, held_out: Any) -> Dataset:
+    """Held-out records, with the roles and the hierarchies of a release."""
+    if isinstance(held_out, Dataset):
+        held_out = held_out.table.source
+    else:
+        held_out = release.engine.open(received(held_out), delimiter=None, encoding=None, missing=())
+    return Rule.shown_by(release).read(held_out, release.engine)
 
 
 def scored(metric: Metric, data: Dataset, release: Release) -> Finding:

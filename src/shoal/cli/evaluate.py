@@ -2,45 +2,120 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli import journal, options, output
 
+if TYPE_CHECKING:
+    from shoal.core.finding import Finding, Findings
+    from shoal.job import Job
 
-def run(
-    table: options.Compared,
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What the release is to be good for."""
+
     metrics: Annotated[
-        str | None, typer.Option("--metrics", help="Only these measures: NAME or NAME:key=value, separated by commas.")
-    ] = None,
-    everything: options.All = False,
-    as_json: options.Json = False,
-) -> None:
-    """Measure what a release lost against the table that it was made from, and the risk that is left.
+        str | None,
+        typer.Option(
+            "--metrics", help='Only these measures, NAME or NAME:key=value, separated by commas: "gcp,utility-loss".',
+            autocompletion=options.names_of("metrics"),
+        ),
+    ] = None  # fmt: skip
+    analyses: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--analysis",
+            help="A count, sum, mean or regression that must survive: 'mean(hours) where age >= 40', "
+            "'linear(hours ~ age + sex)'; repeatable. A job file may have some, too.",
+        ),
+    ] = None
+    target: Annotated[
+        str | None, typer.Option("--target", help="The column that classifiers trained on the release predict.")
+    ] = None
+    learners: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--learner",
+            help="decision-stump, c45, naive-bayes, or one of scikit-learn such as sklearn.svm.SVC; repeatable.",
+        ),
+    ] = None
+    held_out: Annotated[
+        Path | None,
+        typer.Option("--held-out", help="Records that the release was not made from, to test classifiers on."),
+    ] = None
 
-    Roles come from the release's manifest when there is one and none are given.
+    def given(self, made: Job) -> dict[str, Any]:
+        """What `evaluate` is told beside the metrics."""
+        from shoal.api.learning import DEFAULT
+        from shoal.errors import ParameterError
+
+        if self.learners and self.target is None:
+            raise ParameterError("name the column that learners predict with --target")
+        return {
+            "analyses": [*made.analyses, *(self.analyses or ())], "target": self.target,
+            "learners": self.learners or [DEFAULT], "held_out": self.held_out,
+        }  # fmt: skip
+
+
+def run(table: options.Compared, asked: Asked, everything: options.All = False, as_json: options.Json = False) -> None:
+    """Measure what a release lost and what it is still good for, against the table that it was made from, and the risk
+    that is left.
+
+    Roles come from the release's manifest when there is one and none are given. Beside each figure stand that of the
+    table itself and that of a table with everything hidden. The exit code is 1 when an analysis of the job file does
+    not survive.
     """
     from shoal import api
-    from shoal.core.sentences import released
+    from shoal.core.sentences import evaluated
 
     made = table.made()
     assert made.output is not None
+    given = asked.given(made)
     data = made.read()
     output.tell(data.notes)
     release = api.open_release(made.output, data)
-    findings = api.evaluate(data, release, *options.listed(metrics))
+    findings = api.evaluate(data, release, *options.listed(asked.metrics), **given)
     columns = api.columns(data, release)
-    summary = released(findings, columns, release.records, release.published.records)
+    wanted = _wanted(findings, given)
+    summary = evaluated(findings, columns, release.records, release.published.records, wanted)
     journal.note(summary=summary)
     if as_json:
         described = [column.as_dict() for column in columns]
         found = {"summary": summary, "findings": findings.as_dict(), "columns": described, "records": data.records}
         output.emit("evaluate", found)
-        return
-    output.say(summary, style="bold")
-    output.show_columns(columns)
-    if everything or metrics:
-        output.show_findings(findings)
     else:
-        output.say("Every measure of what was lost and of the risk that is left: --all", style="dim")
+        output.say(summary, style="bold")
+        output.show_columns(columns)
+        _show(findings, wanted, everything or asked.metrics is not None)
+    output.answer(all(finding.holds is not False for finding in wanted))
+
+
+def _wanted(findings: Findings, given: dict[str, Any]) -> list[Finding]:
+    """What the user asked about by name: the analyses and the classifiers, which come first."""
+    from shoal.core.analyses import all_parsed
+
+    titles = {analysis.title for analysis in all_parsed(given["analyses"])}
+    return [each for each in findings if each.name in titles or (given["target"] and each.name.startswith("accuracy-"))]
+
+
+def _show(findings: Findings, wanted: list[Finding], everything: bool) -> None:
+    if wanted:
+        output.show_findings(wanted, title="What was asked", explained=everything)
+        for finding in wanted if not everything else ():
+            if finding.value is None:
+                output.say(f"{finding.title}: {finding.how}")
+    if everything:
+        output.show_findings([finding for finding in findings if finding not in wanted])
+        return
+    from shoal import registry
+
+    names = [name for name in registry.names("metrics") if not getattr(registry.find("metrics", name), "quick", True)]
+    usable = [finding for finding in findings if finding.name in names and finding.value is not None]
+    if usable:
+        output.show_findings(usable, title="What a recipient still finds, from 0 (all of it)", explained=False)
+    output.say("Every measure of what was lost and of the risk that is left: --all", style="dim")

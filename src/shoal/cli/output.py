@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Of the JSON that commands print; `shoal schema` tells what is in it."""
-BASELINES = {"original": "of the table", "hidden": "all hidden"}
+BASELINES = {"original": "original", "hidden": "all hidden", "majority": "majority"}
 """What stands beside a figure, and the heading that it has."""
 
 
@@ -98,8 +98,8 @@ def show_columns(columns: Sequence[PublishedColumn]) -> None:
         say(f"{heading[0].upper()}{heading[1:]}: {', '.join(names)}")
 
 
-def show_findings(findings: Iterable[Finding], *, title: str = "") -> None:
-    """Findings with their units, what they were held against, and how they are computed."""
+def show_findings(findings: Iterable[Finding], *, title: str = "", explained: bool = True) -> None:
+    """Findings with their units, what they were held against, and how they are computed unless that is left out."""
     from rich.text import Text
 
     verdicts = {True: Text("yes", style="green"), False: Text("no", style="red"), None: Text()}
@@ -107,7 +107,8 @@ def show_findings(findings: Iterable[Finding], *, title: str = "") -> None:
     held = any(each.bound is not None or each.holds is not None for each in findings)
     beside = [name for name in BASELINES if any(name in each.baselines for each in findings)]
     headings = (
-        "finding", "value", *(BASELINES[name] for name in beside), *(("bound", "holds") if held else ()), "how"
+        "finding", "value", *(BASELINES[name] for name in beside), *(("bound", "holds") if held else ()),
+        *(("how",) if explained else ()),
     )  # fmt: skip
     rows = [
         (
@@ -115,7 +116,7 @@ def show_findings(findings: Iterable[Finding], *, title: str = "") -> None:
             each.words,
             *(each.bare(each.baselines.get(name)) for name in beside),
             *((each.bare(each.bound), verdicts[each.holds]) if held else ()),
-            Text(printable(each.how), "dim"),
+            *((Text(printable(each.how), "dim"),) if explained else ()),
         )
         for each in findings
     ]

@@ -30,9 +30,10 @@ SHAPES: dict[Shape, str] = {
 class PublishedColumn:
     """What is published of a column.
 
-    `lost` is the share of its detail that is gone, left-out records included; None where the form of the release does
-    not tell. Of the published cells a share is `exact` and another `hidden` altogether; the rest is less precise.
-    `lowest` and `highest` are the levels of the hierarchy, of `height`, that cells are published at.
+    `lost` is the share of its detail that is gone, left-out records included: all of a column that is not published;
+    None where the form of the release does not tell. Of the published cells a share is `exact` and another `hidden`
+    altogether; the rest is less precise. `lowest` and `highest` are the levels of the hierarchy, of `height`, that
+    cells are published at.
     """
 
     name: str
@@ -112,9 +113,11 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[PublishedColu
         elif what == "cell" and cells is not None:
             found.append(_generalized(release, column, cells, lost[column.name]))
             continue
-        exact = 0.0 if shape == "raw" else None
+        without = {"raw": release.suppressed / max(release.records, 1), "dropped": 1.0}
         found.append(
-            PublishedColumn(name=column.name, role=column.role, shape=shape, lost=lost.get(column.name, exact))
+            PublishedColumn(
+                name=column.name, role=column.role, shape=shape, lost=lost.get(column.name, without.get(shape))
+            )
         )
     return tuple(found)
 

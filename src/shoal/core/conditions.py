@@ -168,6 +168,8 @@ class Labels:
     def present(self) -> float:
         """The share of the records with a value, among those whose label tells."""
         told = ~self.unknown
+        if not told.any():
+            return 1.0
         return float(self.weights[told & ~self.absent].sum() / max(self.weights[told].sum(), 1))
 
     @property
@@ -179,15 +181,26 @@ class Labels:
     def _spans(self) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         low, high, half = self._ends.T
         known = ~np.isnan(low)
-        if not known.any():
+        if not known.any() and not self.numeric:
             raise ParameterError(f"column {self.column!r} has no numbers; compare it with texts")
         strange = ~known & ~self.absent & ~self.unknown
         low, high = low.copy(), high.copy()
         if strange.any():
             for place in np.flatnonzero(strange).tolist():
                 low[place], high[place] = self._node(self.texts[place])
-        low[self.unknown], high[self.unknown] = low[known].min(), high[known].max()
+        shown = ~np.isnan(low)
+        if shown.any():
+            low[self.unknown], high[self.unknown] = low[shown].min(), high[shown].max()
+        elif self.hierarchy is not None and self.hierarchy.values is not None:  # all is hidden: any value there is
+            first, last = (quantity(self.hierarchy.labels[0][at]) for at in (int(self.hierarchy.missing), -1))
+            low[self.unknown], high[self.unknown] = first, last
         return low, high, half.astype(np.bool_)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the column has numbers, shown or known by its hierarchy."""
+        tree = self.hierarchy
+        return not np.isnan(self._ends[:, 0]).all() if tree is None else tree.values is not None and tree.ordered
 
     def _node(self, label: str | None) -> tuple[float, float]:
         """The numbers under a node of the hierarchy."""
@@ -259,6 +272,8 @@ class Labels:
         if hidden.any():
             told = ~hidden
             share = float((chance * self.weights)[told].sum() / max(self.weights[told].sum(), 1))
+            if not told.any() and self.hierarchy is not None:  # all is hidden: any value there is
+                share = sum(str(leaf) in values for leaf in self.hierarchy.labels[0]) / self.hierarchy.size
             chance[hidden], possible[hidden] = share, True
         return Meaning(chance, sure, possible)
 

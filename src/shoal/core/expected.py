@@ -146,6 +146,26 @@ class Expected:
             found = (tables[0] / np.maximum(self.sizes, 1)[:, None]).T @ tables[1]
         return found / max(self.records, 1.0)
 
+    def drawn(self, count: int, seed: int) -> dict[str, Codes]:
+        """Records that a recipient could have to do with, as the leaf of each in each column: evenly spaced ones, with
+        one of the values that a cell may stand for; where columns stand apart, each of a random record of the group."""
+        generator = np.random.default_rng(seed)
+        places = (np.arange(count) + 0.5) * self.records / count
+        groups = np.minimum(np.searchsorted(np.cumsum(self.sizes), places, side="right"), len(self.sizes) - 1)
+        found = {}
+        for part in self.parts:
+            order = np.argsort(part.groups, kind="stable")
+            reached = np.append(0.0, np.cumsum(part.weights[order]))
+            if len(self.parts) > 1:
+                starts = np.searchsorted(part.groups[order], np.arange(len(self.sizes) + 1))
+                first, last = reached[starts[groups]], reached[starts[groups + 1]]
+                places = first + generator.random(count) * (last - first)
+            rows = order[np.clip(np.searchsorted(reached, places, side="right") - 1, 0, len(order) - 1)]
+            for at, name in enumerate(part.columns):
+                low, high = part.low[at][rows], part.high[at][rows]
+                found[name] = (low + generator.random(count) * (high - low + 1)).astype(np.int32)
+        return found
+
     def _holding(self, name: str) -> tuple[Rows, int]:
         return next((part, part.columns.index(name)) for part in self.parts if name in part.columns)
 

@@ -137,6 +137,52 @@ def folds(labels: Ints, count: int = 10, seed: int = 1) -> Iterator[tuple[Ints, 
         yield np.concatenate([dealt[:first], dealt[last:]]), dealt[first:last]
 
 
+def person_folds(labels: Ints, people: NDArray[Any], count: int = 10, seed: int = 1) -> Iterator[tuple[Ints, Ints]]:
+    """Training and test records of each fold, dealt by people: nobody has records in both. A person counts for the
+    class of the first record."""
+    persons, firsts, whose = np.unique(people, return_index=True, return_inverse=True)
+    if len(persons) < count:
+        raise InputError(f"{len(persons)} people are too few for {count} folds")
+    for _, test in folds(labels[firsts], count, seed):
+        asked = np.isin(whose, test)
+        yield np.flatnonzero(~asked), np.flatnonzero(asked)
+
+
+class Estimated(Learner):
+    """A classifier of scikit-learn as a learner of tables with names: each name is a column of its own that is 0 or 1,
+    numbers count from their mean in standard deviations, and a missing one is the mean. What the classifier draws at
+    random follows from the seed 1."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def learn(self, examples: Examples) -> None:
+        from sklearn.base import clone
+
+        self._examples = examples
+        present = [column[~np.isnan(column)] for column in examples.rows.T]
+        self._scales = [(float(each.mean()), float(each.std()) or 1.0) if len(each) else (0.0, 1.0) for each in present]
+        self._model = clone(self.estimator)
+        if self._model.get_params().get("random_state", 0) is None:
+            self._model.set_params(random_state=1)
+        self._model.fit(self._matrix(examples.rows), examples.labels)
+
+    def shares(self, rows: Floats) -> Floats:
+        told = self._model.predict(self._matrix(rows))
+        found = np.zeros((len(rows), len(self._examples.classes)))
+        found[np.arange(len(rows)), told] = 1.0
+        return found
+
+    def _matrix(self, rows: Floats) -> Floats:
+        columns = []
+        for attribute, column, (mean, spread) in zip(self._examples.attributes, rows.T, self._scales, strict=True):
+            if attribute.values is None:
+                columns.append(np.nan_to_num((column - mean) / spread)[:, None])
+            else:
+                columns.append((column[:, None] == np.arange(len(attribute.values))).astype(np.float64))
+        return np.hstack(columns)
+
+
 def cross_validated(learner: Learner, table: Any, target: Any, *, count: int = 10, seed: int = 1) -> float:
     """The share of the records whose class is predicted when they are left out, fold by fold, as WEKA counts it."""
     attributes, rows = attributes_of(table)

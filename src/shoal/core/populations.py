@@ -43,9 +43,9 @@ def populations(
     # Columns with many values first: without them, tables are small.
     ordered = sorted(attributes, key=lambda name: -sizes[name])
     nodes = {name: conditions_of(truth.trees[name]) for name in ordered}
-    tables = [_Table.of(each, ordered, counted) for each in (truth, estimate)]
+    tables = [Table.of(each, ordered, counted) for each in (truth, estimate)]
 
-    def walk(at: int, before: _Table, after: _Table, met: tuple[Condition, ...]) -> Iterator[Population]:
+    def walk(at: int, before: Table, after: Table, met: tuple[Condition, ...]) -> Iterator[Population]:
         if at == len(ordered):
             return
         run.check()
@@ -108,17 +108,18 @@ class _Part:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
-    """Parts over the same groups, and the distinct ranges of each column."""
+class Table:
+    """The records of a table that meet some conditions, in parts over the same groups, with the distinct ranges of each
+    column that is not done with."""
 
     parts: tuple[_Part, ...]
     ranges: Mapping[str, tuple[Codes, Codes]]
     sizes: Floats
-    counted: str
-    values: int
+    counted: str | None = None
+    values: int = 0
 
     @classmethod
-    def of(cls, table: Expected, attributes: Sequence[str], counted: str) -> _Table:
+    def of(cls, table: Expected, attributes: Sequence[str], counted: str | None = None) -> Table:
         parts, ranges = [], {}
         for rows in table.parts:
             names = [name for name in rows.columns if name in (*attributes, counted)]
@@ -130,7 +131,7 @@ class _Table:
                 parts.append(part._merged({name: ranges[name][0] for name in names}, len(table.sizes)))
         return cls(
             tuple(parts), {name: found[0] for name, found in ranges.items()}, table.sizes, counted,
-            table.trees[counted].size,
+            0 if counted is None else table.trees[counted].size,
         )  # fmt: skip
 
     @staticmethod
@@ -153,7 +154,7 @@ class _Table:
         np.add.at(found, self.ranges[name][0], counts)
         return found
 
-    def where(self, name: str, low: int, high: int) -> _Table:
+    def where(self, name: str, low: int, high: int) -> Table:
         """The records whose value lies between two leaves; the column is done with."""
         at, part = self._holding(name)
         first, last = self.ranges[name]
@@ -161,15 +162,23 @@ class _Table:
         kept = part.chosen(inside[part.codes[part.columns.index(name)]])
         return self._with(at, kept.without(name, self.ranges, len(self.sizes)))
 
-    def without(self, name: str) -> _Table:
+    def without(self, name: str) -> Table:
         at, part = self._holding(name)
         return self._with(at, part.without(name, self.ranges, len(self.sizes)))
 
-    def _with(self, at: int, part: _Part) -> _Table:
+    def _with(self, at: int, part: _Part) -> Table:
         return replace(self, parts=(*self.parts[:at], part, *self.parts[at + 1 :]))
+
+    def total(self) -> float:
+        """How many records are left."""
+        met = self.sizes.copy()
+        for part in self.parts:
+            met *= np.bincount(part.groups, weights=part.weights, minlength=len(met)) / np.maximum(self.sizes, 1)
+        return float(met.sum())
 
     def histogram(self) -> Floats:
         """How many of the records have each leaf of the column that is counted."""
+        assert self.counted is not None
         at, part = self._holding(self.counted)
         weights = part.weights
         if len(self.parts) > 1:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
 from shoal.core.conditions import Condition, Labels, where
@@ -20,25 +21,29 @@ from shoal.core.release import Release
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 
 Conditions = Mapping[str, Any] | Iterable[str]
+MOST_ROWS = 50_000_000
+"""Rows that are put together from several tables."""
 
 
 def of_dataset(data: Dataset, measure: Measure, column: str | None, conditions: Conditions) -> Estimate:
     """The truth about a table."""
     wanted, names = _checked(measure, column, conditions, data.schema.names)
+    parts = [_table_part(data, names)] if names else []
+    found = estimate(parts, np.array([data.records]), measure, column, wanted)
+    return replace(found, records=data.records, how=found.how or "counted in the table itself")
+
+
+def _table_part(data: Dataset, names: Sequence[str]) -> Part:
+    """The rows of a table as far as they are about some columns."""
     known = data.knowing(names)
-    rows = known.table.group(names, ()) if names else None
+    rows = known.table.group(names, ())
     labels = {}
     for place, name in enumerate(names):
         hierarchy = known.schema[name].hierarchy
-        assert hierarchy is not None and rows is not None
+        assert hierarchy is not None
         weights = np.bincount(rows.keys[place], weights=rows.sizes, minlength=hierarchy.size)
-        labels[name] = Labels(name, hierarchy.labels[0].tolist(), weights, exact=True)
-    parts = []
-    if rows is not None:
-        codes = dict(zip(names, rows.keys, strict=True))
-        parts = [Part(np.zeros(len(rows), np.int32), rows.sizes, codes, labels)]
-    found = estimate(parts, np.array([data.records]), measure, column, wanted)
-    return replace(found, records=data.records, how=found.how or "counted in the table itself")
+        labels[name] = Labels(name, hierarchy.labels[0].tolist(), weights, exact=True, hierarchy=hierarchy)
+    return Part(np.zeros(len(rows), np.int32), rows.sizes, dict(zip(names, rows.keys, strict=True)), labels)
 
 
 def of_release(
@@ -52,6 +57,26 @@ def of_release(
     view = release.view
     sets = view.linked()
     wanted, names = _checked(measure, column, conditions, [name for each in sets for name in each.columns])
+    parts, sizes = _parts(release, names, hierarchies)
+    found = replace(
+        estimate(parts, sizes, measure, column, wanted),
+        records=release.published.records, left_out=release.suppressed,
+    )  # fmt: skip
+    means = [name for name in names if release.spellings.get(name) == "means"]
+    if not view.truthful or means:
+        why = (
+            f"column {means[0]!r} is published as means of classes" if means else "the values are perturbed"
+        ) + ": nothing is certain, and the error is not known"
+        return replace(found, error=None, low=None, high=None, how=why)
+    how = "records that meet the conditions, cells that stand for several values in proportion"
+    if len(parts) > 1:
+        how = "within each group, every way to put its rows together is as likely as any other"
+    return replace(found, how=found.how or how)
+
+
+def _parts(release: Release, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> tuple[list[Part], Counts]:
+    """The published rows as far as they are about some columns, and how many records each group has."""
+    sets = release.view.linked()
     concerned = [each for each in sets if set(each.columns) & set(names)]
     shared = [name for name in names if sum(name in each.columns for each in sets) > 1]
     if shared:
@@ -64,20 +89,43 @@ def of_release(
         _part(release, each, [name for name in each.columns if name in names], grouped, hierarchies)
         for each in concerned
     ]
-    found = replace(
-        estimate(parts, sizes, measure, column, wanted),
-        records=release.published.records, left_out=release.suppressed,
-    )  # fmt: skip
-    means = [name for name in names if release.spellings.get(name) == "means"]
-    if not view.truthful or means:
-        why = (
-            f"column {means[0]!r} is published as means of classes" if means else "the values are perturbed"
-        ) + ": nothing is certain, and the error is not known"
-        return replace(found, error=None, low=None, high=None, how=why)
-    how = "records that meet the conditions, cells that stand for several values in proportion"
-    if len(concerned) > 1:
-        how = "within each group, every way to put its rows together is as likely as any other"
-    return replace(found, how=found.how or how)
+    return parts, sizes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Told:
+    """Rows of columns, and how many records each counts: where columns stand apart, every way to put the rows of a
+    group together counts as likely as any other."""
+
+    weights: NDArray[np.float64]
+    codes: Mapping[str, Codes]
+    labels: Mapping[str, Labels]
+
+
+def rows_of_dataset(data: Dataset, names: Sequence[str]) -> Told:
+    """The rows of a table, as far as they are about some columns."""
+    part = _table_part(data, names)
+    return Told(part.weights.astype(np.float64), part.codes, part.labels)
+
+
+def rows_of_release(release: Release, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> Told:
+    """The rows that a recipient has to expect, as far as they are about some columns."""
+    (first, *others), sizes = _parts(release, names, hierarchies)
+    weights, groups, codes, labels = first.weights.astype(np.float64), first.groups, dict(first.codes), first.labels
+    for other in others:
+        order = np.argsort(other.groups, kind="stable")
+        starts = np.searchsorted(other.groups[order], np.arange(len(sizes) + 1))
+        widths = np.diff(starts)[groups]
+        if int(widths.sum()) > MOST_ROWS:
+            raise NotDefined("the groups of the release are too large to put the rows of its tables together")
+        here = np.repeat(np.arange(len(groups)), widths)
+        firsts = np.repeat(starts[groups] - np.cumsum(widths) + widths, widths)
+        there = order[firsts + np.arange(len(here))]
+        weights = weights[here] * other.weights[there] / np.maximum(sizes, 1)[groups[here]]
+        codes = {name: each[here] for name, each in codes.items()}
+        codes |= {name: each[there] for name, each in other.codes.items()}
+        groups, labels = groups[here], {**labels, **other.labels}
+    return Told(weights, codes, labels)
 
 
 def _checked(

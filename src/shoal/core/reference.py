@@ -72,20 +72,20 @@ class CountedTable:
 
 
 def reference(data: Dataset, form: Form, policy: Policy | None, *, hidden: bool, names: Sequence[str] = ()) -> Release:
-    """A release of a table with its quasi-identifiers as they are, or all hidden; other columns are as they are, the
-    sensitive ones and those that are named. It exists only as counts and cannot be written. The policy is what others
-    are measured by, not one that it satisfies."""
-    chosen = tuple(dict.fromkeys((*data.schema.quasi, *data.schema.sensitive, *names)))
+    """A release of some columns of a table, by default those with a role, with the quasi-identifiers as they are or all
+    hidden, and others as they are. It exists only as counts and cannot be written. The policy is what others are
+    measured by, not one that it satisfies."""
+    chosen = tuple(names) or (*data.schema.quasi, *data.schema.sensitive)
     known = data.knowing(chosen)
     rows = known.table.group(chosen, ())
     schema = _without_people(known.schema, chosen)
     trees = dict(zip(chosen, rows.hierarchies, strict=True))
-    levels = tuple(trees[name].height if hidden else 0 for name in schema.quasi)
     summary = data.summary
+    levels = tuple(tree.height if hidden else 0 for tree in summary.hierarchies)
     recoding = Recoding.at_levels(summary, levels, np.zeros(len(summary), np.bool_))
     columns, texts, books = {}, {}, {}
     for name, keys in zip(chosen, rows.keys, strict=True):
-        level = levels[schema.quasi.index(name)] if name in schema.quasi else 0
+        level = trees[name].height if hidden and name in schema.quasi else 0
         nodes = trees[name].codes[level][keys]
         shown = trees[name].labels[level]
         columns[name], texts[name] = _positions(nodes, shown)

@@ -267,7 +267,7 @@ class Release:
         through the hierarchies.
         """
         if self.recoding is None or self.recoding.plan is None:
-            books = tuple(self._understood(name) for name in people.attributes)
+            books = tuple(self.understood(name) for name in people.attributes)
             return spread(books, people.keys)
         plan = self.recoding.plan
         chosen = np.flatnonzero(plan.published)
@@ -333,7 +333,8 @@ class Release:
             raise unknown_values(name, leaves.count(None))
         return np.array(leaves, np.int32)
 
-    def _understood(self, name: str) -> Codebook:
+    def understood(self, name: str) -> Codebook:
+        """What the published labels of a column stand for, by its hierarchy."""
         book = Codebook.parsed(self.hierarchy_of(name), self.published.labels(name))
         if isinstance(book, int):
             raise unknown_values(name, book)

@@ -65,6 +65,51 @@ class Rule:
             release.form, release.schema, replace(policy, seed=0), plan.codebooks, cells, recoding.levels, provenance
         )
 
+    @classmethod
+    def shown_by(cls, release: Release) -> Rule:
+        """The rule that a release shows, also one that was read from a file. It has no policy to keep: it is for
+        reading other records as the release would show them, not for publishing them."""
+        if release.recoding is not None and release.recoding.plan is not None:
+            plan = release.recoding.plan
+            books, cells = plan.codebooks, np.ascontiguousarray(plan.cells[:, plan.published])
+        else:
+            people = release.view.people()
+            release.view.cells()  # refused by a form whose cells are no ranges
+            books, cells = tuple(release.understood(name) for name in people.attributes), people.keys
+        return cls(release.form, release.schema, Policy(models=()), books, cells)
+
+    def labels(self, data: Dataset, keys: Codes) -> tuple[Any, ...]:
+        """What tuples of other records would be published as, column by column: as the narrowest class that holds them,
+        or where none does, each value as the narrowest that is published of it; else as missing."""
+        books, classes = self._placed(data, keys)
+        found = []
+        for book, codes, cells in zip(books, keys, self.cells, strict=True):
+            alone = _narrowest(codes[None], (book,), np.unique(cells)[None], [int(codes.max(initial=0)) + 2])
+            entry = np.where(classes >= 0, cells[classes], np.unique(cells)[alone])
+            labels = np.array([*book.labels, None], object)
+            found.append(labels[np.where((classes < 0) & (alone < 0), len(book), entry)])
+        return tuple(found)
+
+    def ranges(self, data: Dataset, keys: Codes) -> tuple[Codes, Codes]:
+        """The first and the last leaf that tuples of records would be published as, in the narrowest class that holds
+        them; negative where none does."""
+        books, classes = self._placed(data, keys)
+        entries = [cells[classes] for cells in self.cells]
+        low, high = (
+            np.stack([np.where(classes >= 0, ends, -1) for ends in each])
+            for each in zip(
+                *((book.low[at], book.high[at]) for book, at in zip(books, entries, strict=True)), strict=True
+            )
+        )
+        return low, high
+
+    def _placed(self, data: Dataset, keys: Codes) -> tuple[tuple[Codebook, ...], Codes]:
+        """The codebooks in the leaves of other records, and the narrowest class that holds each of some tuples."""
+        trees = data.summary.hierarchies
+        places = zip(self.codebooks, self.schema.quasi, trees, strict=True)
+        books = tuple(_moved(book, self.schema[name].hierarchy, tree) for book, name, tree in places)
+        return books, _narrowest(keys, books, self.cells, [tree.size for tree in trees])
+
     def applied(self, source: Source, engine: Engine, run: Run | None = None) -> Release:
         """New records, published by the rule and verified against its policy, on these records alone.
 
@@ -141,9 +186,7 @@ class Rule:
             assert found.plan is not None
             plan = found.plan
         else:
-            trees = zip(self.codebooks, self.schema.quasi, summary.hierarchies, strict=True)
-            books = tuple(_moved(book, self.schema[name].hierarchy, tree) for book, name, tree in trees)
-            classes = _narrowest(summary.keys, books, self.cells, [tree.size for tree in summary.hierarchies])
+            books, classes = self._placed(data, summary.keys)
             plan = Plan(summary.keys, classes, classes < 0, self.cells, books)
         withheld = plan.withheld | self._breaking(data, plan)
         if int(summary.sizes[withheld].sum()) <= self.policy.budget(data.records):

@@ -72,6 +72,39 @@ def released(findings: Findings, columns: Sequence[PublishedColumn], records: in
     return "; ".join(parts) + "."
 
 
+def evaluated(
+    findings: Findings, columns: Sequence[PublishedColumn], records: int, published: int, wanted: Sequence[Finding]
+) -> str:
+    """What a release is, and how what was asked about came out.
+
+    Example:
+        >>> lost = Finding(name="count where age >= 40", value=0.2, bound=0.05, holds=False, unit="share")
+        >>> evaluated(Findings(()), [], 100, 98, [lost])
+        '98 records; 2 records left out (2 %). 1 of 1 analyses does not survive: count where age >= 40.'
+    """
+    first = released(findings, columns, records, published)
+    judged = [finding for finding in wanted if finding.holds is not None]
+    failed = [printable(finding.name) for finding in judged if not finding.holds]
+    parts = [first]
+    if judged and not failed:
+        parts.append(
+            f"All {counted(len(judged), 'analyses')} survive." if len(judged) > 1 else "The analysis survives."
+        )
+    elif failed:
+        verb = "does" if len(failed) == 1 else "do"
+        parts.append(f"{len(failed)} of {len(judged)} analyses {verb} not survive: {enumerated(failed)}.")
+    tests = [finding for finding in wanted if finding.name.startswith("accuracy-") and finding.value is not None]
+    best = max(tests, key=lambda each: (each.name.endswith("held-out"), float(each.value or 0)), default=None)
+    if best is not None:
+        beside = {name: percent(float(value)) for name, value in best.baselines.items() if value is not None}
+        parts.append(
+            f"A classifier that was trained on the release is right for {percent(float(best.value or 0))} of the "
+            f"records, one that was trained on the table for {beside['original']}, and the most frequent value for "
+            f"{beside['majority']}."
+        )
+    return " ".join(parts)
+
+
 def verified(findings: Findings) -> str:
     """Whether a release file is what its manifest says.
 

@@ -51,7 +51,8 @@ class Marginals(Metric):
     def score(self, dataset: Dataset, release: Release) -> Finding:
         found = self._expected(dataset, release) if release.view.truthful else self._changed(dataset, release)
         return Finding(
-            name="marginals", value=float(np.mean(list(found.values()))), unit="share", detail=found,
+            name="marginals", label="marginals: how far a column's distribution moved",
+            value=float(np.mean(list(found.values()))), unit="share", detail=found,
             how="share of the records by which the distributions of columns differ, on average (total variation)",
         )  # fmt: skip
 

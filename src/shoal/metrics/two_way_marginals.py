@@ -58,7 +58,8 @@ class TwoWayMarginals(Metric):
             chosen = bins[pair[0]], bins[pair[1]]
             detail[" and ".join(pair)] = total_variation(before.joint(pair, chosen), after.joint(pair, chosen))
         return Finding(
-            name="two-way-marginals", value=float(np.mean(list(detail.values()))), unit="share", detail=detail,
+            name="two-way-marginals", label="two-way-marginals: the same for two columns",
+            value=float(np.mean(list(detail.values()))), unit="share", detail=detail,
             how="share of the records by which the joint distributions of two columns differ (total variation), on "
             "average",
         )  # fmt: skip

@@ -68,7 +68,8 @@ class UtilityLoss(Metric):
                 raise NotDefined("no population is large enough; ask for a smaller share with minsup")
             detail[name], counts = float(found.mean()), len(found)
         return Finding(
-            name="utility-loss", value=float(np.mean(list(detail.values()))), unit="bits",
+            name="utility-loss", label="utility-loss: how wrong large populations look",
+            value=float(np.mean(list(detail.values()))), unit="bits",
             how=f"Li & Li: mean divergence between true and expected sensitive values in {counts:,} populations of at "
             f"least {self.minsup:.3g} of the records",
             detail=detail if len(detail) > 1 else {},

@@ -1,0 +1,84 @@
+"""Learners by name: Shoal's own by their files, and scikit-learn's classifiers by their paths."""
+
+from __future__ import annotations
+
+import inspect
+from ast import literal_eval
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import shoal
+from shoal.core.learning import Estimated, Learner
+from shoal.errors import MissingExtraError, ParameterError, alternatives
+from shoal.job import parse_spec
+
+DEFAULT = "decision-stump"
+
+
+def learner_names() -> list[str]:
+    """The learners that Shoal brings.
+
+    Example:
+        >>> learner_names()
+        ['c45', 'decision-stump', 'naive-bayes']
+    """
+    folder = Path(shoal.__file__).parent / "learners"
+    return sorted(path.stem.replace("_", "-") for path in folder.glob("[!_]*.py"))
+
+
+def learner(given: Any) -> tuple[str, Learner]:
+    """A learner with its name: from Shoal's (`c45`, `naive-bayes:…`), a classifier of scikit-learn by its path
+    (`sklearn.linear_model.LogisticRegression:C=0.1`), or an object that is one or the other.
+
+    Example:
+        >>> learner("c45:smallest=5")[1].smallest
+        5
+    """
+    if isinstance(given, Learner):
+        return type(given).__name__, given
+    if not isinstance(given, str):
+        if not (hasattr(given, "fit") and hasattr(given, "predict") and hasattr(given, "get_params")):
+            raise ParameterError(f"{type(given).__name__} is no learner; give a classifier as scikit-learn has them")
+        return type(given).__name__, Estimated(given)
+    name, values = parse_spec(given)
+    settings = {key: _value(value) for key, value in values.items()}
+    if name in learner_names():
+        module = import_module(f"shoal.learners.{name.replace('-', '_')}")
+        own = [each for _, each in inspect.getmembers(module, inspect.isclass) if each.__module__ == module.__name__]
+        made: Learner = _made(next(each for each in own if issubclass(each, Learner)), name, settings)
+        return name, made
+    if not name.startswith("sklearn."):
+        there = alternatives(name, learner_names(), "Shoal has")
+        raise ParameterError(
+            f"there is no such learner; {there}, or give a path such as sklearn.tree.DecisionTreeClassifier"
+        )
+    if find_spec("sklearn") is None:
+        raise MissingExtraError("a learner of scikit-learn", "learn")
+    path, _, wanted = name.rpartition(".")
+    try:
+        found = getattr(import_module(path), wanted)
+    except (ImportError, AttributeError):
+        raise ParameterError("scikit-learn has no such classifier; give its path, such as sklearn.svm.SVC") from None
+    from sklearn.base import is_classifier
+
+    estimator = _made(found, wanted, settings)
+    if not is_classifier(estimator):
+        raise ParameterError(f"{wanted} is no classifier")
+    return wanted, Estimated(estimator)
+
+
+def _made(kind: Any, name: str, settings: dict[str, Any]) -> Any:
+    try:
+        return kind(**settings)
+    except TypeError:
+        raise ParameterError(f"{name} has no such parameters") from None
+
+
+def _value(text: Any) -> Any:
+    """A number, yes or no as what it is, else text."""
+    try:
+        return literal_eval({"true": "True", "false": "False", "none": "None"}.get(text, text))
+    except (ValueError, SyntaxError):
+        return text

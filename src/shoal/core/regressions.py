@@ -1,0 +1,141 @@
+"""Regressions on weighted rows: linear and logistic, with standard errors, and how far confidence intervals overlap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from shoal.core.hierarchy import Floats
+from shoal.errors import NotDefined
+
+WIDTH = 1.959963984540054
+"""Standard errors from the estimate to the end of a 95 % confidence interval."""
+STEPS = 100
+TINY = 1e-9
+
+Method = Literal["linear", "logistic"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Coefficients, the intercept first, and their standard errors; not-a-number where the rows do not tell."""
+
+    coefficients: Floats
+    errors: Floats
+
+    @property
+    def intervals(self) -> tuple[Floats, Floats]:
+        return self.coefficients - WIDTH * self.errors, self.coefficients + WIDTH * self.errors
+
+
+def fitted(method: Method, terms: Floats, outcome: Floats, weights: Floats) -> Fit:
+    """The regression of an outcome on terms (rows by terms), each row counted as often as its weight says.
+
+    The outcome of a logistic regression may be a chance: then a row counts in proportion as both.
+
+    Example:
+        >>> found = fitted("linear", np.array([[0.0], [1], [2], [3]]), np.array([1.0, 3, 5, 7]), np.ones(4))
+        >>> found.coefficients.round(6).tolist()
+        [1.0, 2.0]
+    """
+    total = float(weights.sum())
+    if total <= 0:
+        raise NotDefined("no record has a value in each of the columns")
+    means = weights @ terms / total
+    spreads = np.sqrt(weights @ (terms - means) ** 2 / total)
+    scales = np.where(spreads > TINY * np.maximum(1.0, np.abs(means)), spreads, 1.0)
+    design = np.column_stack([np.ones(len(terms)), (terms - means) / scales])
+    if method == "linear":
+        moments = design.T @ (design * weights[:, None])
+        inverse = _inverse(moments)
+        found = inverse @ (design.T @ (weights * outcome))
+        left = float(weights @ (outcome - design @ found) ** 2)
+        free = total - len(found)
+        covariance = inverse * (left / free if free > 0 else np.nan)
+    else:
+        found, moments, inverse = _logistic(design, outcome, weights)
+        covariance = inverse
+    told = _told(moments, inverse)
+    back = np.diag(np.append(1.0, 1 / scales))
+    back[0, 1:] = -means / scales
+    coefficients, errors = back @ found, np.sqrt(np.maximum(np.diag(back @ covariance @ back.T), 0.0))
+    coefficients[~told], errors[~told] = np.nan, np.nan
+    return Fit(coefficients, errors)
+
+
+def _inverse(moments: Floats) -> Floats:
+    found: Floats = np.linalg.pinv(moments, rcond=TINY, hermitian=True).astype(np.float64)
+    return found
+
+
+def chances(terms: Floats, outcome: Floats, ridge: float = 1.0) -> Floats:
+    """How likely a logistic regression takes each row to have the outcome. Coefficients are held back by the `ridge`,
+    so that there is a solution also where terms tell one another or the outcome.
+
+    Example:
+        >>> chances(np.zeros((4, 1)), np.array([0.0, 0, 0, 1])).round(3).tolist()
+        [0.25, 0.25, 0.25, 0.25]
+    """
+    design = np.column_stack([np.ones(len(terms)), terms])
+    distinct, index, counts = np.unique(
+        np.column_stack([design, outcome]), axis=0, return_inverse=True, return_counts=True
+    )
+    rows, weights = distinct[:, :-1], counts.astype(np.float64)
+    found, _, _ = _logistic(rows, distinct[:, -1], weights, ridge)
+    told: Floats = 1 / (1 + np.exp(-(rows @ found)))
+    return told[index.ravel()]
+
+
+def _logistic(design: Floats, outcome: Floats, weights: Floats, ridge: float = 0.0) -> tuple[Floats, Floats, Floats]:
+    """Newton's method, halving steps that overshoot."""
+    found: Floats = np.zeros(design.shape[1])
+    held = np.append(0.0, np.full(len(found) - 1, ridge))
+
+    def likelihood_of(coefficients: Floats) -> float:
+        return _likelihood(design @ coefficients, outcome, weights) - float(held @ coefficients**2) / 2
+
+    likelihood = likelihood_of(found)
+    for _ in range(STEPS):
+        chance = 1 / (1 + np.exp(-np.clip(design @ found, -500, 500)))
+        moments = design.T @ (design * (weights * chance * (1 - chance))[:, None]) + np.diag(held)
+        inverse = _inverse(moments)
+        step = inverse @ (design.T @ (weights * (outcome - chance)) - held * found)
+        for _ in range(40):
+            better = likelihood_of(found + step)
+            if better >= likelihood - 1e-12 * abs(likelihood):
+                break
+            step = step / 2
+        found, gain, likelihood = found + step, better - likelihood, better
+        if np.abs(step).max() < 1e-8 or abs(gain) < 1e-12 * max(abs(likelihood), 1.0):
+            if not ridge and np.abs(found).max() > 15:
+                break
+            return found, moments, inverse
+    raise NotDefined(
+        "the columns tell the two outcomes apart completely, so that a logistic regression has no solution"
+    )
+
+
+def _likelihood(scores: Floats, outcome: Floats, weights: Floats) -> float:
+    return float(weights @ (outcome * scores - np.logaddexp(0.0, scores)))
+
+
+def _told(moments: Floats, inverse: Floats) -> np.ndarray:
+    """Which coefficients the rows determine."""
+    kept = inverse @ moments
+    found: np.ndarray = np.abs(kept - np.eye(len(kept))).max(axis=1) < 1e-6
+    found[0] = found.all()
+    return found
+
+
+def overlaps(one: Fit, other: Fit) -> Floats:
+    """How far the 95 % confidence intervals of each coefficient overlap: the shared part as a share of each interval,
+    the mean of both; 1 where they are the same, 0 where they are apart or one is not told (Karr et al., 2006)."""
+    (low, high), (low2, high2) = one.intervals, other.intervals
+    shared = np.maximum(np.minimum(high, high2) - np.maximum(low, low2), 0.0)
+    lengths = high - low, high2 - low2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = [np.where(length > 0, shared / length, (low == low2) & (high == high2)) for length in lengths]
+    found: Floats = np.nan_to_num((shares[0] + shares[1]) / 2).round(9)  # the same fit twice differs by rounding
+    return found
