@@ -196,7 +196,7 @@ def test_a_table_of_five_hundred_columns_is_shown(serving, tmp_path: Path) -> No
     file = tmp_path / "wide.csv"
     pl.DataFrame({f"answer_{place}": [place % 3, (place + 1) % 3, 2] * 20 for place in range(500)}).write_csv(file)
     page = serving(file)
-    page.facts("/exposed.json", panel="columns", seconds=120)
+    page.facts("/exposed.json", panel="exposure", seconds=120)
     told = page.facts("/exposed.json", panel="exposure", seconds=120)
     assert len(told["columns"]["rows"]) == 500 and told["exposure"]["state"] == "ready"
     page.session.change_column("answer_0", "history.role", role=Role.QUASI)
