@@ -97,6 +97,7 @@ def views_page() -> str:
 
 
 MADE_BY = {
+    "counterfeited": ("m-invariance", "frequency-l-diversity:l=2"),
     "generalized": ("mondrian", "k-anonymity:k=2"),
     "multisets": ("multiset", "k-anonymity:k=2"),
     "perturbed": ("rank-swapping",),

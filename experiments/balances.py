@@ -84,7 +84,7 @@ def report(name: str, found: Balance, paper: str) -> None:
     """The curves as a table and a picture, and where they meet in each sample."""
     rows = []
     for point in found.points:
-        cells = [point.share(each) for each in ("stump", PLAIN, COUNTED)]
+        cells = [point.share(each) for each in ("decision-stump", PLAIN, COUNTED)]
         shown = [f"{100 * each.mean:.1f} ({100 * each.least:.1f}–{100 * each.greatest:.1f})" for each in cells if each]
         rows.append([point.place["k"], *shown, f"{100 * (point.baseline or 0):.1f}"])
     told = [f"{paper}\n"]

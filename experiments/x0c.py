@@ -6,6 +6,6 @@ from experiments.x0b import QUASI
 if __name__ == "__main__":
     report(
         "x0c",
-        swept(3000, None, QUASI, range(2, 21, 2)),
+        swept(3000, None, QUASI, (5, 8, 10, 11, 12, 15, 20)),
         "**Thesis:** the curves cross between k = 10 and 11 at about 50 %.",
     )

@@ -7,7 +7,7 @@ import time
 import shoal
 from experiments.pages import FOLDER, filled, lines, tabled
 
-SIZES = (2, 3, 5, 10, 20, 30, 40, 50)
+SIZES = (2, 5, 10, 20, 30, 50)
 SHARES = (None, 0.1)
 
 

@@ -8,8 +8,10 @@ import time
 import shoal
 from experiments.pages import FOLDER, filled, lines, tabled
 
-NOTIONS = {"distinct-l": (2, 4, 6, 8, 10, 12), "frequency-l": (2, 3, 4, 5, 6), "entropy-l": (2, 3, 4, 5, 6)}
+NOTIONS = {"distinct-l": (2, 4, 8, 12), "frequency-l": (2, 3, 5), "entropy-l": (2, 3, 5)}
 ADULT, OCC = "Adult, occupation is sensitive", "60,000 invented people like OCC, occupation is sensitive"
+
+SHORT = {ADULT: "Adult", OCC: "like OCC"}
 
 
 def tables() -> dict[str, shoal.Dataset]:
@@ -24,6 +26,8 @@ def tables() -> dict[str, shoal.Dataset]:
 
 def main() -> None:
     rows, shown, border = [], [], ""
+    for notion in NOTIONS:  # compiles
+        shoal.ask(tables()[ADULT], notion=notion, l=20)
     for name in (ADULT, OCC):
         for notion, bounds in NOTIONS.items():
             for bound in bounds:
@@ -34,7 +38,7 @@ def main() -> None:
                 spent = time.process_time() - began
                 assert found.positive_border is not None and found.negative_border is not None
                 rows.append(
-                    [name.partition(",")[0], notion, bound, found.calls, f"{found.calls_levelwise:,}",
+                    [SHORT[name], notion, bound, found.calls, f"{found.calls_levelwise:,}",
                      f"{found.calls_brute:,}", len(found.positive_border), len(found.negative_border), f"{spent:.2f}"]
                 )  # fmt: skip
                 shown.append({"l": bound, "calls": found.calls, "notion": notion, "table": name})

@@ -72,9 +72,15 @@ def tables(rows: list[dict[str, object]], ends: dict[str, float]) -> str:
 def picture(rows: list[dict[str, object]], path: Path) -> None:
     """One curve a model, told apart by dashes and shapes, in black; each point has its parameter beside it."""
     library = altair()
-    shown = [row for row in rows if row["privacy"] is not None]
-    base = library.Chart(library.Data(values=shown)).encode(
-        x=library.X("utility:Q", title="utility loss in bits (mean over large populations)"),
+    shown: dict[tuple[object, ...], dict[str, object]] = {}
+    for row in rows:
+        if row["privacy"] is not None:
+            held = shown.setdefault((row["model"], row["privacy"], row["utility"]), {**row, "parameter": ""})
+            held["parameter"] = f"{held['parameter']}, {row['parameter']}".lstrip(", ")
+    base = library.Chart(library.Data(values=list(shown.values()))).encode(
+        x=library.X(
+            "utility:Q", title="utility loss in bits (mean over large populations)", scale={"domain": [-0.01, 0.14]}
+        ),
         y=library.Y("privacy:Q", title="privacy loss in bits (worst class)", scale={"domain": [0, 1]}),
     )
     lines = base.mark_line(color="black", strokeWidth=1).encode(
@@ -83,8 +89,12 @@ def picture(rows: list[dict[str, object]], path: Path) -> None:
     points = base.mark_point(color="black", size=50).encode(
         shape=library.Shape("model:N", sort=list(SWEEPS), title=None, legend={"orient": "top"})
     )
-    names = base.mark_text(align="left", dx=6, dy=-6, fontSize=9).encode(text="parameter:N")
-    save(library.layer(lines, points, names).properties(width=620, height=380), path)
+    below = library.datum.model == "k-anonymity"
+    names = [
+        base.mark_text(align="right", dx=-7, dy=9, fontSize=10).encode(text="parameter:N").transform_filter(below),
+        base.mark_text(align="left", dx=7, dy=-7, fontSize=10).encode(text="parameter:N").transform_filter(~below),
+    ]
+    save(library.layer(lines, points, *names).properties(width=620, height=380), path)
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ _VERBS = (
     "evaluate", "columns", "attack", "query", "balance", "verify", "verification_sql",
 )  # fmt: skip
 _OTHERS = {
-    "intervals": "core.intervals", "Anonymizer": "estimator", "C45": "learners.c45",
+    "intervals": "core.intervals", "Anonymizer": "estimator", "C45": "learners.c45", "Ledger": "ledger",
     "DecisionStump": "learners.decision_stump", "NaiveBayes": "learners.naive_bayes", "report": "reports",
     "Report": "reports",
 }  # fmt: skip

@@ -98,6 +98,14 @@ class VerificationError(ShoalError):
     exit_code = 3
 
 
+class DisclosureError(VerificationError):
+    """A release and earlier ones of the same people would together break what they promise. `breaches` says how."""
+
+    def __init__(self, message: str, breaches: Iterable[object] = ()) -> None:
+        super().__init__(message)
+        self.breaches = tuple(breaches)
+
+
 class Unshown(str):
     """The name of a column in a table whose header looks like a record: no error shows it, but its place."""
 

@@ -215,6 +215,7 @@ class _Output(_Strict):
     path: str | None = None
     manifest: str | None = None
     recoding: str | None = None
+    ledger: str | None = None
     plot: str | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: str | None = None
@@ -307,6 +308,7 @@ class Job:
     output: Path | None = None
     manifest: Path | None = None
     recoding: Path | None = None
+    ledger: Path | None = None
     plot: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: Path | None = None
@@ -379,7 +381,8 @@ class Job:
             names = [*self.named(Role.QUASI), *self.named(Role.SENSITIVE)]
             paths += [self.hierarchies / f"{name}{ending}" for name in names for ending in ENDINGS]
         tables = [] if self.input is None else files_at(self.input)
-        return [*paths, *tables, *(path for path in (self.file, self.key_file, self.sign) if path is not None)]
+        ledger = [] if self.ledger is None else [self.ledger, self.ledger.with_name(self.ledger.name + ".key")]
+        return [*paths, *tables, *ledger, *(path for path in (self.file, self.key_file, self.sign) if path is not None)]
 
     def reading(self) -> dict[str, Any]:
         """How the file of the table is read."""
@@ -464,7 +467,7 @@ class Job:
         for text in asked.sweep:
             name, values = parsed(text)
             swept.setdefault(name, []).extend(values)
-        if not swept:
+        if not swept and not self.analyses:
             raise ParameterError("name what to sweep, as in --sweep k=2..20, or sweep in the job's [balance]")
         definitions = {"utility": asked.utility, "privacy": asked.privacy}
         given: dict[str, Any] = {
@@ -472,7 +475,7 @@ class Job:
             **{name: chosen for name, chosen in definitions.items() if chosen},
         }  # fmt: skip
         return api.balance(
-            self.read(), *self.models, target=asked.target, seeds=asked.seeds, seed=self.seed,
+            self.read(), *self.models, target=asked.target, analyses=self.analyses, seeds=asked.seeds, seed=self.seed,
             objective=self.objective, rows_are_people=self.rows_are_people, allow_plain=self.allow_plain,
             workers=workers, state=state, run=run, **given,
         )  # fmt: skip
@@ -529,7 +532,7 @@ class Job:
             "algorithm": spelled(self.algorithm) if self.algorithm else None,
             "output": {
                 "path": _text(self.output), "manifest": _text(self.manifest), "plot": _text(self.plot),
-                "recoding": _text(self.recoding),
+                "recoding": _text(self.recoding), "ledger": _text(self.ledger),
                 "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file), "sign": _text(self.sign),
             },
             "analyses": [analysis.spelled() for analysis in self.analyses] or None,
@@ -612,7 +615,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         objective=None if file.policy.objective is None else plugin("metrics", file.policy.objective),
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
-        recoding=resolved(file.output.recoding),
+        recoding=resolved(file.output.recoding), ledger=resolved(file.output.ledger),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file), sign=resolved(file.output.sign),
         analyses=tuple(Analysis.parsed(each.model_dump()) for each in file.analyses),
         balance=BalanceJob(

@@ -129,6 +129,7 @@ class _Manifest(BaseModel):
     sensitive: dict[str, _Sensitive]
     strict: StrictBool = False
     people: _People | None = None
+    counterfeits: Count = 0
     hulls: dict[StrictStr, Literal["interval", "hierarchy"]] = {}
     signature: _Signature | None = None
     attacks: list[_Attack] = []
@@ -155,7 +156,8 @@ class _Manifest(BaseModel):
         sizes = {name: len(shape.population) for name, shape in self.sensitive.items()}
         if any(len(counts) != sizes.get(name) for name, counts in counted.items()):
             raise ValueError("its counts of people are not those of its sensitive attributes")
-        if any(sum(shape.population) not in (self.records, self.published) for shape in self.sensitive.values()):
+        totals = (self.records, self.published + self.counterfeits)
+        if any(sum(shape.population) not in totals for shape in self.sensitive.values()):
             raise ValueError("its counts of sensitive values do not add up to its records")
         return self
 

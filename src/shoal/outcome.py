@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,6 +29,7 @@ from shoal.core.signing import SigningKey
 from shoal.core.words import percent
 from shoal.errors import NotDefined, OutputError, ParameterError, VerificationError
 from shoal.job import DEFAULT_ALGORITHM, Job, check_policy, plugin
+from shoal.ledger import Ledger
 from shoal.plots.drawing import check_picture
 from shoal.plots.release import picture
 
@@ -81,12 +84,14 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
     if job.sign is not None:
         signer = signer or SigningKey.load(job.sign)
     pseudonyms = job.replacement()
+    ledger = None if job.ledger is None else Ledger(job.ledger)
     data = job.read()
     run.check()
     release = api.anonymize(
         data, *job.models, algorithm=job.algorithm or DEFAULT_ALGORITHM, suppression=job.suppression,
         objective=job.objective, seed=job.seed, pseudonyms=pseudonyms, allow_unverified=job.allow_unverified,
         rows_are_people=job.rows_are_people, allow_plain=job.allow_plain, run=run,
+        history=None if ledger is None else ledger.history(data),
     )  # fmt: skip
     recoding = "" if job.recoding is None else recodings.spelled(Rule.of(release))
     assert release.policy is not None
@@ -113,7 +118,9 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
     }  # fmt: skip
     run.report(1.0, "writing")
     check_outputs([*parts, *others], job.reads())
-    with replacing_all(*parts, *others) as places:
+    # The entry is made first and the files take their places last: both are there then, or none is.
+    entering = nullcontext() if ledger is None else ledger.publishing(data, release, run)
+    with entering as publication, replacing_all(*parts, *others) as places:
         release.put(output, places[: len(parts)], signer)
         beside = dict(zip(others, places[len(parts) :], strict=True))
         if save is not None:
@@ -123,6 +130,10 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         if job.recoding is not None:
             recodings.put(recoding, beside[job.recoding])
         run.check()
+        if publication is not None:
+            stated = json.loads(places[len(parts) - 1].read_text(encoding="utf-8"))
+            publication.enter(stated, None if sent(job) else output)
+            figures["notes"] = [*release.notes, *publication.reasons]
         if sent(job):
             _send(places[0])
     figures["seconds"] = round(time.perf_counter() - started, 3)
@@ -171,6 +182,8 @@ def _check(job: Job, output: Path, others: list[Path]) -> None:
     (job.engine or registry.engine()).check_format(output)
     if job.plot is not None:
         check_picture(job.plot)
+    if job.ledger is not None:
+        Ledger(job.ledger).check_writable()
     outputs = [output, job.manifest or manifest_path(output), *others]
     for folder in {path.parent for path in outputs}:
         recover(folder)

@@ -93,6 +93,13 @@ def by_form() -> dict[str, shoal.Release]:
     return found
 
 
+@cache
+def earlier() -> tuple[shoal.Release, ...]:
+    """Releases that came before: of the table when it was smaller, and of the same table."""
+    tables = opened(people(60)), small()
+    return tuple(shoal.anonymize(each, shoal.KAnonymity(k=3), algorithm="mondrian", seed=5) for each in tables)
+
+
 def tells_no_value(text: str) -> bool:
     """Whether a text has no word that is a value of a cell."""
     values = {value for column in ("occupation", "marital-status") for value in people()[column].unique()}

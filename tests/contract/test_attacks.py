@@ -5,29 +5,38 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from making import by_form, cases, knowledge, small, tells_no_value
+from making import by_form, cases, earlier, knowledge, small, tells_no_value
 
 import shoal
 from shoal import registry
+from shoal.api import knowing
 from shoal.core.contracts import Attempt, Known
 from shoal.core.parameters import parameters
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 from shoal.job import plugin, spelled
 
+ALL = {"external": knowledge().external, "held_out": knowledge().held_out, "earlier": earlier()}
+
+
+def known_by(release: shoal.Release, more: dict[str, Any]) -> Known:
+    """What somebody knows who is told the same as `shoal.attack`."""
+    given = {**more}
+    return replace(knowing(small(), release, given.pop("earlier", ())), **given)
+
 
 @pytest.mark.parametrize(("name", "example"), cases("attacks"))
 class TestAttack:
-    @pytest.mark.parametrize("known", [Known(), knowledge()], ids=["alone", "with a register"])
-    def test_figures_are_shares_or_there_is_a_reason(self, name: str, example: Any, known: Known) -> None:
+    @pytest.mark.parametrize("more", [{}, ALL], ids=["alone", "with a register and earlier releases"])
+    def test_figures_are_shares_or_there_is_a_reason(self, name: str, example: Any, more: dict[str, Any]) -> None:
         attack = registry.make("attacks", name, dict(example))
-        more = vars(known)
         for release in by_form().values():
             try:
-                found = attack.attempt(small(), release, known, Run())
+                found = attack.attempt(small(), release, known_by(release, more), Run())
             except NotDefined as reason:
                 assert len(str(reason)) > 20 and tells_no_value(str(reason))
                 with pytest.raises(NotDefined, match=re.escape(str(reason))):
@@ -50,7 +59,7 @@ class TestAttack:
         attack, made = registry.make("attacks", name, dict(example)), 0
         for release in by_form().values():
             with suppress(NotDefined):
-                made += bool(attack.attempt(small(), release, knowledge(), Run()))
+                made += bool(attack.attempt(small(), release, known_by(release, ALL), Run()))
         assert made
 
     def test_a_higher_threshold_leaves_fewer_above(self, name: str, example: Any) -> None:
@@ -62,7 +71,7 @@ class TestAttack:
             with suppress(NotDefined):
                 for threshold in (0.0, 0.1, 0.3, 0.6, 1.0):
                     attack = registry.make("attacks", name, {**example, "threshold": threshold})
-                    shares.append(attack.attempt(small(), release, knowledge(), Run()).above)
+                    shares.append(attack.attempt(small(), release, known_by(release, ALL), Run()).above)
                 assert shares == sorted(shares, reverse=True) and shares[-1] == 0
                 compared += 1
         assert compared

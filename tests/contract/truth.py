@@ -36,9 +36,10 @@ def covers(shown: Any, true: Any, hierarchy: shoal.Hierarchy) -> bool:
         return True
     if hierarchy.ordered and re.fullmatch(r"[\d.]+", str(shown)):
         return true is not None  # a mean, which is checked apart
-    interval = re.fullmatch(r"\[(\d+)-(\d+)\]", str(shown))
+    interval = re.fullmatch(r"\[(\d+)-(\d+)([\])])", str(shown))
     if interval and true is not None:
-        return int(interval[1]) <= true <= int(interval[2])
+        low, high = int(interval[1]), int(interval[2])
+        return low <= true <= high if interval[3] == "]" else low <= true < high
     if str(shown).startswith("{") and re.search(r":\d+}$", str(shown)):
         entries = re.findall(r"(?:^{|,)([^:]*):(\d+)", str(shown))
         return ("" if true is None else str(true)) in dict(entries)

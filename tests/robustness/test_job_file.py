@@ -63,6 +63,7 @@ allow_plain = ["remark"]
 [output]
 manifest = "out.json"
 recoding = "recoding.json"
+ledger = "people.ledger"
 path = "out/release.parquet"
 plot = "out/release.svg"
 pseudonyms = "keyed"
@@ -71,7 +72,7 @@ sign = "sign.pem"
 [balance]
 target = "remark"
 sweep = ["k=2..20", "algorithm=oka"]
-utility = ["c4.5"]
+utility = ["c45"]
 privacy = ["highest-risk"]
 seeds = 3
 """

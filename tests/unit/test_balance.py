@@ -49,7 +49,7 @@ def ended(*arguments: object) -> int:
 def test_points_are_what_separate_runs_come_to(data: shoal.Dataset) -> None:
     found = shoal.balance(
         data, target="salary-class", k=[2, 20], algorithm=["oka:numeric=mean", "mondrian"], seed=7,
-        utility=["stump", "gcp"], privacy=["suppression-share", "highest-risk"], workers=1,
+        utility=["decision-stump", "gcp"], privacy=["suppression-share", "highest-risk"], workers=1,
     )  # fmt: skip
     for point in found.points:
         release = shoal.anonymize(data, f"k-anonymity:k={point.place['k']}", algorithm=point.place["algorithm"], seed=7)
@@ -58,7 +58,7 @@ def test_points_are_what_separate_runs_come_to(data: shoal.Dataset) -> None:
         measured = shoal.evaluate(data, release, "gcp", "suppression-share")
         shares = {name: spread.mean for name in point.runs[0].shares if (spread := point.share(name))}
         assert shares == {
-            "stump": accuracy, "gcp": 1 - measured["gcp"].value,
+            "decision-stump": accuracy, "gcp": 1 - measured["gcp"].value,
             "suppression-share": measured["suppression-share"].value,
             "highest-risk": 1 - measured["highest-risk"].value,
         }  # fmt: skip
@@ -105,9 +105,9 @@ def test_an_interrupted_sweep_goes_on_and_says_the_same(data: shoal.Dataset, tmp
     # what is done is not done again: figures that were changed in the file come back
     held = json.loads(state.read_text())
     for point in held["points"].values():
-        point["shares"]["stump"] = 0.125
+        point["shares"]["decision-stump"] = 0.125
     state.write_text(json.dumps(held))
-    assert {point.share("stump").mean for point in shoal.balance(data, state=state, **asked).points} == {0.125}
+    assert {point.share("decision-stump").mean for point in shoal.balance(data, state=state, **asked).points} == {0.125}
 
 
 def test_the_state_holds_no_value_and_is_of_one_table(data: shoal.Dataset, table: pl.DataFrame, tmp_path: Path) -> None:
@@ -147,15 +147,15 @@ def test_a_form_that_does_not_tell_has_its_reason(data: shoal.Dataset) -> None:
         data, "frequency-l-diversity:l=2", target="occupation", algorithm=["anatomy", "mondrian"], seed=1, workers=1
     )
     first, second = found.points
-    assert first.share("stump") is None and "does not publish 'occupation'" in (first.why_not("stump") or "")
-    assert second.share("stump") is not None
+    assert first.share("decision-stump") is None and "does not tell which" in (first.why_not("decision-stump") or "")
+    assert second.share("decision-stump") is not None
     assert found.axis is None and found.pairs == () and found.front() == (second,)
 
 
 @pytest.mark.parametrize(
     ("target", "words"),
-    [("one", "only one value"), ("each", "as many values as records"), ("lacking", "no column named"),
-     ("name", "identifier"), ("empty", "no value")],
+    [("one", "1 values, so there is nothing"), ("each", "nearly one each"), ("lacking", "no column named"),
+     ("name", "not published"), ("empty", "0 values")],
 )  # fmt: skip
 def test_a_target_that_cannot_be_learned_is_refused(target: str, words: str) -> None:
     records = 40
@@ -260,7 +260,7 @@ def test_a_job_file_says_it_all_and_comes_back(file: Path, capsys: Any, tmp_path
     )
     assert ended("balance", "--job", path, "--json", "--workers", 1) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert printed["seeds"] == 2 and printed["definitions"]["naive-bayes"] == "accuracy of naive Bayes on sex"
+    assert printed["seeds"] == 2 and printed["definitions"]["naive-bayes"] == "accuracy of naive-bayes on sex"
     made = job.load(path)
     again = tmp_path / "again.toml"
     again.write_text(made.toml(tmp_path), encoding="utf-8")
@@ -287,6 +287,12 @@ def test_pictures_have_every_point_and_every_crossing() -> None:
     assert plane.count('"best": true') == 2
 
 
+def test_definitions_are_told_apart_in_words() -> None:
+    from shoal.balancing.measures import privacy
+
+    assert privacy("suppression-share:missing=suppressed").words == "share of suppressed or missing cells"
+
+
 def test_li_and_lis_losses_are_definitions_too_and_every_form_has_them(data: shoal.Dataset) -> None:
     found = shoal.balance(
         data, "frequency-l-diversity:l=2", algorithm=["anatomy", "mondrian"], utility="utility-loss",
@@ -298,3 +304,43 @@ def test_li_and_lis_losses_are_definitions_too_and_every_form_has_them(data: sho
         for name in ("utility-loss", "privacy-loss"):
             spread = point.share(name)
             assert spread is not None and spread.mean == pytest.approx(1 - told[name].value)
+
+
+def test_with_declared_analyses_the_release_is_looked_for_that_keeps_them_best(data: shoal.Dataset) -> None:
+    analyses = ["count where age >= 40 and race = White", "mean(age) where occupation = Sales", "linear(age ~ race)"]
+    found = shoal.balance(data, "k-anonymity:k=5", analyses=analyses, algorithm=["oka", "mondrian"], seed=3, workers=1)
+    shares = {}
+    for point in found.points:
+        release = shoal.anonymize(data, "k-anonymity:k=5", algorithm=point.place["algorithm"], seed=3)
+        query, mean, regression = (
+            shoal.evaluate(data, release, "gcp", analyses=[each])[each].value for each in analyses
+        )
+        kept = (1 - min(query, 1) + 1 - min(mean, 1) + regression) / 3
+        spread = point.share("analyses")
+        assert spread is not None and spread.mean == pytest.approx(kept)
+        shares[point.place["algorithm"]] = kept
+    best = max(shares, key=shares.__getitem__)
+    assert found.recommended is not None and found.recommended.place == {"algorithm": best}
+    assert found.summary.startswith(f"The declared analyses survive best with {best}")
+    assert found.advice[0].startswith(f"Take {best}: every setting keeps the policy")
+
+
+def test_without_a_sweep_every_form_is_tried_for_the_analyses(file: Path, capsys: Any) -> None:
+    asked = ["balance", file, "--quasi", "age,education", "--sensitive", "occupation", "--workers", 1, "--seed", 1]
+    assert ended(*asked, "--model", "frequency-l-diversity:l=2", "--analysis", "count where age >= 40", "--json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert {"anatomy", "mondrian"} <= {point["algorithm"] for point in printed["points"]}
+    assert printed["recommended"]["algorithm"] in {point["algorithm"] for point in printed["points"]}
+    assert ended(*asked, "--k", 2) == 2
+    capsys.readouterr()
+    assert ended(*asked, "--model", "k-anonymity:k=2", "--analysis", "count where lacking = 1") == 2
+    assert "lacking" in capsys.readouterr().err
+
+
+def test_the_log_does_not_tell_what_an_analysis_spells(file: Path, tmp_path: Path, capsys: Any) -> None:
+    log = tmp_path / "log.jsonl"
+    asked = ["balance", file, "--quasi", "age", "--model", "k-anonymity:k=2", "--sweep", "algorithm=mondrian"]
+    assert ended(*asked, "--analysis", "count where sex = Female", "--workers", 1, "--log-file", log) == 0
+    capsys.readouterr()
+    line = json.loads(log.read_text(encoding="utf-8"))
+    assert line["options"]["analyses"] == "given" and "Female" not in log.read_text(encoding="utf-8")

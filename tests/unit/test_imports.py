@@ -40,6 +40,7 @@ LAYERS = [
         "samples",
         "balancing",
         "overlap",
+        "ledger",
         "distances",
     ),
     ("reports",),

@@ -18,7 +18,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
-from shoal.core.recoding import Recoding
+from shoal.core.recoding import Recoding, grid_width
 from shoal.core.run import Run
 from shoal.errors import ParameterError, unknown_columns
 
@@ -38,7 +38,7 @@ class Clustering(Algorithm):
     ] = "interval"
     publish: Annotated[
         tuple[str, ...],
-        Doc("columns that are published otherwise than `numeric` says, as column=interval, =hierarchy or =mean"),
+        Doc("columns published otherwise than `numeric` says: column=interval, =hierarchy, =mean or =grid:WIDTH"),
     ] = ()
     refine: Annotated[bool, Doc("end by moving and swapping records between clusters while the loss falls")] = False
     time_limit: Annotated[
@@ -87,12 +87,16 @@ def outputs(dataset: Dataset, numeric: str, publish: tuple[str, ...]) -> tuple[s
     }
     for entry in publish:
         column, equals, output = entry.rpartition("=")
-        if not equals or output not in OUTPUTS:
-            raise ParameterError(f"publish: write column=output, where output is one of {', '.join(OUTPUTS)}")
+        if not equals or (output not in OUTPUTS and grid_width(output) is None):
+            raise ParameterError(
+                f"publish: write column=output, where output is one of {', '.join(OUTPUTS)}, or grid:WIDTH"
+            )
         if column not in chosen:
             raise unknown_columns([column], chosen)
         if output != "hierarchy" and not dataset.schema[column].hierarchy.ordered:  # type: ignore[union-attr]
-            raise ParameterError(f"publish: column {column!r} is not numeric, so it has no {output}")
+            raise ParameterError(f"publish: column {column!r} is not numeric, so it has no {output.partition(':')[0]}")
+        if grid_width(output) is not None and dataset.schema[column].hierarchy.calendar is not None:  # type: ignore[union-attr]
+            raise ParameterError(f"publish: column {column!r} has dates, which lie on no grid; publish its hierarchy")
         chosen[column] = output
     return tuple(chosen.values())
 

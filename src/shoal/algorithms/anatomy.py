@@ -60,7 +60,7 @@ class Anatomy(Algorithm):
         counts = dataset.summary.sensitive[0].population
         kept = eligible_counts(counts, least, policy.budget(dataset.records))
         generator = np.random.default_rng(policy.seed)
-        groups = _drawn(codes, kept, least, generator, run)
+        groups = drawn(codes, kept, least, generator, run)
         # The numbers are published, so they must not tell in which order the groups were drawn.
         numbers = generator.permutation(int(groups.max()) + 1).astype(np.int32)
         owners = np.where(groups >= 0, numbers[groups], np.int32(-1)).astype(np.int32)
@@ -77,7 +77,7 @@ class Anatomy(Algorithm):
         return Recoding(plan, form="two-table", facts=facts)
 
 
-def _drawn(codes: Codes, kept: Counts, least: int, generator: np.random.Generator, run: Run) -> Codes:
+def drawn(codes: Codes, kept: Counts, least: int, generator: np.random.Generator, run: Run) -> Codes:
     """The group of each record; -1 for those that are withheld."""
     buckets = _buckets(codes, kept, generator)
     fullest = [(-len(bucket), value) for value, bucket in buckets.items()]

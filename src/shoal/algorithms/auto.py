@@ -82,7 +82,7 @@ class Auto(Algorithm):
 
     publish: Annotated[
         tuple[str, ...],
-        Doc("columns that are published otherwise than `numeric` says, as column=interval, =hierarchy or =mean"),
+        Doc("columns published otherwise than `numeric` says: column=interval, =hierarchy, =mean or =grid:WIDTH"),
     ] = ()
     budget: Annotated[
         float,

@@ -88,7 +88,7 @@ class DependencySafe(Algorithm):
     ] = "interval"
     publish: Annotated[
         tuple[str, ...],
-        Doc("columns that are published otherwise than `numeric` says, as column=interval, =hierarchy or =mean"),
+        Doc("columns published otherwise than `numeric` says: column=interval, =hierarchy, =mean or =grid:WIDTH"),
     ] = ()
 
     examples: ClassVar[Examples] = ({}, {"layout": "CG"}, {"form": "two-table"})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from annotated_types import Gt
+from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
@@ -36,6 +36,10 @@ class Mondrian(Algorithm):
     staying together, and are published as nodes of the hierarchy. Time grows as n·log(n/k). With `refine` the
     classes are then improved as clusters are, which costs more time than the cutting.
 
+    That a class was not cut further tells that no cut keeps the policy, and so something about its sensitive values.
+    With `uncut`, small parts are left whole now and then, drawn by the seed, so that a whole class tells nothing for
+    certain.
+
     Does not protect against more than the models of the policy do, and does not find the least loss: each cut
     is the best one for itself.
 
@@ -55,6 +59,7 @@ class Mondrian(Algorithm):
         {},
         {"strict": False, "numeric": "mean"},
         {"numeric": "interval", "refine": True},
+        {"uncut": 0.3, "numeric": "interval", "publish": ("age=grid:5",)},
     )
 
     strict: Annotated[bool, Doc("equal records stay together; when relaxed, numeric cuts may part them")] = True
@@ -64,9 +69,15 @@ class Mondrian(Algorithm):
     ] = "given"
     publish: Annotated[
         tuple[str, ...],
-        Doc("columns that are published otherwise than `numeric` says, as column=interval, =hierarchy or =mean"),
+        Doc("columns published otherwise than `numeric` says: column=interval, =hierarchy, =mean or =grid:WIDTH"),
     ] = ()
     refine: Annotated[bool, Doc("end by moving and swapping records between classes while the loss falls")] = False
+    uncut: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        Doc("how likely a part of fewer than four times the least size is left whole though it could be cut"),
+    ] = 0.0
     time_limit: Annotated[
         float,
         Gt(0),
@@ -91,7 +102,7 @@ class Mondrian(Algorithm):
         else:
             columns = [np.repeat(keys, summary.sizes) for keys in summary.keys]
             weights = np.ones(dataset.records, dtype=np.int64)
-        cutter = Cutter(dataset, policy, columns, weights, intervals, relaxed=not self.strict)
+        cutter = Cutter(dataset, policy, columns, weights, intervals, relaxed=not self.strict, uncut=self.uncut)
         classes = cutter.run(run.part(between=(0.0, 0.1 if self.refine else 1.0)))
         facts: dict[str, Any] = {"rounds": cutter.rounds}
         if self.refine:
@@ -102,18 +113,23 @@ class Mondrian(Algorithm):
         return Recoding.of_partition(summary, classes, chosen, facts=facts)
 
 
+SMALL = 4
+"""How many times the least size a part has at most that may be left whole by chance."""
+
+
 class Cutter:
     """The partitions that can still be cut, and the points in their order."""
 
     def __init__(
         self, dataset: Dataset, policy: Policy, columns: Sequence[Codes], weights: Counts, intervals: Sequence[bool], *,
-        relaxed: bool,
+        relaxed: bool, uncut: float = 0.0,
     ) -> None:  # fmt: skip
         from numba import get_num_threads
 
         from shoal.kernels.mondrian import Moves, Points
 
-        self.dataset, self.policy, self.relaxed = dataset, policy, relaxed
+        self.dataset, self.policy, self.relaxed, self.uncut = dataset, policy, relaxed, uncut
+        self.generator = np.random.default_rng(policy.seed)
         self.threads = get_num_threads()
         # Where several attributes are equally wide, the one with the fewest values is cut: it gains most by a cut.
         trees = dataset.hierarchies
@@ -141,6 +157,11 @@ class Cutter:
         with ThreadPoolExecutor(self.threads) as pool:
             while len(begins):
                 self.rounds += 1
+                spared = self._spared(begins, ends, tried)
+                final.append(begins[spared])
+                begins, ends, tried = begins[~spared], ends[~spared], tried[~spared]
+                if not len(begins):
+                    break
                 counts, chosen = self._cut(pool, begins, ends, tried, run)
                 whole = counts == 0
                 final.append(begins[whole])
@@ -159,6 +180,15 @@ class Cutter:
         classes = np.empty(count, np.int32)
         classes[self.points.identities] = np.cumsum(owners)
         return classes
+
+    def _spared(self, begins: Counts, ends: Counts, tried: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Which partitions are left whole: small ones, as often as is said, drawn once for each."""
+        if not self.uncut:
+            return np.zeros(len(begins), np.bool_)
+        weighed = np.append(0, np.cumsum(self.points.weights))
+        small = (weighed[ends] - weighed[begins] < SMALL * self.policy.least) & (tried == 0)
+        drawn: NDArray[np.bool_] = small & (self.generator.random(len(begins)) < self.uncut)
+        return drawn
 
     def _report(self, sizes: Counts, run: Run) -> None:
         """Points are cut until about the least size is left, in halves if all goes well."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.api.anonymizing import anonymize, apply, publish, save_recoding
 from shoal.api.asking import ask, dependencies, detect, diagnose
-from shoal.api.attacking import above, attack, attempts, beside, every_attack, public_figures
+from shoal.api.attacking import above, attack, attempts, beside, every_attack, knowing, public_figures
 from shoal.api.balancing import balance
 from shoal.api.comparing import compare
 from shoal.api.evaluating import columns, evaluate, every, quick_metrics
@@ -33,6 +33,7 @@ __all__ = [
     "evaluate",
     "every",
     "every_attack",
+    "knowing",
     "open_release",
     "public_figures",
     "publish",

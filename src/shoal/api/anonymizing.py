@@ -19,8 +19,11 @@ from shoal.core.publication import published
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.run import Run
+from shoal.core.seen import History
 from shoal.diagnosis.plain_columns import check_apart, plain_columns
 from shoal.errors import ParameterError, SchemaError, VerificationError
+from shoal.ledger import Ledger
+from shoal.ledger import opened as opened_ledger
 
 SEED_BITS = 63
 """Bits of a seed that is drawn: far too many to be tried, and still a number that every file format holds."""
@@ -37,6 +40,8 @@ def anonymize(
     allow_unverified: bool = False,
     rows_are_people: bool = False,
     allow_plain: Iterable[str] = (),
+    ledger: Ledger | str | Path | None = None,
+    history: History | None = None,
     run: Run | None = None,
 ) -> Release:
     """A release that satisfies every model; it is read back from its published values before it is handed out.
@@ -61,9 +66,13 @@ def anonymize(
             then claims nothing, and its manifest states the k that it has.
         rows_are_people: says that every record is a person of its own, also where an identifier repeats.
         allow_plain: columns without a role that may be published whatever they hold.
+        ledger: the file with the earlier releases of this data set, which is made when there is none. A release that
+            would break what they promise together is refused; any other one is entered when it is handed out.
+        history: what was published before, for whoever enters the release elsewhere; a ledger tells it by itself.
         run: is told how far the work is, and can stop it.
 
     Raises:
+        DisclosureError: with the earlier releases of the ledger, this one would tell more than they promise.
         PlainColumnError: a column without a role names people, or tells what another column hides.
         InfeasibleError: no release satisfies the policy.
         VerificationError: the release that was made breaks the policy; it is not handed out.
@@ -85,6 +94,7 @@ def anonymize(
         suppression=suppression,
         objective=None if objective is None else job.plugin("metrics", objective),
         seed=secrets.randbits(SEED_BITS) if seed is None else seed,
+        history=history if ledger is None else opened_ledger(ledger).history(data),
     )
     method = job.plugin("algorithms", algorithm)
     job.check_policy(policy, method, allow_unverified=allow_unverified)
@@ -93,6 +103,8 @@ def anonymize(
     run.report(0.0, "looking at the plain columns")
     plain = plain_columns(data, listed(allow_plain), run)
     plain.check()
+    if policy.history is not None:
+        data = method.remembering(data, policy.history)
     recoding = method.search(data, policy, run)
     if method.unverified:
         policy = replace(policy, models=())
@@ -101,6 +113,8 @@ def anonymize(
     check_apart(data, release.view.linked(), plain.allowed, run)
     stated = manifest.provenance(policy, method, release.form, pseudonyms, data.schema)
     stated["plain"] = plain.as_dict()
+    if recoding.counterfeits is not None:
+        stated["counterfeits"] = len(recoding.counterfeits)
     stated["hulls"] = dict(recoding.hulls)
     if method.unverified:
         heads = release.in_people(release.view.people()).headcounts
@@ -113,7 +127,11 @@ def anonymize(
         raise VerificationError(
             f"the release that {registry.name_of(method)} made breaks its policy ({', '.join(broken)}) and is withheld"
         )
-    return release
+    if ledger is None:
+        return release
+    with opened_ledger(ledger).publishing(data, release, run) as publication:
+        publication.enter(release.manifest([""] * len(release.tables)), None)
+    return replace(release, notes=(*release.notes, *publication.reasons))
 
 
 MANY, OFTEN = 50, 0.1

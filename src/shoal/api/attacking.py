@@ -21,6 +21,7 @@ from shoal.core.recoding import Codebook
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.core.schema import Kind
+from shoal.core.seen import Seen, naming, seen
 from shoal.errors import InputError, NotDefined, SchemaError, quoted, unknown_columns
 
 NOTHING = Known()
@@ -46,7 +47,8 @@ def attack(
         attacks: the attacks, as objects or as text such as `"prosecutor:threshold=0.09"`.
         external: a table about people that the attacker has, such as a register: a path, or a table that was read with
             the quasi-identifiers that it shares.
-        earlier: earlier releases of the same people.
+        earlier: earlier releases of some of the same people: releases that were made here, also of other tables, or
+            paths of files, whose people are found in the table by their quasi-identifiers.
         held_out: people like those of the table who are not in the release, to measure by.
         run: is told how far the work is, and can stop it.
 
@@ -62,15 +64,34 @@ def attack(
         True
     """
     opened = attacked_release(data, release)
-    known = Known(
+    known = replace(
+        knowing(data, opened, earlier),
         external=_people(external, data, "the external table"),
-        earlier=tuple(each if isinstance(each, Release) else open_release(each, data) for each in earlier),
         held_out=_people(held_out, data, "the table of held-out people", sensitive=True),
     )
     if attacks:
         chosen = [job.plugin("attacks", attack) for attack in attacks]
         return tuple(attack.attempt(data, opened, known, run or Run()) for attack in chosen)
     return every_attack(data, opened, known, run)[0]
+
+
+def knowing(data: Dataset, release: Release | str | Path, earlier: Sequence[Release | str | Path]) -> Known:
+    """An attacker who has earlier releases too, where somebody can say who is where in them."""
+    if not earlier:
+        return NOTHING
+    opened = attacked_release(data, release)
+    by, key = naming(data), 0  # the hashes stay in this process
+
+    def laid(each: Release | str | Path, place: int) -> Seen:
+        name = f"earlier release {place}" if isinstance(each, Release) else Path(each).name
+        found = each if isinstance(each, Release) else open_release(each, data, earlier=True)
+        return seen(found.origin or data, found, by=by, key=key, name=name)
+
+    try:
+        later = seen(opened.origin or data, opened, by=by, key=key, name="the release")
+        return Known(earlier=tuple(laid(each, place) for place, each in enumerate(earlier, start=1)), later=later)
+    except NotDefined as reason:
+        return Known(obstacle=str(reason))
 
 
 def every_attack(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,9 @@ import numpy as np
 
 from shoal import job
 from shoal.api.anonymizing import SEED_BITS
+from shoal.api.learning import DEFAULT
 from shoal.api.reading import check_dataset, listed
+from shoal.core.analyses import Analysis, all_parsed
 from shoal.core.contracts import Algorithm, Metric, Model
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
@@ -19,6 +21,9 @@ from shoal.errors import ParameterError
 
 if TYPE_CHECKING:
     from shoal.core.balance import Balance
+
+SEARCHED = ("auto", "mondrian", "k-member", "oka", "optimal", "anatomy", "multiset", "slicing")
+"""Algorithms of every form that are tried for the analyses where nobody says what to try."""
 
 
 def balance(
@@ -30,8 +35,9 @@ def balance(
     t: Iterable[float] | None = None,
     suppression: float | Iterable[float] = 0.0,
     algorithm: Algorithm | str | Iterable[Algorithm | str] = job.DEFAULT_ALGORITHM,
-    utility: Metric | str | Iterable[Metric | str] = "stump",
+    utility: Any = None,
     privacy: Metric | str | Iterable[Metric | str] = "suppression-share",
+    analyses: Iterable[Analysis | str | Mapping[str, Any]] = (),
     seeds: int = 1,
     seed: int | None = None,
     objective: Metric | str | None = None,
@@ -59,10 +65,13 @@ def balance(
         k, l, t: the values to try, of k-anonymity, distinct l-diversity and t-closeness unless a model says otherwise.
         suppression: the share of the records that may be left out, or several to try.
         algorithm: the anonymizer, or several to try.
-        utility: definitions of utility, the leading one first: `stump`, `c4.5`, `naive-bayes`, or a metric that is a
-            share, which is then what was lost.
+        utility: definitions of utility, the leading one first: a learner as for `evaluate` (`decision-stump`, `c45`,
+            `naive-bayes`, a classifier of scikit-learn), `analyses`, or a metric that is a share, which is then what
+            was lost. By default the analyses, where some are declared, else the decision stump.
         privacy: definitions of privacy, the leading one first: `suppression-share`, `highest-risk`, `average-risk`,
             `privacy-loss`.
+        analyses: what must survive, as for `evaluate`. Where nothing else is swept, algorithms of every form are: the
+            release that keeps the analyses best under the policy is looked for.
         seeds: how many seeds to try for each setting; figures are then means.
         seed: the first of the seeds, from which the others follow; drawn by default, and a secret.
         objective: the loss to minimize, where an algorithm takes one.
@@ -86,7 +95,7 @@ def balance(
         >>> sorted(found.as_dict()["points"][0])[:4]
         ['baseline', 'classes', 'k', 'measures']
     """
-    from shoal.balancing.measures import Accuracy, check_target, original
+    from shoal.balancing.measures import ANALYSES, Accuracy, checked_target
     from shoal.balancing.measures import privacy as privacy_by
     from shoal.balancing.measures import utility as utility_by
     from shoal.balancing.points import Task, available, carried_out
@@ -103,6 +112,11 @@ def balance(
         swept["suppression"] = suppression
     if not isinstance(algorithm, (str, Algorithm)):
         swept["algorithm"] = algorithm
+    declared = all_parsed(analyses)
+    for each in declared:
+        each.columns(data.schema.names)
+    if not swept and declared:
+        swept["algorithm"] = SEARCHED
     axes = {name: checked(name, values) for name, values in swept.items()}
     basis = Setting(
         place=(), models=tuple(job.plugin("models", model) for model in models),
@@ -112,12 +126,13 @@ def balance(
         rows_are_people=rows_are_people, allow_plain=tuple(listed(allow_plain)),
     )  # fmt: skip
     wanted = list(settings(axes, basis))
-    utilities = tuple(utility_by(each, target) for each in _several(utility))
+    chosen = (ANALYSES if declared else DEFAULT) if utility is None else utility
+    utilities = tuple(utility_by(each, target, declared) for each in _several(chosen))
     privacies = tuple(privacy_by(each) for each in _several(privacy))
     if not utilities or not privacies:
         raise ParameterError("name a definition of utility and one of privacy")
     if target is not None:
-        check_target(data, target)
+        checked_target(data, target)
     for name, number in (("seeds", seeds), ("workers", workers)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
             raise ParameterError(f"{name} is a whole number from 1 up")
@@ -138,7 +153,7 @@ def balance(
         axes=tuple(Axis(name, tuple(map(shown, values))) for name, values in axes.items()),
         utilities=tuple(each.definition for each in utilities), privacies=tuple(each.definition for each in privacies),
         records=data.records, seeds=seeds, seed=kept.seed,
-        target=target, original=original(data, leading, kept.seed) if isinstance(leading, Accuracy) else None,
+        target=target, original=leading.original(data) if isinstance(leading, Accuracy) else None,
         points=tuple(
             Point(
                 place=dict(zip(axes, each.place, strict=True)),
@@ -150,7 +165,7 @@ def balance(
 
 
 def _several(given: Any) -> list[Any]:
-    return [given] if isinstance(given, (str, Metric)) else list(dict.fromkeys(given))
+    return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
 def _seeds(seed: int, count: int) -> list[int]:

@@ -17,8 +17,11 @@ from shoal.core.release import Release, manifest_path
 from shoal.errors import InputError, NotDefined, VerificationError
 
 
-def open_release(path: str | Path, data: Dataset) -> Release:
-    """A release file next to the table that it was made from; a file without a manifest is taken as generalized."""
+def open_release(path: str | Path, data: Dataset, *, earlier: bool = False) -> Release:
+    """A release file next to the table that it was made from; a file without a manifest is taken as generalized.
+
+    An `earlier` one may be of a table that has changed since, and have more records than it has now.
+    """
     path = Path(path)
     recover(path.parent)
     stated = manifest.load(path) if manifest_path(path).exists() else None
@@ -30,7 +33,7 @@ def open_release(path: str | Path, data: Dataset) -> Release:
         stated_spellings=manifest.spellings_of(stated) if stated else {}, provenance=stated or {},
         method=manifest.method_of(stated) if stated else None,
     )  # fmt: skip
-    if release.suppressed < 0:
+    if release.suppressed < 0 and not earlier:
         raise InputError(f"{path.name} has more records than the table; it is not a release of it")
     return release if data.schema.person is None else _with_members(release, data)
 

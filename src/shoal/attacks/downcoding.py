@@ -19,7 +19,7 @@ from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
-from shoal.core.rerun import Rerun
+from shoal.core.rerun import Rerun, check_small
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 
@@ -115,11 +115,11 @@ def _by_trying(
     dataset: Dataset, release: Release, cells: Cells, coarse: Counts, most: int, run: Run
 ) -> tuple[Counts, int, int]:
     """How many cells of each class are the same in every table that is left, how many were tried and are left."""
-    classes = release.view.people()
-    rerun = Rerun.of(dataset, release, run)
-    if release.view.groups() is not classes:
+    check_small(dataset)
+    if release.view.groups() is not release.view.people():
         raise NotDefined("values and people stand in different tables")
-    worlds = _Worlds(release, cells, rerun).all(most)
+    worlds = _Worlds(release, cells).all(most)
+    rerun = Rerun.of(dataset, release, run)
     kept: list[tuple[Rows, ...]] = []
     for tried, world in enumerate(worlds):
         run.report(tried / len(worlds), "trying other tables")
@@ -140,7 +140,7 @@ def _by_trying(
 class _Worlds:
     """The tables that a release allows: in every class so many records, whose leaves lie in its ranges."""
 
-    def __init__(self, release: Release, cells: Cells, rerun: Rerun) -> None:
+    def __init__(self, release: Release, cells: Cells) -> None:
         self.release, self.cells = release, cells
         quasi, sensitive = release.schema.quasi, release.schema.sensitive
         self.trees = [release.hierarchy_of(name) for name in quasi]

@@ -19,7 +19,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
-from shoal.core.rerun import Rerun
+from shoal.core.rerun import Rerun, check_small
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 
@@ -60,6 +60,9 @@ class Minimality(Attack):
 
     threshold: Annotated[float, Ge(0), Le(1), Doc("the certainty above which a person counts as exposed")] = 0.9
     worlds: Annotated[int, Ge(0), Doc("how many tables are tried at most; each is anonymized anew")] = 500
+    seeds: Annotated[
+        int, Ge(0), Doc("0: the attacker knows the seed; else so many are tried, and a table counts by how many fit")
+    ] = 0
 
     examples: ClassVar[Examples] = ({"worlds": 0}, {"threshold": 0.3, "worlds": 20})
 
@@ -80,22 +83,26 @@ class Minimality(Attack):
     ) -> tuple[_People, np.ndarray[Any, np.dtype[np.float64]], int, int]:
         """The kinds of people, what is believed of each (the probability of each value), and how many worlds were
         possible and are left; raises `NotDefined` where they cannot be tried."""
+        check_small(dataset)
         if len(groups.sensitive) > 1:
             raise NotDefined("there are several sensitive attributes")
         (histogram,) = groups.sensitive
         people = _People.of(dataset, places, histogram)
         tables = people.tables(self.worlds)
         rerun = Rerun.of(dataset, release, run)
-        possible = left = 0
+        possible = left = weight = 0
         shares = np.zeros((len(people.sizes), people.width))
         for tried, table in enumerate(tables):
             run.report(tried / len(tables), "trying other tables")
-            ways = people.ways(table)
+            ways, world = people.ways(table), people.spread(table, rerun)
+            fitting = sum(rerun.fits(world, run, seed) for seed in (range(self.seeds) if self.seeds else (None,)))
             possible += ways
-            if rerun.fits(people.spread(table, rerun), run):
-                left += ways
-                shares += ways * np.array(table, np.float64)
-        return people, shares / (left * people.sizes[:, None]), possible, left
+            left += ways * bool(fitting)
+            weight += ways * fitting
+            shares += ways * fitting * np.array(table, np.float64)
+        if not weight:
+            raise NotDefined(f"none of {self.seeds} seeds gives this release")
+        return people, shares / (weight * people.sizes[:, None]), possible, left
 
     def _exact(self, dataset: Dataset, release: Release, groups: Classes, places: Codes, run: Run) -> Attempt:
         people, beliefs, possible, left = self.beliefs(dataset, release, groups, places, run)
@@ -219,7 +226,8 @@ def _rows(size: int, held: list[tuple[int, int]], width: int) -> Iterator[tuple[
             yield (0,) * width
         return
     (value, count), *others = held
-    for taken in range(min(size, count) + 1):
+    least = max(0, size - sum(left for _, left in others))
+    for taken in range(least, min(size, count) + 1):
         for row in _rows(size - taken, others, width):
             yield (*row[:value], taken, *row[value + 1 :])
 

@@ -1,43 +1,32 @@
 """Definitions of privacy and of utility: each gives a release a share between 0 (nothing) and 1 (all).
 
-Utility is the ten-fold accuracy of a learner on the release, or 1 less a loss. Privacy is the share of suppressed
-cells, as the work that asked for the balance has it, or 1 less a risk.
+Utility is the ten-fold accuracy of a learner on the release, how well declared analyses survive, or 1 less a loss.
+Privacy is the share of suppressed cells, as the work that asked for the balance has it, or 1 less a risk.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
-import numpy as np
-import polars as pl
-
 from shoal import job, registry
+from shoal.api.learning import learner, learner_names
+from shoal.core.analyses import Analysis
 from shoal.core.balance import Definition
+from shoal.core.classification import Records, check_target, majority, of_dataset, of_release, ten_fold
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
-from shoal.core.examples import labelled
-from shoal.core.grouping import Codes
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.learning import Learner, cross_validated
 from shoal.core.release import Release
 from shoal.diagnosis.exposure import exposure
-from shoal.errors import InputError, NotDefined, ParameterError, alternatives, unknown_columns
-from shoal.learners.c45 import C45
-from shoal.learners.decision_stump import DecisionStump
-from shoal.learners.naive_bayes import NaiveBayes
+from shoal.errors import NotDefined, ParameterError, alternatives, unknown_columns
 
-FOLDS = 10
-LEARNERS: dict[str, tuple[Callable[[], Learner], str]] = {
-    "stump": (DecisionStump, "a decision stump"),
-    "c4.5": (C45, "C4.5"),
-    "naive-bayes": (NaiveBayes, "naive Bayes"),
-}
 RISKS = ("highest-risk", "average-risk")
 PRIVACY, GAINS = "suppression-share", ("privacy-loss",)
 """Metrics that tell of privacy: the share of what is hidden, and losses, of which 1 less the loss is taken."""
+ANALYSES = "analyses"
 
 
 class Measure(ABC):
@@ -45,20 +34,23 @@ class Measure(ABC):
 
     name: str
     learned: ClassVar[bool] = False
+    decides: ClassVar[bool] = False
 
     @property
     @abstractmethod
     def words(self) -> str: ...
 
     @property
-    def definition(self) -> Definition:
-        """As a result holds it."""
-        return Definition(name=self.name, words=self.words, heading=self.heading, learned=self.learned)
-
-    @property
     def heading(self) -> str:
         """In a few letters."""
         return self.name
+
+    @property
+    def definition(self) -> Definition:
+        """As a result holds it."""
+        return Definition(
+            name=self.name, words=self.words, heading=self.heading, learned=self.learned, decides=self.decides
+        )
 
     @abstractmethod
     def of(self, data: Dataset, release: Release) -> float:
@@ -71,26 +63,55 @@ class Accuracy(Measure):
 
     Generalized values are names to it, means are numbers. Where the target is itself generalized, what counts is its
     published value. The records of a class share their cells and stand in training and test folds alike, so this is
-    an upper estimate of what the learner can tell about new people.
+    an upper estimate of what the learner can tell about new people. `shoal evaluate` tests on held-out records too.
     """
 
     name: str
     target: str
+    spec: Any
     learned: ClassVar[bool] = True
 
     @property
     def words(self) -> str:
-        return f"accuracy of {LEARNERS[self.name][1]} on {self.target}"
+        return f"accuracy of {self.name} on {self.target}"
 
     def of(self, data: Dataset, release: Release) -> float:
-        return self.scored(*_examples(release, self.target))
+        numeric = _table(data, self.target).numeric
+        return ten_fold(learner(self.spec)[1], of_release(release, self.target, numeric))
 
-    def scored(self, table: Any, target: Any) -> float:
-        """The same of any table and its target."""
-        try:
-            return cross_validated(LEARNERS[self.name][0](), table, target, count=FOLDS)
-        except InputError as reason:
-            raise NotDefined(str(reason)) from None
+    def original(self, data: Dataset) -> float:
+        """The same on the table as it is, without what is dropped."""
+        return ten_fold(learner(self.spec)[1], _table(data, self.target))
+
+
+@lru_cache(maxsize=1)
+def _table(data: Dataset, target: str) -> Records:
+    """The table as learners see it; a sweep asks for it again and again."""
+    return of_dataset(data, target)
+
+
+@dataclass(frozen=True)
+class Survival(Measure):
+    """How well declared analyses survive, on average: a query by 1 less its relative error, a regression by the
+    overlap of its confidence intervals. One that cannot be done on the release counts 0."""
+
+    analyses: tuple[Analysis, ...]
+    name: str = ANALYSES
+    decides: ClassVar[bool] = True
+
+    @property
+    def words(self) -> str:
+        return "how well the declared analyses survive"
+
+    def of(self, data: Dataset, release: Release) -> float:
+        return sum(self._share(each, data, release) for each in self.analyses) / len(self.analyses)
+
+    @staticmethod
+    def _share(analysis: Analysis, data: Dataset, release: Release) -> float:
+        found = analysis.measured(data, release).value
+        if not isinstance(found, (int, float)):
+            return 0.0
+        return min(max(found if analysis.terms else 1.0 - found, 0.0), 1.0)
 
 
 @dataclass(frozen=True)
@@ -121,7 +142,8 @@ class Hidden(Measure):
 
     @property
     def words(self) -> str:
-        return "share of suppressed cells"
+        missing = self.metric.parameters()["missing"] == "suppressed"
+        return f"share of suppressed{' or missing' if missing else ''} cells"
 
     def of(self, data: Dataset, release: Release) -> float:
         return _share(self.metric, data, release)
@@ -159,19 +181,28 @@ def privacy(spec: str | Metric) -> Measure:
     return Hidden(name, metric) if registry.name_of(metric) == PRIVACY else Kept(name, metric)
 
 
-def utility(spec: str | Metric, target: str | None) -> Measure:
-    """A definition of utility by its name: a learner, or a metric that is a share of what was lost.
+def utility(spec: Any, target: str | None, analyses: Sequence[Analysis] = ()) -> Measure:
+    """A definition of utility: a learner (`decision-stump`, `c45`, a classifier of scikit-learn), the declared
+    analyses, or a metric that is a share of what was lost.
 
     Example:
-        >>> utility("stump", "salary").words, utility("gcp", None).words
-        ('accuracy of a decision stump on salary', '1 − gcp')
+        >>> utility("naive-bayes", "salary").words, utility("gcp", None).words
+        ('accuracy of naive-bayes on salary', '1 − gcp')
     """
-    if isinstance(spec, str) and spec in LEARNERS:
-        if target is None:
-            raise ParameterError(f"{LEARNERS[spec][1]} needs the column that it learns: name the target")
-        return Accuracy(spec, target)
-    metric = _metric(spec, "utility", LEARNERS, registry.names("metrics"))
-    return Kept(job.written(metric), metric)
+    if spec == ANALYSES:
+        if not analyses:
+            raise ParameterError("no analyses are declared; declare them in the job file, or with --analysis")
+        return Survival(tuple(analyses))
+    named = job.parse_spec(spec)[0] if isinstance(spec, str) else ""
+    if isinstance(spec, Metric) or named in registry.names("metrics"):
+        metric = _metric(spec, "utility", (), registry.names("metrics"))
+        return Kept(job.written(metric), metric)
+    if isinstance(spec, str) and named not in learner_names() and not named.startswith("sklearn."):
+        there = alternatives(named, [*learner_names(), ANALYSES, *registry.names("metrics")])
+        raise ParameterError(f"there is no such definition of utility; {there}")
+    if target is None:
+        raise ParameterError("a learner needs the column that it learns: name the target")
+    return Accuracy(spec if isinstance(spec, str) else learner(spec)[0], target, spec)
 
 
 def _metric(spec: str | Metric, what: str, others: Iterable[str], metrics: Iterable[str]) -> Metric:
@@ -191,62 +222,19 @@ def _share(metric: Metric, data: Dataset, release: Release) -> float:
     return float(min(max(found.value, 0.0), 1.0))
 
 
-def _examples(release: Release, target: str) -> tuple[Any, Any]:
-    """The main table without its target, and the target, as a learner takes them."""
-    import narwhals as nw
-
-    if target not in release.published.names:
-        raise NotDefined(f"this form does not publish {target!r} beside the other columns")
-    frame = nw.from_native(release.frame, eager_only=True)
-    if len(frame.columns) < 2:
-        raise NotDefined("there is no column beside the target to learn from")
-    return frame.drop(target).to_native(), frame[target].to_native()
-
-
-def majority(release: Release, target: str) -> float | None:
+def guessed(data: Dataset, release: Release, target: str) -> float | None:
     """How often whoever always names the most frequent published value of the target is right."""
     try:
-        labels = labelled(_examples(release, target)[1])[1]
-    except (NotDefined, InputError):
+        records = of_release(release, target, ())
+    except NotDefined:
         return None
-    known = labels[labels >= 0]
-    return float(np.bincount(known).max() / len(known)) if len(known) else None
+    return majority(records, records) if any(value is not None for value in records.target) else None
 
 
-def original(data: Dataset, learner: Accuracy, seed: int) -> float:
-    """The accuracy of a learner on the table as it is: what a release cannot be expected to beat."""
-    columns = {name: _values(hierarchy, codes) for name, (hierarchy, codes) in data.shown(seed).items()}
-    target = columns.pop(learner.target)
-    return learner.scored(pl.DataFrame(columns), pl.Series(target))
-
-
-def _values(hierarchy: Hierarchy, codes: Codes) -> list[Any]:
-    leaves = hierarchy.labels[0].tolist() if hierarchy.values is None else hierarchy.values.tolist()
-    if hierarchy.missing:
-        leaves[0] = None
-    return [leaves[code] for code in codes.tolist()]
-
-
-def check_target(data: Dataset, target: str) -> None:
+def checked_target(data: Dataset, target: str) -> None:
     """Refuses a target that there is not, is dropped, or of which nothing can be learned."""
     if target not in data.schema.names:
         raise unknown_columns([target], data.schema.names)
-    if target in data.schema.identifiers:
-        raise ParameterError(f"the target {target!r} is an identifier, which is not published; name another column")
-    values = data.knowing([target]).group((target,))
-    hierarchy = data.knowing([target]).schema[target].hierarchy
-    assert hierarchy is not None
-    missing = int(values.sizes[values.keys[0] == 0].sum()) if hierarchy.missing else 0
-    known, distinct = data.records - missing, len(values) - bool(missing)
-    if distinct < 2:
-        raise ParameterError(
-            f"the target {target!r} has {'no value' if distinct == 0 else 'only one value'}, so there is nothing to "
-            "learn; name a column with a few different values"
-        )
-    if distinct >= known:
-        raise ParameterError(
-            f"the target {target!r} has as many values as records ({known:,}), so none of them can be learned from "
-            "other records; name a column with a few different values"
-        )
-    if known < FOLDS:
-        raise ParameterError(f"the target {target!r} is known for {known} records, which are too few for {FOLDS} folds")
+    if target in (*data.schema.identifiers, data.schema.person):
+        raise ParameterError(f"the target {target!r} is not published; name another column")
+    check_target(_table(data, target), target)

@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass
 
 from shoal.api.anonymizing import anonymize
-from shoal.balancing.measures import Measure, majority
+from shoal.balancing.measures import Measure, guessed
 from shoal.balancing.sweep import Setting
 from shoal.core.balance import Measured
 from shoal.core.dataset import Dataset
@@ -61,7 +61,7 @@ def measured(data: Dataset, task: Task, run: Run) -> Measured:
         classes = None
     return Measured(
         shares=shares, reasons=reasons, classes=classes, suppressed=release.suppressed,
-        baseline=None if task.target is None else majority(release, task.target),
+        baseline=None if task.target is None else guessed(data, release, task.target),
         seconds=round(time.perf_counter() - began, 3),
     )  # fmt: skip
 

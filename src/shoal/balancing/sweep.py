@@ -78,7 +78,7 @@ def checked(name: str, values: Iterable[Any]) -> tuple[Any, ...]:
             raise ParameterError(f"the values of {name} are numbers") from None
     if not given:
         raise ParameterError(f"the sweep of {name} has no values")
-    return tuple(dict.fromkeys(given))
+    return tuple({shown(value): value for value in given}.values())
 
 
 @dataclass(frozen=True, kw_only=True)

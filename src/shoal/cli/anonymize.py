@@ -107,6 +107,12 @@ class Written:
             "--save-recoding", help="Save how values are recoded, for shoal apply. The file has raw values: keep it."
         ),
     ] = None
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            "--ledger", help="The file with the earlier releases of this data set; refuse what would break them."
+        ),
+    ] = None
     save_job: Annotated[Path | None, typer.Option("--save-job", help="Write this run as a job file.")] = None
 
     def applied(self, made: Job) -> Job:
@@ -115,6 +121,7 @@ class Written:
             output=self.target,
             manifest=self.manifest,
             recoding=self.save_recoding,
+            ledger=self.ledger,
             pseudonyms=self.pseudonyms,
             key_file=self.key_file,
             plot=self.plot,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +14,7 @@ from shoal.cli import journal, options, output
 if TYPE_CHECKING:
     from shoal.core.contracts import Attempt, Known
     from shoal.core.dataset import Dataset
+    from shoal.core.release import Release
     from shoal.job import Job
 
 
@@ -30,10 +31,14 @@ class Beside:
         typer.Option("--held-out", help="People like those of the table who are not in the release, to measure by."),
     ] = None
 
-    def known(self, data: Dataset, made: Job) -> Known:
+    earlier: Annotated[
+        list[Path] | None,
+        typer.Option("--earlier", help="An earlier release of some of the same people; repeatable."),
+    ] = None
+
+    def known(self, data: Dataset, release: Release, made: Job) -> Known:
         """The tables, read as the table is: columns of the same names have the same roles."""
         from shoal import api
-        from shoal.core.contracts import Known
 
         def opened(path: Path | None, option: str, *, sensitive: bool = False) -> Dataset | None:
             if path is None:
@@ -42,7 +47,8 @@ class Beside:
             output.tell(found.notes)
             return found
 
-        return Known(
+        return replace(
+            api.knowing(data, release, self.earlier or ()),
             external=opened(self.external, "--external"),
             held_out=opened(self.held_out, "--held-out", sensitive=True),
         )
@@ -89,9 +95,9 @@ def run(
     if plot is not None:
         check_picture(plot)
     data = made.read()
-    known = beside.known(data, made)
+    release = attacked_release(data, made.output)
+    known = beside.known(data, release, made)
     with output.watching() as run:
-        release = attacked_release(data, made.output)
         reasons: dict[str, str] = {}
         if chosen:
             attempts = tuple(attack.attempt(data, release, known, run) for attack in chosen)

@@ -38,8 +38,9 @@ class Swept:
         str | None,
         typer.Option(
             "--utility",
-            help="Definitions of utility, separated by commas, the leading one first: stump, c4.5, naive-bayes, or a "
-            "metric such as gcp (default: stump).",
+            help="Definitions of utility, separated by commas, the leading one first: decision-stump, c45, "
+            "naive-bayes, a classifier of scikit-learn such as sklearn.svm.SVC, analyses, or a metric such as gcp "
+            "(default: the analyses, else decision-stump).",
         ),
     ] = None
     privacy: Annotated[
@@ -48,6 +49,13 @@ class Swept:
             "--privacy",
             help="Definitions of privacy, separated by commas, the leading one first: suppression-share, "
             "suppression-share:missing=suppressed, highest-risk, average-risk, privacy-loss (default: the first).",
+        ),
+    ] = None
+    analyses: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--analysis",
+            help="An analysis that must survive, as for shoal evaluate; beside those of the job. Repeatable.",
         ),
     ] = None
     seeds: Annotated[int | None, typer.Option("--seeds", help="Try so many seeds, and show the spread.")] = None
@@ -70,6 +78,7 @@ class Swept:
     allow_plain: options.AllowPlain = None
 
     def applied(self, made: Job) -> Job:
+        from shoal.core.analyses import all_parsed
         from shoal.job import plugin
 
         models = [plugin("models", model) for model in self.models or []]
@@ -80,6 +89,7 @@ class Swept:
             allow_plain=None if self.allow_plain is None else tuple(options.listed(self.allow_plain)),
             objective=None if self.objective is None else plugin("metrics", self.objective),
             balance=self._balance(made.balance),
+            analyses=(*made.analyses, *all_parsed(self.analyses or ())),
         )  # fmt: skip
 
     def _balance(self, made: BalanceJob) -> BalanceJob:
@@ -130,8 +140,8 @@ def run(
     with output.watching() as watched:
         try:
             found = made.balanced(watched, state=state, workers=workers)
-        except CancelledError:
-            if state is not None:
+        except (CancelledError, KeyboardInterrupt):
+            if state is not None and state.exists():
                 typer.echo(
                     printable(f"what was done is kept in {state}; the same command goes on from there"), err=True
                 )

@@ -27,7 +27,7 @@ FAMILIES = {
     "engine": "engines",
 }  # fmt: skip
 """Options that spell a plug-in, some of whose parameters may be values of a table."""
-UNTOLD = ("seed", "missing", "hierarchy_of", "builder", "conditions")
+UNTOLD = ("seed", "missing", "hierarchy_of", "builder", "conditions", "analyses")
 """Options of which only is told that they were given: a secret, or what may spell values of a table."""
 
 _noted: dict[str, Any] = {}

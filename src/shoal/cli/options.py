@@ -259,12 +259,12 @@ def listed(text: str | None) -> list[str]:
     return [name.strip() for name in cells if name.strip()]
 
 
-def paired(entries: list[str] | None, option: str) -> dict[str, str]:
-    """Entries of the form COLUMN=something."""
+def paired(entries: list[str] | None, option: str, form: str = "COLUMN=…") -> dict[str, str]:
+    """Entries of such a form."""
     pairs = {}
     for entry in entries or []:
         column, equals, value = entry.partition("=")
         if not equals:
-            raise ParameterError(f"{option} is written COLUMN=…")
+            raise ParameterError(f"{option} is written {form}")
         pairs[column.strip()] = value.strip()
     return pairs

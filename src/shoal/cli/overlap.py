@@ -26,6 +26,7 @@ Most = Annotated[int, typer.Option("--most", min=1, help="Refuse a list of the o
 State = Annotated[Path, typer.Option("--state", help="Your secret state of the session; `finish` deletes it.")]
 Target = Annotated[Path, typer.Option("--output", "-o", help="The message for the other holder.")]
 Common = Annotated[Path | None, typer.Option("--output", "-o", help="Where the common people go, one a line (CSV).")]
+Book = Annotated[Path | None, typer.Option("--ledger", help="The ledger of your data set; the session is entered.")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="The port on this machine; 0: any free one.")]
 
 CAUTION = (
@@ -57,6 +58,7 @@ def answer(
     column: Name,
     target: Target,
     most: Most = 10_000_000,
+    ledger: Book = None,
     as_json: options.Json = False,
 ) -> None:
     """Answer the other holder's message. You learn the length of its list; it learns the overlap."""
@@ -65,9 +67,12 @@ def answer(
 
     points.check_installed()
     check_outputs([target], [source, message])
+    _check(ledger)
     received = _read(message)
     other = asked(received, most=most)
-    _write({target: answered(received, _identifiers(source, column), most=most)})
+    reply = answered(received, _identifiers(source, column), most=most)
+    _enter(ledger, "answer", column, {"other": other})
+    _write({target: reply})
     _tell(as_json, {"other": other}, f"The other holder asks about {other:,} people. {CAUTION}")
 
 
@@ -79,6 +84,7 @@ def finish(
     state: State,
     target: Common = None,
     fewest: Fewest = 10,
+    ledger: Book = None,
     as_json: options.Json = False,
 ) -> None:
     """Finish a session: the overlap. The state, with your key, is deleted."""
@@ -87,22 +93,33 @@ def finish(
 
     points.check_installed()
     check_outputs([] if target is None else [target], [source, message, state])
+    _check(ledger)
     listed = _identifiers(source, column)
     found = Asker.loaded(_read(state), listed).finished(_read(message), fewest=fewest)
+    _enter(ledger, "finish", column, {"own": found.own, "other": found.other})
     _hand_over(found, listed, column, target, as_json)
     state.unlink()
 
 
 @app.command()
-def listen(source: List, column: Name, port: Port = 0, most: Most = 10_000_000, as_json: options.Json = False) -> None:
+def listen(
+    source: List,
+    column: Name,
+    port: Port = 0,
+    most: Most = 10_000_000,
+    ledger: Book = None,
+    as_json: options.Json = False,
+) -> None:
     """Answer one session on this machine, then end."""
     from shoal.overlap import exchange, points
 
     points.check_installed()
+    _check(ledger)
     listed = _identifiers(source, column)
     other = exchange.listen(
         listed, port=port, most=most, told=lambda chosen: typer.echo(f"listening on port {chosen}", err=True)
     )
+    _enter(ledger, "listen", column, {"other": other})
     _tell(as_json, {"other": other}, f"The other holder asked about {other:,} people.")
 
 
@@ -114,6 +131,7 @@ def ask(
     target: Common = None,
     size_only: SizeOnly = False,
     fewest: Fewest = 10,
+    ledger: Book = None,
     as_json: options.Json = False,
 ) -> None:
     """Ask the holder that listens on a port of this machine."""
@@ -122,9 +140,27 @@ def ask(
 
     points.check_installed()
     check_outputs([] if target is None else [target], [source])
+    _check(ledger)
     listed = _identifiers(source, column)
     found = exchange.ask(listed, port=port, size_only=size_only, fewest=fewest)
+    _enter(ledger, "ask", column, {"own": found.own, "other": found.other})
     _hand_over(found, listed, column, target, as_json)
+
+
+def _check(ledger: Path | None) -> None:
+    """Refuses, before any work is done, a ledger in which no session can be entered."""
+    from shoal.ledger import Ledger
+
+    if ledger is not None:
+        Ledger(ledger).check_writable()
+
+
+def _enter(ledger: Path | None, step: str, column: str, figures: dict[str, int]) -> None:
+    """Enters a session: when it took place, which step of it was this holder's, and how long the lists were."""
+    from shoal.ledger import Ledger
+
+    if ledger is not None:
+        Ledger(ledger).enter_session({"step": step, "column": column, **figures})
 
 
 def _identifiers(source: Path, column: str) -> list[str | None]:

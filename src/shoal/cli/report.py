@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli import journal, options, output
+from shoal.cli import attack, journal, options, output
 
 if TYPE_CHECKING:
     from shoal.job import Job
@@ -41,9 +42,9 @@ class Files:
 
     def pictures(self) -> dict[str, Path]:
         """Single pictures by their names."""
-        return {name: Path(place) for name, place in options.paired(self.plots, "--plot").items()}
+        return {name: Path(place) for name, place in options.paired(self.plots, "--plot", "NAME=FILE").items()}
 
-    def check(self, made: Job, key: Path | None) -> None:
+    def check(self, made: Job, also: Iterable[Path]) -> None:
         """Refuses, before any work is done, files that could not be written or that are read."""
         from shoal.core.files import check_outputs
         from shoal.core.release import manifest_path
@@ -58,7 +59,7 @@ class Files:
         check_endings(outputs)
         for place in self.pictures().values():
             check_picture(place)
-        read = [*made.reads(), made.output, manifest_path(made.output), *([] if key is None else [key])]
+        read = [*made.reads(), made.output, manifest_path(made.output), *also]
         check_outputs([*outputs, *self.pictures().values()], read)
 
 
@@ -66,6 +67,7 @@ def run(
     table: options.Compared,
     told: Told,
     files: Files,
+    beside: attack.Beside,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -87,18 +89,22 @@ def run(
     Unless --holder is given it has no value of any cell and no seed, and may be handed over. The exit code is 1 when
     the release does not keep what its manifest says, or when somebody is above the threshold that was given.
     """
+    from shoal import api
     from shoal.reports import report
 
     made = table.made()
     assert made.output is not None
     if not as_json or files.targets or files.plots:
-        files.check(made, key)
+        files.check(made, [*filter(None, (key, beside.external, beside.held_out)), *(beside.earlier or ())])
     data = made.read()
     output.tell(data.notes)
+    attackers = beside != attack.Beside()
+    known = beside.known(data, api.open_release(made.output, data), made) if attackers else None
     with output.watching() as watched:
         found = report(
             data, made.output, recipient=told.recipient, purpose=told.purpose, author=told.author, date=told.date,
-            threshold=threshold, key=key, holder=holder, quick=quick, job=made, run=watched,
+            threshold=threshold, key=key, holder=holder, quick=quick, job=made,
+            known=known, run=watched,
         )  # fmt: skip
         written = found.write(*(files.targets or ()), pictures=files.pictures())
     journal.note(summary=found.summary, files=[str(path) for path in written])

@@ -215,9 +215,10 @@ class ReportAttacks(TypedDict):
 
 
 class ReportLoss(TypedDict):
-    """What `shoal evaluate` says."""
+    """What `shoal evaluate` says; declared analyses by number."""
 
     findings: Findings
+    analyses: Findings
 
 
 class ReportLimit(TypedDict):
@@ -492,6 +493,61 @@ class Keyed(Printed):
     files: NotRequired[list[str]]
 
 
+class LedgerRelease(TypedDict):
+    """One release of a ledger."""
+
+    number: int
+    made: str
+    name: str
+    form: str
+    models: list[str]
+    records: int
+    published: int
+
+
+class Listed(Printed):
+    """The releases of a ledger, and its sessions of `shoal overlap`."""
+
+    releases: list[LedgerRelease]
+    sessions: list[dict[str, Any]]
+
+
+class BreachEntry(TypedDict):
+    """An attack that succeeds with several releases: the share of the people that is exposed, the worst risk, what was
+    promised, and the earlier releases that it takes."""
+
+    attack: str
+    exposed: Share
+    worst: Share
+    bound: Share
+    earlier: list[str]
+
+
+class JudgedRelease(TypedDict):
+    """What a release breaks together with those before it, and what could not be judged."""
+
+    number: int
+    name: str
+    holds: bool
+    breaches: list[BreachEntry]
+    not_judged: list[str]
+
+
+class Judged(Printed):
+    """Whether a ledger is whole, and its releases keep together what they promise."""
+
+    holds: bool
+    whole: bool
+    releases: list[JudgedRelease]
+
+
+class Exported(Printed):
+    """A ledger as a JSON file: how many releases it has, and where it was written."""
+
+    releases: int
+    file: str
+
+
 class Failed(TypedDict):
     """Whatever a command prints when it fails; where no release satisfies a policy, the closest attempt."""
 
@@ -504,8 +560,8 @@ class Failed(TypedDict):
 OUTPUTS: dict[str, Any] = {
     "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "balance": Balanced, "compare": Comparing,
     "demo": Demonstrated, "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed, "error": Failed,
-    "evaluate": Evaluated, "hierarchy": Hierarchical, "keys": Keyed, "overlap": Overlapping, "query": Queried,
-    "report": Reported,
+    "evaluate": Evaluated, "hierarchy": Hierarchical, "keys": Keyed, "ledger-check": Judged,
+    "ledger-export": Exported, "ledger-list": Listed, "overlap": Overlapping, "query": Queried, "report": Reported,
     "sample": Sampled, "verify": Verified, "verify-sql": VerifyingQueries,
 }  # fmt: skip
 """By the `command` that the output names."""

@@ -20,6 +20,10 @@ def summary(found: Balance) -> str:
     curves = f"Utility ({found.utility.words}) and privacy ({found.privacy.words})"
     if found.recommended is None:
         return f"No setting of the sweep has a release with both {found.utility.words} and {found.privacy.words}."
+    if found.utility.decides:
+        kept = found.recommended.share(found.utility.name)
+        assert kept is not None
+        return f"The declared analyses survive best with {_named(found.recommended.place)}: to {percent(kept.mean)}."
     if found.axis is None:
         front = found.front()
         return f"{curves}: of {len(found.points)} settings, {len(front)} are beaten by no other one in both."
@@ -48,7 +52,9 @@ def advice(found: Balance) -> tuple[str, ...]:
 def _advice(found: Balance) -> Iterator[str]:
     point = found.recommended
     lacking = found.scores(found.utility.name, found.privacy.name).count(None)
-    if point is not None:
+    if point is not None and found.utility.decides:
+        yield f"Take {_named(point.place)}: every setting keeps the policy, and the analyses survive best in this one."
+    elif point is not None:
         utility, privacy = point.share(found.utility.name), point.share(found.privacy.name)
         assert utility is not None and privacy is not None
         yield (
@@ -59,7 +65,7 @@ def _advice(found: Balance) -> Iterator[str]:
         yield from _varying(found)
     if lacking:
         yield f"{lacking} of {len(found.points)} settings have no such figures; the reason stands beside each."
-    if found.privacy.name.partition(":")[0] == SUPPRESSED:
+    if found.privacy.name.partition(":")[0] == SUPPRESSED and not found.utility.decides:
         yield (
             "A share of suppressed cells is not a promise to anybody. What protects people is the policy: choose the "
             "least k that you can answer for first, and only then balance."

@@ -31,12 +31,13 @@ class Axis:
 @dataclass(frozen=True, kw_only=True)
 class Definition:
     """What is called utility or privacy: a name, what its share is the share of, in words and in a few letters, and
-    whether a learner tells it."""
+    whether a learner tells it. One that `decides` is what everything else is given up for, under the policy."""
 
     name: str
     words: str
     heading: str
     learned: bool = False
+    decides: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +214,10 @@ class Balance:
     @cached_property
     def recommended(self) -> Point | None:
         """The point at which the lesser of the leading utility and privacy is greatest; of equals the one with more
-        of the other. None where no point has both."""
+        of the other. None where no point has both. Where the utility decides, the point that has most of it."""
+        if self.utility.decides:
+            told = [(found.mean, point) for point in self.points if (found := point.share(self.utility.name))]
+            return max(told, key=lambda each: each[0], default=(None, None))[1]
         known = [(score, point) for score, point in zip(self._led, self.points, strict=True) if score is not None]
         return max(known, key=lambda each: (min(each[0]), sum(each[0])), default=(None, None))[1]
 

@@ -228,8 +228,8 @@ class Classes:
         """Coarser classes: `index[c]` is the new class of class `c`, negative to leave it out."""
         classes = keys.shape[1]
         kept = index >= 0
-        sizes = np.zeros(classes, np.int64)
-        np.add.at(sizes, index[kept], self.sizes[kept])
+        # Sums of records are whole numbers, which doubles hold exactly.
+        sizes = np.bincount(index[kept], self.sizes[kept], minlength=classes).astype(np.int64)
         histograms = tuple(histogram.rolled(index, classes) for histogram in self.sensitive)
         people = None if self.people is None else self.people.rolled(index, classes)
         return Classes(self.attributes, keys, sizes, histograms, (), self.records, people)

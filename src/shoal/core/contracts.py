@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.core.release import Release
     from shoal.core.run import Run
     from shoal.core.schema import Kind, Missing, Role, Schema
+    from shoal.core.seen import History, Seen
     from shoal.core.survey import Survey
     from shoal.core.values import Values
 
@@ -239,6 +240,10 @@ class Algorithm(Parametrized, ABC):
         by name, and claims nothing."""
         return False
 
+    def remembering(self, dataset: Dataset, history: History) -> Dataset:
+        """The table with what it must know of earlier releases, such as values that nobody has now."""
+        return dataset
+
     @abstractmethod
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         """The recoding; raises `InfeasibleError` when no release satisfies the policy."""
@@ -315,6 +320,10 @@ class Published(Protocol):
         often as the column `count` says, and are those of the people that the column `person` names."""
         ...
 
+    def codes(self, name: str) -> Codes:
+        """A column row by row, in the order of the table, as positions in `labels`."""
+        ...
+
     def frame(self) -> Any:
         """The table as the type that came in."""
         ...
@@ -351,6 +360,10 @@ class Table(Protocol):
     def listed(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
         """Columns as integers, records by quasi-identifier tuple, those of one tuple by a hash of the whole record
         that is keyed with the seed."""
+        ...
+
+    def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
+        """A keyed hash of some columns of each record, whatever their role, records in the order of `listed`."""
         ...
 
     def numbers(self, names: Sequence[str], seed: int) -> dict[str, NDArray[np.float64]]:
@@ -611,11 +624,14 @@ class Attempt:
 @dataclass(frozen=True, kw_only=True)
 class Known:
     """What an attacker has beside the release: an `external` table about people, with the quasi-identifiers that it
-    shares with the release; `earlier` releases about the same people; and, to measure by, people who were `held_out`
-    of the release."""
+    shares with the release; `earlier` releases about some of the same people, laid beside this one as `later`; and, to
+    measure by, people who were `held_out` of the release. Where releases cannot be laid beside one another, there are
+    none, and the `obstacle` says why."""
 
     external: Dataset | None = None
-    earlier: tuple[Release, ...] = ()
+    earlier: tuple[Seen, ...] = ()
+    later: Seen | None = None
+    obstacle: str = ""
     held_out: Dataset | None = None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -125,24 +125,60 @@ class Dataset:
         lacking = {name for name in names if self.schema[name].hierarchy is None}
         if not lacking:
             return self
-        # In the order in which roles were given, which is that of the quasi-identifiers.
-        ordered = dict.fromkeys((*self.schema.order, *self.schema.names))
-        held = {name: self.schema[name] for name in ordered}
+        held = {name: self.schema[name] for name in self.schema.names}
 
         def hierarchy_for(values: Values, role: Role) -> Hierarchy:
             given = held[values.column].hierarchy
             return given or Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
 
-        encoded = [column for column in held.values() if column.hierarchy is not None]
+        roles = {name: Role.SENSITIVE if name in lacking else column.role for name, column in held.items()}
+        return self._again(hierarchy_for, roles, strict=False)
+
+    def _again(
+        self, hierarchy_for: Callable[[Values, Role], Hierarchy], roles: Mapping[str, Role], strict: bool
+    ) -> Dataset:
+        """The same table, read again as it was but for roles and hierarchies."""
+        # In the order in which roles were given, which is that of the quasi-identifiers.
+        ordered = dict.fromkeys((*self.schema.order, *self.schema.names))
+        encoded = [column for column in map(self.schema.__getitem__, ordered) if column.hierarchy is not None]
         return self.engine.read(
             self.table.source,
-            {name: Role.SENSITIVE if name in lacking else column.role for name, column in held.items()},
+            {name: roles[name] for name in ordered},
             hierarchy_for,
             kinds={column.name: column.kind for column in encoded},
             formats={column.name: column.form for column in encoded if column.form is not None},
             missing_rules={column.name: column.missing for column in encoded},
-            strict=False,
+            strict=strict,
         )
+
+    def remembering(self, name: str, texts: Iterable[str | None]) -> Dataset:
+        """The same table with a sensitive column that also knows values that it does not have now."""
+        given = self.schema[name].hierarchy
+        assert given is not None
+        known = set(given.labels[0].tolist())
+        lacking = [text for text in dict.fromkeys(texts) if text not in known]
+        if not lacking:
+            return self
+        if given.height > 1:
+            raise SchemaError(
+                f"the hierarchy of column {name!r} lacks {len(lacking)} values of earlier releases; add a row for each"
+            )
+        held = {column.name: column for column in self.schema.columns}
+
+        def hierarchy_for(values: Values, role: Role) -> Hierarchy:
+            if values.column != name:
+                made = held[values.column].hierarchy
+                return made or Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
+            every = [*values.texts.tolist(), *(text for text in lacking if text is not None)]
+            numbers = None
+            if values.numbers is not None:
+                numbers = np.append(values.numbers, [float(text) for text in every[len(values.numbers) :]])
+                order = np.argsort(numbers, kind="stable")
+                every, numbers = [every[at] for at in order], numbers[order]
+            made = Hierarchy.flat(name, every, numbers)
+            return made.with_missing() if None in lacking else made
+
+        return self._again(hierarchy_for, {column: each.role for column, each in held.items()}, self.schema.strict)
 
     def shown(self, seed: int) -> dict[str, tuple[Hierarchy, Codes]]:
         """Every column but identifiers, in the order of the table, encoded by its hierarchy: records as `listed`."""

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.core.classes import Classes, Histogram
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Groups, group
-from shoal.core.recoding import Plan
+from shoal.core.recoding import Plan, Recoding
 from shoal.errors import VerificationError
 
 
@@ -17,9 +17,13 @@ def check_cells(dataset: Dataset, plan: Plan) -> None:
     """Raises unless every cell of a plan covers the values of the records that are published in it."""
     owners = plan.owners
     shown = owners >= 0
+    everything = bool(shown.all())
+    if not everything:
+        owners = owners[shown]
     for keys, cells, book in zip(people_of(dataset, plan), plan.cells, plan.codebooks, strict=True):
-        values, entries = keys[shown], cells[owners[shown]]
-        if bool(np.any((values < book.low[entries]) | (values > book.high[entries]))):
+        values = keys if everything else keys[shown]
+        low, high = book.low[cells][owners], book.high[cells][owners]
+        if bool(np.any(values < low)) or bool(np.any(values > high)):
             raise VerificationError(
                 f"column {book.column!r}: a published value does not cover that of a record under it"
             )
@@ -31,6 +35,21 @@ def check_groups(dataset: Dataset, plan: Plan, groups: Classes, placed: Codes, s
     `placed` says of each class of the plan which of the groups it is; negative: nothing of it is published.
     """
     check_same(groups, decided_groups(dataset, plan, placed, len(groups), seed))
+
+
+def check_counterfeits(dataset: Dataset, recoding: Recoding, groups: Classes, placed: Codes, seed: int) -> None:
+    """Raises unless groups have the sensitive values that a plan puts there and the counterfeits, and no others."""
+    assert recoding.plan is not None and recoding.counterfeits is not None
+    decided = decided_groups(dataset, recoding.plan, placed, len(groups), seed)
+    fakes = recoding.counterfeits
+    for found, wanted in zip(groups.sensitive, decided.sensitive, strict=True):
+        counted = _counted(wanted)
+        owners = np.concatenate([counted.keys[0], placed[fakes.groups]])
+        values = np.concatenate([counted.keys[1], fakes.leaves])
+        counts = np.append(counted.counts, np.ones(len(fakes), np.int64))
+        both = group([owners, values], [len(wanted.starts), len(wanted.population)], weights=counts)
+        if not _same(_counted(found), both):
+            raise VerificationError(f"column {found.column!r}: a published group has other values than was decided")
 
 
 def decided_groups(dataset: Dataset, plan: Plan, placed: Codes, groups: int, seed: int) -> Classes:

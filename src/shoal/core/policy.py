@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from shoal.core.classes import Classes
 from shoal.core.contracts import Metric, Model
 from shoal.errors import ParameterError
+
+if TYPE_CHECKING:
+    from shoal.core.seen import History
 
 
 def allowed(share: float, records: int) -> int:
@@ -29,12 +33,14 @@ class Policy:
     """Models that every published class satisfies, a budget of records to leave out, a loss to minimize, a seed.
 
     The seed is the holder's secret: whoever knows it and the table can repeat every choice that was made at random.
+    The `history` has what was published before of the same people, where a ledger tells.
     """
 
     models: tuple[Model, ...]
     suppression: float = 0.0
     objective: Metric | None = None
     seed: int = 0
+    history: History | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if (

@@ -7,11 +7,12 @@ columns one after the other and leaves behind those that it is done with, so tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from shoal.core.expected import Expected, Rows
+from shoal.core.expected import Expected
 from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.run import Run
@@ -71,46 +72,90 @@ def conditions_of(tree: Hierarchy) -> tuple[Codes, Codes]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
-    """The rows of columns that stand together, each column by the places of its ranges."""
+class _Chain:
+    """The distinct rows of columns that stand together, column by column: number `n` of level `j` has the range
+    `codes[j][n]` in column `j`, and in the columns behind it is number `nexts[j][n]` of the next level. `sizes` counts
+    the numbers of each level; `values` and `groups` have the leaf in the column that is counted, and the group."""
 
     columns: tuple[str, ...]
     codes: tuple[Codes, ...]
-    groups: Codes
+    nexts: tuple[Codes, ...]
+    sizes: tuple[int, ...]
+    values: tuple[Codes, ...]
+    groups: tuple[Codes, ...]
+
+    @classmethod
+    def of(
+        cls, columns: Sequence[str], codes: Sequence[tuple[Codes, int]], values: Codes, groups: Codes
+    ) -> tuple[_Chain, Codes]:
+        """The chain of rows with some codes, each below its bound, and the number of each row on the first level."""
+        bounds = [int(each.max(initial=0)) + 1 for each in (values, groups)]
+        found = group([values, groups], bounds, index=True)
+        held, places = [(found.keys[0], found.keys[1])], found.index
+        kinds: list[Codes] = []
+        nexts: list[Codes] = []
+        sizes = [found.keys.shape[1]]
+        for each, bound in reversed(codes):
+            assert places is not None
+            found = group([each, places], [bound, sizes[0]], index=True)
+            kinds.insert(0, found.keys[0])
+            nexts.insert(0, found.keys[1])
+            held.insert(0, (held[0][0][found.keys[1]], held[0][1][found.keys[1]]))
+            sizes.insert(0, found.keys.shape[1])
+            places = found.index
+        assert places is not None
+        return cls(
+            tuple(columns), tuple(kinds), tuple(nexts), tuple(sizes), tuple(each[0] for each in held),
+            tuple(each[1] for each in held),
+        ), places  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Some rows of a chain from a level on, by their numbers there, each once unless there are few."""
+
+    chain: _Chain
+    level: int
+    numbers: Codes
     weights: Floats
 
-    def without(self, name: str, ranges: Mapping[str, tuple[Codes, Codes]], groups: int) -> _Part:
-        place = self.columns.index(name)
-        left = replace(
-            self, columns=self.columns[:place] + self.columns[place + 1 :],
-            codes=self.codes[:place] + self.codes[place + 1 :],
-        )  # fmt: skip
-        return left if len(self.weights) <= SMALL else left._merged(ranges, groups)
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those that are not done with."""
+        return self.chain.columns[self.level :]
 
-    def _merged(self, ranges: Mapping[str, tuple[Codes, Codes]], groups: int) -> _Part:
-        """The same counts with equal rows as one."""
-        found = group(
-            [self.groups, *self.codes], [groups, *(len(ranges[name][0]) for name in self.columns)], index=True
-        )
-        assert found.index is not None
-        weights = np.bincount(found.index, weights=self.weights, minlength=found.keys.shape[1]).astype(np.float64)
-        return _Part(self.columns, tuple(found.keys[1:]), found.keys[0], weights)
+    @property
+    def codes(self) -> Codes:
+        """The ranges of the next column."""
+        return self.chain.codes[self.level][self.numbers]
 
-    def chosen(self, factors: Floats) -> _Part:
-        """The rows that are left with some chance, which lowers what they count."""
-        kept = np.flatnonzero(factors)
-        if len(kept) == len(factors) and factors.min(initial=1.0) == 1.0:
-            return self
-        return replace(
-            self, codes=tuple(codes[kept] for codes in self.codes), groups=self.groups[kept],
-            weights=self.weights[kept] * factors[kept],
-        )  # fmt: skip
+    def done(self, factors: Floats | None = None) -> _Part:
+        """Without the next column; each of its ranges lowers what rows count, where there are factors."""
+        numbers, weights = self.numbers, self.weights
+        if factors is not None:
+            lowered = factors[self.codes]
+            kept = np.flatnonzero(lowered)
+            numbers, weights = numbers[kept], weights[kept] * lowered[kept]
+        return _merged(self.chain, self.level + 1, self.chain.nexts[self.level][numbers], weights)
+
+
+def _merged(chain: _Chain, level: int, numbers: Codes, weights: Floats) -> _Part:
+    """Rows with equal numbers as one, where that is worth it."""
+    size = chain.sizes[level]
+    if size <= 4 * len(numbers):
+        totals = np.bincount(numbers, weights=weights, minlength=size).astype(np.float64)
+        occurring = np.flatnonzero(totals)
+        return _Part(chain, level, occurring.astype(np.int32), totals[occurring])
+    if len(numbers) <= SMALL:
+        return _Part(chain, level, numbers, weights)
+    found, index = np.unique(numbers, return_inverse=True)
+    return _Part(chain, level, found, np.bincount(index, weights=weights, minlength=len(found)).astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The records of a table that meet some conditions, in parts over the same groups, with the distinct ranges of each
-    column that is not done with."""
+    """The records of a table that meet some conditions, in parts over the same groups of `sizes` records, with the
+    distinct ranges of each column. Columns are done with in the order in which they were given."""
 
     parts: tuple[_Part, ...]
     ranges: Mapping[str, tuple[Codes, Codes]]
@@ -120,76 +165,89 @@ class Table:
 
     @classmethod
     def of(cls, table: Expected, attributes: Sequence[str], counted: str | None = None) -> Table:
-        parts, ranges = [], {}
+        """All records of a table. What was made of it once is kept as long as the table is."""
+        held, key = _HELD.setdefault(table, {}), (tuple(attributes), counted)
+        if key not in held:
+            held[key] = cls._of(table, attributes, counted)
+        return held[key]
+
+    @classmethod
+    def _of(cls, table: Expected, attributes: Sequence[str], counted: str | None) -> Table:
+        parts: list[_Part] = []
+        ranges = {}
         for rows in table.parts:
-            names = [name for name in rows.columns if name in (*attributes, counted)]
+            names = [name for name in attributes if name in rows.columns]
+            codes = []
             for name in names:
-                ranges[name] = cls._distinct(rows, name, table.trees[name].size)
-            codes = tuple(ranges[name][1] for name in names)
-            if names:
-                part = _Part(tuple(names), codes, rows.groups, rows.weights)
-                parts.append(part._merged({name: ranges[name][0] for name in names}, len(table.sizes)))
+                at, bound = rows.columns.index(name), table.trees[name].size
+                found = group([rows.low[at], rows.high[at]], [bound, bound], index=True)
+                assert found.index is not None
+                ranges[name] = found.keys[0], found.keys[1]
+                codes.append((found.index, found.keys.shape[1]))
+            if counted in rows.columns:  # it is published as it is, and its part comes first
+                chain, numbers = _Chain.of(names, codes, rows.low[rows.columns.index(counted)], rows.groups)
+                parts.insert(0, _merged(chain, 0, numbers, rows.weights))
+            elif names:
+                chain, numbers = _Chain.of(names, codes, np.zeros(len(rows.groups), np.int32), rows.groups)
+                parts.append(_merged(chain, 0, numbers, rows.weights))
         return cls(
-            tuple(parts), {name: found[0] for name, found in ranges.items()}, table.sizes, counted,
-            0 if counted is None else table.trees[counted].size,
+            tuple(parts), ranges, table.sizes, counted, 0 if counted is None else table.trees[counted].size
         )  # fmt: skip
 
-    @staticmethod
-    def _distinct(rows: Rows, name: str, size: int) -> tuple[tuple[Codes, Codes], Codes]:
-        place = rows.columns.index(name)
-        found = group([rows.low[place], rows.high[place]], [size, size], index=True)
-        assert found.index is not None
-        return (found.keys[0], found.keys[1]), found.index
-
-    def _holding(self, name: str) -> tuple[int, _Part]:
-        return next((at, part) for at, part in enumerate(self.parts) if name in part.columns)
+    def _next(self, name: str) -> tuple[int, _Part]:
+        at = next(at for at, part in enumerate(self.parts) if part.columns[:1] == (name,))
+        return at, self.parts[at]
 
     def spread(self, name: str, leaves: int) -> Floats:
-        """How many records have each leaf of a column, in a table whose ranges are single values."""
-        _, part = self._holding(name)
-        counts = np.bincount(
-            part.codes[part.columns.index(name)], weights=part.weights, minlength=len(self.ranges[name][0])
-        )
+        """How many records have each leaf of the next column, in a table whose ranges are single values."""
+        part = self._next(name)[1]
+        counts = np.bincount(part.codes, weights=part.weights, minlength=len(self.ranges[name][0]))
         found = np.zeros(leaves)
-        np.add.at(found, self.ranges[name][0], counts)
+        found[self.ranges[name][0]] = counts
         return found
 
     def where(self, name: str, low: int, high: int) -> Table:
-        """The records whose value lies between two leaves; the column is done with."""
-        at, part = self._holding(name)
+        """The records whose value in the next column lies between two leaves."""
         first, last = self.ranges[name]
         inside = np.clip(np.minimum(last, high) - np.maximum(first, low) + 1, 0, None) / (last - first + 1)
-        kept = part.chosen(inside[part.codes[part.columns.index(name)]])
-        return self._with(at, kept.without(name, self.ranges, len(self.sizes)))
+        return self._done(name, inside)
 
     def without(self, name: str) -> Table:
-        at, part = self._holding(name)
-        return self._with(at, part.without(name, self.ranges, len(self.sizes)))
+        """The same records without the next column."""
+        return self._done(name, None)
 
-    def _with(self, at: int, part: _Part) -> Table:
-        return replace(self, parts=(*self.parts[:at], part, *self.parts[at + 1 :]))
+    def _done(self, name: str, factors: Floats | None) -> Table:
+        at, part = self._next(name)
+        parts = (*self.parts[:at], part.done(factors), *self.parts[at + 1 :])
+        return Table(parts, self.ranges, self.sizes, self.counted, self.values)
 
     def total(self) -> float:
         """How many records are left."""
+        if len(self.parts) == 1:
+            return float(self.parts[0].weights.sum())
         met = self.sizes.copy()
         for part in self.parts:
-            met *= np.bincount(part.groups, weights=part.weights, minlength=len(met)) / np.maximum(self.sizes, 1)
+            met *= self._met(part)
         return float(met.sum())
 
     def histogram(self) -> Floats:
-        """How many of the records have each leaf of the column that is counted."""
-        assert self.counted is not None
-        at, part = self._holding(self.counted)
-        weights = part.weights
-        if len(self.parts) > 1:
+        """How many of the records have each leaf of the column that is counted, which is in the first part."""
+        first, *others = self.parts
+        weights = first.weights
+        if others:
             factors = np.ones(len(self.sizes))
-            for place, other in enumerate(self.parts):
-                if place != at:
-                    met = np.bincount(other.groups, weights=other.weights, minlength=len(self.sizes))
-                    factors *= met / np.maximum(self.sizes, 1)
-            weights = weights * factors[part.groups]
-        counts = np.bincount(part.codes[part.columns.index(self.counted)], weights=weights)
-        found = np.zeros(self.values)
-        leaves = self.ranges[self.counted][0][: len(counts)]
-        np.add.at(found, leaves, counts)
+            for part in others:
+                factors *= self._met(part)
+            weights = weights * factors[first.chain.groups[first.level][first.numbers]]
+        leaves = first.chain.values[first.level][first.numbers]
+        return np.bincount(leaves, weights=weights, minlength=self.values).astype(np.float64)
+
+    def _met(self, part: _Part) -> Floats:
+        """The share of each group that is left in a part."""
+        groups = part.chain.groups[part.level][part.numbers]
+        found: Floats = np.bincount(groups, weights=part.weights, minlength=len(self.sizes)) / np.maximum(self.sizes, 1)
         return found
+
+
+_HELD: WeakKeyDictionary[Expected, dict[tuple[tuple[str, ...], str | None], Table]] = WeakKeyDictionary()
+"""Tables that were taken apart, as long as they are there: a release and its baselines are compared with one table."""

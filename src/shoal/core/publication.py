@@ -28,6 +28,7 @@ def published(
         engine=data.engine,
         policy=policy,
         recoding=recoding,
+        origin=data,
         **whole(data),
     )
     plan = recoding.plan

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import isfinite, nan
 from typing import Any, Literal
 
 import numpy as np
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
 from shoal.core.grouping import Codes, Counts, group
-from shoal.core.hierarchy import DATES, INTERVAL, TOP, Floats, Hierarchy
+from shoal.core.hierarchy import DATES, INTERVAL, TOP, Floats, Hierarchy, number
 from shoal.core.lattice import Node
 from shoal.core.multisets import spelled_multiset, spelled_value
+from shoal.errors import ParameterError
 
 Spelling = Literal["values", "intervals", "means", "levels"]
 """How a quasi-identifier is published: as it was, or hidden; as intervals of numbers; as means; as nodes of its
@@ -46,12 +48,15 @@ class Codebook:
         """How some entries are published, which tells a recipient how to read them."""
         single = self.low[entries] == self.high[entries]
         labels = self.labels[entries]
+        if self.raw:
+            return "values"
         if self.numeric and not single.all():
             return "means"
-        if bool(np.all(single | (labels == TOP))):
+        spelled = np.array([any(form.fullmatch(label or "") for form in (INTERVAL, DATES)) for label in labels], bool)
+        plain = (single & ~spelled) | (labels == TOP)  # a cell of a grid may hold one value only
+        if bool(plain.all()):
             return "values"
-        spelled = [any(form.fullmatch(label or "") for form in (INTERVAL, DATES)) for label in labels]
-        plain = single | (labels == TOP) | np.array(spelled)
+        plain |= spelled
         return "intervals" if bool(plain.all()) else "levels"
 
     @classmethod
@@ -76,6 +81,18 @@ class Codebook:
             object,
         )[: len(low)]
         return cls._of(hierarchy, labels, low, high, hierarchy.ancestor_levels(low, high), raw=raw)
+
+    @classmethod
+    def on_grid(cls, hierarchy: Hierarchy, low: Codes, high: Codes, *, width: float) -> Codebook:
+        """Ranges between the ends of cells of a grid, which do not depend on the values inside: `[20-25)`."""
+        known = low >= int(hierarchy.missing)
+        edges = _edges(hierarchy, low, high, width)
+        labels = [
+            f"[{hierarchy.spelled(begin)}-{hierarchy.spelled(end)})" if plain else hierarchy.label(first, last)
+            for first, last, plain, begin, end in zip(low.tolist(), high.tolist(), known, *edges, strict=True)
+        ]
+        levels = hierarchy.ancestor_levels(low, high)
+        return cls._of(hierarchy, np.array([*labels, None], object)[:-1], low, high, levels)
 
     @classmethod
     def of_means(cls, hierarchy: Hierarchy, low: Codes, high: Codes, means: Floats) -> Codebook:
@@ -176,6 +193,18 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Counterfeits:
+    """Values that groups show beside those of their people: group `groups[i]` of a plan has the leaf `leaves[i]` of the
+    sensitive attribute once more than its people do. They stand in the tables that count values."""
+
+    groups: Codes
+    leaves: Codes
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Recoding:
     """A plan, the form that it is published in, with the form's `options`, and facts worth knowing.
 
@@ -196,6 +225,7 @@ class Recoding:
     levels: Node | None = None
     trail: tuple[tuple[Node, bool], ...] = ()
     changed: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    counterfeits: Counterfeits | None = None
 
     @classmethod
     def at_levels(
@@ -232,8 +262,9 @@ class Recoding:
 
         `classes` has the class of each distinct tuple, or of each record as a plan orders them; negative: withheld.
         `outputs` says of each attribute how it is published: as the `interval` from its least to its greatest value,
-        as the closest common ancestor in the `hierarchy`, or as the `mean`. A class in which some values are missing
-        and others not is published as the top.
+        as the closest common ancestor in the `hierarchy`, as the `mean`, or by a `grid:` of so wide cells that its ends
+        are ends of cells, whatever values lie inside. A class in which some values are missing and others not is
+        published as the top.
         """
         from shoal.kernels.ranges import extremes
 
@@ -252,13 +283,60 @@ class Recoding:
                 codebooks.append(Codebook.of_means(tree, low, high, means))
                 cells.append(np.arange(count, dtype=np.int32))
                 continue
+            width = grid_width(output)
+            if width is not None:
+                low, high = _on_grid(tree, low, high, width)
             ranges = group([low, high], [tree.size, tree.size], index=True)
             assert ranges.index is not None
+            if width is not None:
+                codebooks.append(Codebook.on_grid(tree, *ranges.keys, width=width))
+                cells.append(ranges.index)
+                continue
             codebooks.append(Codebook.of_ranges(tree, *ranges.keys, interval=output == "interval"))
             cells.append(ranges.index)
         plan = Plan(summary.keys, classes, classes < 0, np.stack(cells), tuple(codebooks), by_record)
         named = zip(summary.attributes, outputs, strict=True)
-        return cls(plan, facts=facts or {}, hulls={name: output for name, output in named if output != "mean"})
+        tight = {name: output for name, output in named if output in ("interval", "hierarchy")}
+        return cls(plan, facts=facts or {}, hulls=tight)
+
+
+GRID = "grid:"
+ROUNDING, MOST_CELLS = 1e-9, 1e8
+"""How close to the end of a cell of a grid a number lies there, and how many cells from zero it may lie."""
+
+
+def grid_width(output: str) -> float | None:
+    """The width of the cells of a grid that values are published on; None where an output is no grid.
+
+    Example:
+        >>> grid_width("grid:5"), grid_width("interval"), grid_width("grid:none")
+        (5.0, None, None)
+    """
+    width = number(output.removeprefix(GRID)) if output.startswith(GRID) else nan
+    return width if isfinite(width) and width > 0 else None
+
+
+def _edges(tree: Hierarchy, low: Codes, high: Codes, width: float) -> tuple[Floats, Floats]:
+    """Where the cells begin in which the ends of ranges lie, and where they end, as labels spell them."""
+    assert tree.values is not None
+    steps = np.floor(np.stack([tree.values[low] / width, tree.values[high] / width]) + ROUNDING)
+    steps[1] += 1
+    if bool(np.any(np.abs(steps) > MOST_CELLS)):
+        raise ParameterError(f"column {tree.column!r}: a grid of width {width:g} is too fine for such numbers")
+    kinds, places = np.unique(steps, return_inverse=True)
+    edges = np.array([float(f"{step * width:.10g}") for step in kinds.tolist()])[places].reshape(steps.shape)
+    return edges[0], edges[1]
+
+
+def _on_grid(tree: Hierarchy, low: Codes, high: Codes, width: float) -> tuple[Codes, Codes]:
+    """Ranges of leaves, widened to the ends of cells; missing values, and what holds some, stay as they are."""
+    assert tree.values is not None
+    first = int(tree.missing)
+    held = tree.values[first:]
+    begins, ends = _edges(tree, np.maximum(low, first), np.maximum(high, first), width)
+    plain = (low >= first) & (high >= first)
+    wider = first + np.searchsorted(held, begins, "left"), first + np.searchsorted(held, ends, "left") - 1
+    return np.where(plain, wider[0], low).astype(np.int32), np.where(plain, wider[1], high).astype(np.int32)
 
 
 def _means(classes: Codes, column: Codes, tree: Hierarchy, count: int, weights: Counts | None) -> Floats:

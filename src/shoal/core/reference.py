@@ -64,6 +64,9 @@ class CountedTable:
                 told.append((name, leaves[self.columns[name]], tree.size, tree))
         return summarize(attributes, [self.columns[name] for name in attributes], sizes, told, weights=self.weights)
 
+    def codes(self, name: str) -> Codes:
+        raise NotDefined("this table stands only for comparisons and has no rows")
+
     def frame(self) -> Any:
         raise NotDefined("this table stands only for comparisons and has no rows")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from shoal.core.schema import Kind, Schema
 from shoal.core.signing import SigningKey
 from shoal.core.words import in_html
 from shoal.errors import InputError, NotDefined, PeopleUnknown, VerificationError
+
+if TYPE_CHECKING:
+    from shoal.core.dataset import Dataset
 
 FORMAT = 2
 
@@ -82,7 +85,7 @@ class Release:
     `records` counts the table that it was made from; `notes` are sentences for the holder. The `view` reads the
     published values; nothing that the algorithm believed goes into it. Where the table has a person column, `crowd`
     counts its people, and `members` says in which published class they are, unless pseudonyms do. The `method` made it,
-    which its manifest states.
+    which its manifest states; a release that was made here has the table as its `origin`.
     """
 
     form: Form
@@ -98,6 +101,7 @@ class Release:
     crowd: Crowd | None = None
     members: Members | None = None
     notes: tuple[str, ...] = ()
+    origin: Dataset | None = None
     method: Algorithm | None = None
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ not the table that this one was made from; what the others agree on is known for
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,16 @@ from shoal.errors import NotDefined, ShoalError
 
 Content = dict[str, dict[tuple[str | None, ...], int]]
 """By the part of a release, how often its table has each row; plain columns left out."""
+
+
+MOST_RECORDS = 64
+"""Of a table whose possible worlds are tried one by one; larger ones have too many in any case that matters."""
+
+
+def check_small(dataset: Dataset) -> None:
+    """Raises `NotDefined` where nobody would try every table."""
+    if dataset.records > MOST_RECORDS:
+        raise NotDefined(f"tables of more than {MOST_RECORDS} records are not tried one by one")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +76,15 @@ class Rerun:
         quasi = np.repeat(summary.keys, summary.sizes, axis=1)
         return dict(zip(self.names, (*quasi, *self.dataset.listed(seed)), strict=True))
 
-    def fits(self, leaves: Mapping[str, Codes], run: Run) -> bool:
-        """Whether the algorithm makes the release of a table, which has a leaf a record in each column."""
+    def fits(self, leaves: Mapping[str, Codes], run: Run, seed: int | None = None) -> bool:
+        """Whether the algorithm makes the release of a table, which has a leaf a record in each column, with the seed
+        of the release or another one."""
         run.check()
         world = self._read(leaves)
+        policy = self.policy if seed is None else replace(self.policy, seed=seed)
         try:
-            recoding = self.method.search(world, self.policy, Run())
-            made = published(self.release.form, world, recoding, self.policy, None, Run())
+            recoding = self.method.search(world, policy, Run())
+            made = published(self.release.form, world, recoding, policy, None, Run())
             return self._content(made) == self.content
         except ShoalError:  # of such a table it makes nothing
             return False

@@ -69,8 +69,8 @@ class Rule:
     def shown_by(cls, release: Release) -> Rule:
         """The rule that a release shows, also one that was read from a file. It has no policy to keep: it is for
         reading other records as the release would show them, not for publishing them."""
-        if release.recoding is not None and release.recoding.plan is not None:
-            plan = release.recoding.plan
+        plan = release.recoding.plan if release.recoding is not None else None
+        if plan is not None and plan.codebooks:
             books, cells = plan.codebooks, np.ascontiguousarray(plan.cells[:, plan.published])
         else:
             people = release.view.people()

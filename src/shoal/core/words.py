@@ -28,7 +28,7 @@ def printable(text: str, *, keep: str = "") -> str:
     )
 
 
-SINGULAR = {"classes": "class", "people": "person"}
+SINGULAR = {"classes": "class", "people": "person", "declared analyses": "declared analysis"}
 """Of nouns that do not just lose their s."""
 
 

@@ -28,15 +28,13 @@ _ROUNDS = 100
 @njit(cache=True, nogil=True)
 def _sets(begin, end, values, counts, measure, records, shares):
     """How many records of the class each set has, and its share of the table: the values on their own, or those below
-    each node of a hierarchy, level by level. Sets without a record are left out. Returns how many sets there are, and
-    their shares together."""
-    used, together = 0, 0.0
+    each node of a hierarchy, level by level. Sets without a record are left out. Returns how many sets there are."""
+    used = 0
     if measure.kind == EQUAL:
         for entry in range(begin, end):
             records[used], shares[used] = counts[entry], measure.priors[values[entry]]
-            together += shares[used]
             used += 1
-        return used, together
+        return used
     for level in range(len(measure.nodes)):
         own = 0
         for entry in range(begin, end):
@@ -44,10 +42,9 @@ def _sets(begin, end, values, counts, measure, records, shares):
             node = measure.nodes[level, values[entry]]
             if entry + 1 == end or measure.nodes[level, values[entry + 1]] != node:
                 records[used], shares[used] = own, measure.masses[level, node]
-                together += shares[used]
                 used += 1
                 own = 0
-    return used, together
+    return used
 
 
 @njit(cache=True, nogil=True)
@@ -104,32 +101,36 @@ def _first_and_last(begin, end, values, counts, ranks, cumulated, sums, kept):
 def _by_shares(begin, end, values, counts, measure, bound, least, records, shares):
     """How many records of a class can stay within a distance; 0 when they are fewer than `least`."""
     ordered = measure.kind == ORDERED
-    heights, used, together = 1, 0, np.inf
+    heights, used = 1, 0
     if ordered:
         heights = measure.masses.shape[1] - 1
     else:
-        used, together = _sets(begin, end, values, counts, measure, records, shares)
+        used = _sets(begin, end, values, counts, measure, records, shares)
         if measure.kind == TREE:
             heights = len(measure.nodes)
     # A little less, so that rounding never says that fewer can stay than do.
     needed = (1.0 - bound - _ROUNDING) * heights
-    if together < needed:
-        return 0
-    kept = 0.0
+    size = 0.0
     for entry in range(begin, end):
-        kept += counts[entry]
-    for _ in range(_ROUNDS):
+        size += counts[entry]
+    # Most classes cannot even keep the fewest records that a class must have.
+    kept = float(least)
+    for again in range(_ROUNDS):
         if ordered:
             fixed, free = _first_and_last(
                 begin, end, values, counts, measure.nodes[0], measure.masses[0], measure.masses[1], kept
             )
         else:
             fixed, free = _few(records, shares, used, kept)
-        if fixed + kept * free >= needed * kept:
+        enough = fixed + kept * free >= needed * kept
+        if again == 0:
+            if not enough:
+                return 0
+            kept = size
+            continue
+        if enough:
             break
         kept = min(fixed / (needed - free), kept)
-        if kept < least - 0.5:
-            return 0
     return int(kept * (1.0 + _ROUNDING) + 1e-6)
 
 

@@ -157,3 +157,20 @@ def number(levels, held, domain, scratch):
         owners[row] = owner
         sizes[owner] += weights[row]
     return classes
+
+
+@njit(cache=True, nogil=True)
+def occurring(leaves, weights, heights, domain):
+    """How many records have each value of each level, which stand like the codes of the domain."""
+    _, _, _, leaf_counts, _, codes, code_starts, _ = domain
+    whole = np.zeros(len(codes), np.int64)
+    for row in range(len(weights)):
+        for position in range(len(heights)):
+            whole[code_starts[position] + leaves[row, position]] += weights[row]
+    for position in range(len(heights)):
+        begin, count = code_starts[position], leaf_counts[position]
+        for level in range(1, heights[position] + 1):
+            row = begin + level * count
+            for leaf in range(count):
+                whole[row + codes[row + leaf]] += whole[begin + leaf]
+    return whole

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -15,12 +17,13 @@ from shoal.core.expected import Expected, divergence
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
-from shoal.core.populations import populations
+from shoal.core.populations import Population, populations
 from shoal.core.release import Release
 from shoal.errors import NotDefined
 
 MOST = 200_000
 """Populations that are looked at; with more, the question is too fine."""
+BLOCK = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,11 +83,18 @@ def _losses(truth: Expected, estimate: Expected, quasi: tuple[str, ...], name: s
     """The divergence in each large population."""
     every = np.arange(truth.trees[name].size, dtype=np.int32)
     overall = estimate.marginal(name, every)
-    found: list[float] = []
-    for each in populations(truth, estimate, quasi, name, least):
-        if len(found) == MOST:
+    found: list[Floats] = []
+    for block in _batched(populations(truth, estimate, quasi, name, least)):
+        if len(found) * BLOCK > MOST:
             raise NotDefined(f"more than {MOST:,} populations are large enough; ask for a larger share with minsup")
-        total = each.estimate.sum()
-        expected = each.estimate / total if total > 0 else overall
-        found.append(float(divergence(each.truth / each.truth.sum(), expected)))
-    return np.array(found)
+        true, expected = (np.stack([getattr(each, side) for each in block]) for side in ("truth", "estimate"))
+        totals = expected.sum(axis=1, keepdims=True)
+        shares = np.where(totals > 0, expected / np.where(totals > 0, totals, 1.0), overall)
+        found.append(divergence(true / true.sum(axis=1, keepdims=True), shares))
+    return np.concatenate(found) if found else np.zeros(0)
+
+
+def _batched(found: Iterator[Population]) -> Iterator[list[Population]]:
+    """Populations in blocks that are measured together."""
+    while block := list(islice(found, BLOCK)):
+        yield block

@@ -114,6 +114,7 @@ class Report:
     attempts: tuple[Attempt, ...]
     not_made: Mapping[str, str]
     findings: Findings
+    analyses: Findings
     limits: tuple[tuple[str, str], ...]
     manifest: File
     signature: Mapping[str, str]
@@ -170,7 +171,7 @@ class Report:
                 "made": [_rounded(attempt.as_dict()) for attempt in self.attempts],
                 "not_made": dict(self.not_made),
             },
-            "loss": {"findings": {name: _rounded(entry) for name, entry in self.findings.as_dict().items()}},
+            "loss": {"findings": _all_rounded(self.findings), "analyses": _all_rounded(self.analyses)},
             "not_protected": [{"of": of, "what": what} for of, what in self.limits],
             "trust": {"manifest": vars(self.manifest), "signature": dict(self.signature)},
             "repeat": {"job": self.job, "commands": [command for command, _ in self.commands]},
@@ -201,6 +202,8 @@ class Report:
         unknown = [name for name in drawn if name not in self.pictures]
         if unknown:
             raise ParameterError(f"the report has no picture {unknown[0]!r}; {alternatives(unknown[0], self.pictures)}")
+        if not places and not drawn:
+            return ()
         texts = [self.html() if path.suffix == PAGE else self.json() for path in places]
         with replacing_all(*places, *drawn.values()) as beside:
             for path, text in zip(beside, texts, strict=False):
@@ -227,6 +230,10 @@ def promised(model: Model, parameters: Mapping[str, Any]) -> Promise:
         meaning=docstrings.meaning(model), promises=docstrings.promise(model),
         not_protected=docstrings.limit(model),
     )  # fmt: skip
+
+
+def _all_rounded(findings: Findings) -> dict[str, Any]:
+    return {name: _rounded(entry) for name, entry in findings.as_dict().items()}
 
 
 def _rounded(entry: Mapping[str, Any]) -> dict[str, Any]:

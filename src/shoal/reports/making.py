@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from shoal import __version__, api, manifest
 from shoal import job as jobs
+from shoal.api.attacking import attacked_release
 from shoal.api.reading import check_dataset
 from shoal.core.contracts import Known
 from shoal.core.dataset import Dataset
 from shoal.core.files import sha256
+from shoal.core.finding import Findings
 from shoal.core.release import Release, manifest_path
 from shoal.core.run import Run
 from shoal.core.sentences import verified
@@ -86,9 +89,13 @@ def report(
     _check_origin(data, stated, path)
     verification = api.verify(path, key=key, engine=data.engine)
     watched.report(0.1, "measuring")
-    opened = api.open_release(path, data)
+    made_by = job or jobs.Job()
+    # What was changed is reported as such; whatever else is no release of the table is refused.
+    unchanged = verification["unchanged"].holds
+    opened = attacked_release(data, path) if unchanged else api.open_release(path, data)
     metrics = api.quick_metrics() if quick else ()
-    findings = api.evaluate(data, opened, *metrics, baselines=not quick)
+    measured = api.evaluate(data, opened, *metrics, analyses=made_by.analyses, baselines=not quick)
+    analyses, findings = _apart(measured, len(made_by.analyses))
     columns = api.columns(data, opened)
     watched.report(0.5, "attacking")
     attempts, not_made = api.every_attack(data, opened, known or Known(), watched)
@@ -97,7 +104,6 @@ def report(
     risk: Risk | str = classes if isinstance(classes, str) else left(classes, line)
     policy = manifest.policy_of(stated)
     models = tuple(promised(each, told) for each, told in zip(policy.models, stated["policy"]["models"], strict=True))
-    made_by = job or jobs.Job()
     out = opened.suppressed
     people = _people(opened, stated)
     unverified = stated.get("unverified") is not None
@@ -107,6 +113,7 @@ def report(
         files=_files(stated, path), columns=columns, policy=policy, promises=models, algorithm=stated["algorithm"],
         strict=stated.get("strict", False), unverified=unverified, verification=verification,
         verified=verified(verification), risk=risk, attempts=attempts, not_made=not_made, findings=findings,
+        analyses=analyses,
         limits=limits(opened, models, columns, unverified=unverified), manifest=_manifest(path),
         signature=_signature(stated, verification),
         job=job_shown(made_by, stated, path), commands=commands(made_by, path, signed="signature" in stated),
@@ -115,11 +122,11 @@ def report(
             sentences.kept(verification, findings, claims=opened.claims, unverified=unverified),
             sentences.exposed(risk, data.schema.quasi),
             sentences.tried(attempts, not_made),
-            sentences.cost(columns, out, opened.records),
+            sentences.cost(columns, out, opened.records, analyses),
         ),
         shoal=__version__, threshold_given=threshold is not None,
         pictures=_pictures(data, opened, columns, line, holder=holder),
-        holder=_holder(data, opened, made_by, findings, attempts) if holder else None,
+        holder=_holder(data, opened, made_by, measured, attempts) if holder else None,
     )  # fmt: skip
 
 
@@ -143,6 +150,20 @@ def _check_origin(data: Dataset, stated: Mapping[str, Any], path: Path) -> None:
             f"{path.name}: this is a release of a table with {stated['records']:,} records, and this one has "
             f"{data.records:,}"
         )
+
+
+def _apart(measured: Findings, count: int) -> tuple[Findings, Findings]:
+    """Declared analyses, which come first, without their names, which may spell values; and all other findings."""
+    shown = [
+        replace(each, name=f"analysis-{place}", detail={}, label=f"declared analysis {place}{_after(each.label)}")
+        for place, each in enumerate(measured.entries[:count], start=1)
+    ]
+    return Findings(tuple(shown)), Findings(measured.entries[count:])
+
+
+def _after(label: str) -> str:
+    """What is measured of an analysis."""
+    return f": {label.rpartition(': ')[2]}" if label else ""
 
 
 def _files(stated: Mapping[str, Any], path: Path) -> tuple[File, ...]:

@@ -66,11 +66,13 @@ def tried(attempts: Sequence[Attempt], not_made: Mapping[str, str]) -> str:
     return said if len(attempts) == 1 else f"{len(attempts)} attacks were tried; {said[0].lower()}{said[1:]}"
 
 
-def cost(columns: Sequence[PublishedColumn], out: int, records: int) -> str:
+def cost(columns: Sequence[PublishedColumn], out: int, records: int, analyses: Findings) -> str:
     """What was lost, and where to read on."""
     told = lost(columns) or ["how much detail was lost has no figure"]
     left_out = [f"{counted(out, 'records')} left out ({percent(out / max(records, 1))})"] if out else []
-    return f"The price: {'; '.join([*told, *left_out])}; what stays unprotected is listed in section 7."
+    asked = [each.holds for each in analyses if each.holds is not None]
+    survive = [f"{sum(asked):,} of {counted(len(asked), 'declared analyses')} survive"] if asked else []
+    return f"The price: {'; '.join([*told, *left_out, *survive])}; what stays unprotected is listed in section 7."
 
 
 def _one_in(people: int) -> str:

@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -181,6 +183,35 @@ def test_many_quasi_identifiers_in_limited_time() -> None:
     assert facts["score"] < shoal.Datafly().search(data, policy, Run()).facts["score"]
     assert 0 < facts["bound"] < facts["score"]
     assert 0 < facts["gap"] < 1
+    course = facts["course"]
+    assert course and all(entry["bound"] <= facts["score"] <= entry["score"] for entry in course)
+    assert all(one["bound"] <= other["bound"] for one, other in pairwise(course))
+    assert all(2 * one["checked"] <= other["checked"] for one, other in pairwise(course))
+
+
+def test_a_lattice_of_more_nodes_than_can_be_counted() -> None:
+    """Fifty columns with four levels each, 10³⁰ nodes: a node within the limit, and a bound below it."""
+    generator = np.random.default_rng(4)
+    people = {f"q{at}": generator.integers(0, 8, 400) for at in range(50)}
+    paths = [[str(leaf), f"{leaf // 2}/2", f"{leaf // 4}/4", "*"] for leaf in range(8)]
+    trees = {name: shoal.Hierarchy.from_paths(name, paths) for name in people}
+    data = shoal.read(pl.DataFrame(people), quasi=list(people), hierarchies=trees)
+    policy = Policy(models=(shoal.KAnonymity(k=3),), suppression=0.1)
+    facts = shoal.Optimal(check_limit=400).search(data, policy, Run()).facts
+    assert facts["nodes"]["total"] == 4**50
+    assert facts["left_out"] <= 40 and not facts["proven"]
+    assert facts["bound"] < facts["score"] < 1
+    no_time = shoal.Optimal().search(data, policy, Run(seconds=0)).facts
+    assert no_time["left_out"] <= 40 and no_time["bound"] <= facts["score"] <= no_time["score"]
+
+
+@pytest.mark.parametrize("model", [shoal.KAnonymity(k=3), shoal.TCloseness(t=0.0), shoal.EntropyLDiversity(l=1.5)])
+def test_one_distinct_tuple(model: shoal.KAnonymity) -> None:
+    table = pl.DataFrame({"age": [40] * 6, "sex": ["f"] * 6, "illness": list("xxyyzz")})
+    data = shoal.read(table, quasi=["age", "sex"], sensitive=["illness"])
+    release = shoal.anonymize(data, model, algorithm="optimal", suppression=1.0)
+    assert release.recoding.facts["proven"] and release.suppressed == 0
+    assert release.frame["age"].to_list() == [40] * 6
 
 
 THREADS = """

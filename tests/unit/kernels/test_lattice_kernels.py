@@ -120,6 +120,7 @@ def test_bases_give_the_same_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_groupings, "SMALL", 1)
     monkeypatch.setattr(_groupings, "SHARE", 1 << 30)
     monkeypatch.setattr(_groupings, "BASES", 3)
+    monkeypatch.setattr(_groupings, "LONGEST_PAUSE", 1)
     data = made()
     eager = Groupings(data.summary)
     generator = np.random.default_rng(1)

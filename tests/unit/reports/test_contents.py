@@ -122,6 +122,22 @@ def test_five_sentences(tmp_path: Path) -> None:
     assert "no figure" in found[2] and "No privacy model is promised" in found[1]
 
 
+def test_declared_analyses_are_told_without_their_values(tmp_path: Path) -> None:
+    from shoal.core.analyses import all_parsed
+
+    data, path = published(tmp_path)
+    asked = all_parsed([f"count where disease = '{CANARY} 1'", "mean(age)"])
+    made = shoal.report(data, path, job=shoal.job.Job(analyses=asked), quick=True)
+    assert CANARY not in made.html() + made.json() and list(made.as_dict()["loss"]["analyses"]) == [
+        "analysis-1", "analysis-2",
+    ]  # fmt: skip
+    exact = shoal.evaluate(data, path, "gcp", analyses=asked, baselines=False)
+    assert [each.value for each in made.analyses] == [each.value for each in exact[:2]]
+    assert made.holds and "declared analysis 1: relative error" in made.html()
+    mine = shoal.report(data, path, job=shoal.job.Job(analyses=asked), quick=True, holder=True)
+    assert asked[0].title in mine.as_dict()["holder"]["findings"]
+
+
 def test_every_model_says_what_it_does_not_protect_against(tmp_path: Path) -> None:
     data, path = published(tmp_path)
     limits = dict(shoal.report(data, path).limits)
@@ -179,6 +195,10 @@ def test_tables_that_the_release_is_not_of(tmp_path: Path) -> None:
     (tmp_path / "wide.csv").write_text("\n".join(f"{line},{at}" for at, line in enumerate(text)) + "\n")
     with pytest.raises(InputError, match="another table"):
         shoal.report(shoal.read(tmp_path / "wide.csv", **roles), path)
+    other = [line.replace(",4815", ",4915") for line in text]
+    (tmp_path / "other.csv").write_text("\n".join(other) + "\n")
+    with pytest.raises(InputError, match="not a release of it"):
+        shoal.report(shoal.read(tmp_path / "other.csv", **roles), path)
     path.with_name("release.csv.manifest.json").unlink()
     with pytest.raises(InputError, match="no manifest"):
         shoal.report(data, path)

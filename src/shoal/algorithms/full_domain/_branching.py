@@ -24,14 +24,16 @@ Box = tuple[float, int, Node, Node]
 class Branching:
     """The search, its best node so far and the bound that is proven."""
 
-    def __init__(self, checker: Checker, lattice: Lattice) -> None:
-        self.checker, self.lattice = checker, lattice
+    def __init__(self, checker: Checker, lattice: Lattice, *, within: float = 0.0) -> None:
+        self.checker, self.lattice, self.within = checker, lattice, within
         self.best: Verdict | None = None
         self.to_beat = inf
         """Bounds from here up cannot lead to a better score, but for rounding."""
         self.bound = -inf
         self.proven = False
         self.excluded = 0
+        self.course: list[dict[str, float]] = []
+        """How the search went: checked nodes, best score and bound, each time that the checked nodes had doubled."""
 
     def consider(self, verdict: Verdict) -> bool:
         """Takes a node for the best so far, if it is; says whether."""
@@ -41,12 +43,26 @@ class Branching:
             self.to_beat = verdict.score - ROUNDING * max(1.0, abs(verdict.score))
         return better
 
+    @property
+    def limit(self) -> float:
+        """Bounds from here up lead to nothing that is looked for: no better node, and none within the share of the
+        way from the least loss to that of the top."""
+        if not self.within or self.best is None:
+            return self.to_beat
+        least, most = self.best.score, self.checker.check(self.lattice.greatest).score
+        return least + self.within * max(most - least, 0.0) + ROUNDING * max(1.0, abs(least))
+
+    def near(self) -> list[Verdict]:
+        """The nodes within the share of the best, in the order of their levels."""
+        fine = [found for found in self.checker.verdicts.values() if found.feasible and found.score < self.limit]
+        return sorted(fine, key=lambda verdict: verdict.node)
+
     def run(self, run: Run, *, most: float = inf) -> None:
         """Searches until the best node is proven, until the run's time is up, or until `most` nodes are checked."""
         checker = self.checker
         heap: list[Box] = [(-inf, 0, self.lattice.least, self.lattice.greatest)]
         boxes = 0
-        while heap and heap[0][0] < self.to_beat:
+        while heap and heap[0][0] < self.limit:
             if boxes and (run.expired or len(checker.verdicts) >= most):
                 self.bound = min(heap[0][0], self.best.score if self.best else inf)
                 return
@@ -55,7 +71,7 @@ class Branching:
                 boxes += 1
                 if boxes % 64 == 0:
                     self._report(len(heap), run)
-                if box[0] < self.to_beat:
+                if box[0] < self.limit:
                     self._split(box, heap, boxes)
         self.proven = True
         self.bound = self.best.score if self.best else inf
@@ -68,7 +84,7 @@ class Branching:
         case, so that looking at some at once costs next to nothing."""
         taken: list[Box] = []
         highs: list[Node] = []
-        while heap and heap[0][0] < self.to_beat and len(highs) < min(self.checker.at_once, max(most, 1)):
+        while heap and heap[0][0] < self.limit and len(highs) < min(self.checker.at_once, max(most, 1)):
             taken.append(heappop(heap))
             if taken[-1][3] not in self.checker.verdicts:
                 highs.append(taken[-1][3])
@@ -88,12 +104,12 @@ class Branching:
         if not checker.by_cells:
             self.consider(checker.check(low))
         at = bound.attribute
-        if bound.least >= self.to_beat or at < 0:
+        if bound.least >= self.limit or at < 0:
             return
         below = (*high[:at], high[at] - 1, *high[at + 1 :])
         above = (*low[:at], high[at], *low[at + 1 :])
         heappush(heap, (bound.least, -2 * number, low, below))
-        if bound.upper < self.to_beat:
+        if bound.upper < self.limit:
             heappush(heap, (bound.upper, -2 * number - 1, above, high))
 
     def _lower(self, here: Verdict) -> None:
@@ -115,4 +131,7 @@ class Branching:
         best = self.best.score if self.best else inf
         share = min(max(self.bound / best, 0.0), 1.0) if 0 < best < inf else 0.0
         checked = len(self.checker.verdicts)
-        run.report(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {boxes:,} boxes open")
+        found = f", best {best:.4g}, none below {self.bound:.4g}" if share else ""
+        run.report(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {boxes:,} boxes open{found}")
+        if best < inf and (not self.course or checked >= 2 * self.course[-1]["checked"]):
+            self.course.append({"checked": checked, "score": best, "bound": self.bound})

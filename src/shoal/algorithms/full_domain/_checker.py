@@ -21,6 +21,9 @@ from shoal.core.run import Run
 
 REMEMBERED = 1 << 23
 AT_ONCE = 8
+AFTER = 256
+"""Checked nodes after which other threads are started: a search that ends sooner does not wait for them."""
+
 WORTH_THREADS = 4096
 """Distinct tuples from which on checking a node takes longer than handing it to a thread."""
 NOTHING: Counts = np.zeros(0, dtype=np.int64)
@@ -78,7 +81,7 @@ class Checker:
     def check_all(self, nodes: Sequence[Node]) -> None:
         """Checks nodes that were not checked before, in as many threads as there are. What is found, and in which order
         it is remembered, does not depend on their number."""
-        if len(nodes) < 2 or self.threads < 2:
+        if len(nodes) < 2 or self.threads < 2 or len(self.verdicts) < AFTER:
             for node in nodes:
                 self.check(node)
             return

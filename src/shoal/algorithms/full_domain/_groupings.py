@@ -26,6 +26,7 @@ BASES = 16
 SMALL = 1024
 SHARE = 2
 RATIO = 8
+LONGEST_PAUSE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +102,7 @@ class Groupings:
         tuples, attributes = len(summary), len(summary.hierarchies)
         packs = _packs(summary.hierarchies)
         self.domain = _domain(summary.hierarchies, packs)
-        self.table = _table(summary)
+        self.table = _table(summary, self.domain)
         everyone = np.arange(tuples, dtype=np.int32)
         raw = Packed(_packed(summary, packs), np.ascontiguousarray(summary.sizes), everyone, everyone)
         self.raw = Base((0,) * attributes, raw, summary.sensitive, summary.people)
@@ -111,6 +112,7 @@ class Groupings:
         self.base_uses = np.zeros(BASES, dtype=np.int64)
         self.clock = 0
         self.tried = {self.raw.node}
+        self.waiting, self.pause = 0, 1
         self.entries = sum(prod(summary.hierarchies[attribute].size for attribute in pack) for pack in packs)
         self.rooms: list[Any] = []
 
@@ -174,14 +176,21 @@ class Groupings:
         ))  # fmt: skip
 
     def rebased(self, node: Node, base: Base, classes: int) -> bool:
-        """Makes a base below a node that was grouped from far too large a one; says whether."""
+        """Tries to make a base below a node that was grouped from far too large a one; says whether it did, which
+        overwrites the arrays of the first room."""
         if len(base) <= max(SMALL, len(self.raw) // SHARE, RATIO * classes):
             return False
         below = tuple(max(level - 1, 0) for level in node)
         if below in self.tried:
             return False
+        self.waiting -= 1
+        if self.waiting > 0:
+            return False
         self.tried.add(below)
-        self._keep(below, self.grouped_from(self.base(below), below))
+        kept = self._keep(below, self.grouped_from(self.base(below), below))
+        # With many attributes hardly any node is much smaller than the table: who tries in vain waits twice as long.
+        self.pause = 1 if kept else min(2 * self.pause, LONGEST_PAUSE)
+        self.waiting = self.pause
         return True
 
     def base(self, node: Node) -> Base:
@@ -194,13 +203,14 @@ class Groupings:
         self.base_uses[at] = self.clock
         return self.bases[at]
 
-    def _keep(self, node: Node, found: Grouping) -> None:
-        """Makes a base of a grouping, in the place of the one that was used longest ago."""
+    def _keep(self, node: Node, found: Grouping) -> bool:
+        """Makes a base of a grouping, in the place of the one that was used longest ago; says whether it is small
+        enough to be of use."""
         from shoal.kernels.lattice import Packed
 
         classes, held = len(found.sizes), found.base.tuples
         if 2 * classes > len(held.weights):
-            return
+            return False
         place = len(self.bases)
         if place == BASES:
             place = int(self.base_uses[1:].argmin()) + 1
@@ -211,6 +221,7 @@ class Groupings:
         classes_there = self.classes(found)
         self.bases.insert(place, Base(node, tuples, classes_there.sensitive, classes_there.people))
         self.base_nodes[place], self.base_sizes[place], self.base_uses[place] = node, classes, self.clock
+        return True
 
     def grouped_from(self, base: Base, node: Node, room: int = 0) -> Grouping:
         """The classes of a node that generalizes a base; its arrays are overwritten by the next call for the room."""
@@ -253,16 +264,13 @@ class Groupings:
         return Histogram(held.column, starts, values, counts, held.population, held.hierarchy)
 
 
-def _table(summary: Classes) -> Any:
+def _table(summary: Classes, domain: Any) -> Any:
     """The distinct tuples as the kernels count them."""
-    from shoal.kernels.lattice import Table
+    from shoal.kernels.lattice import Table, occurring
 
-    whole = [np.zeros(tree.codes.shape, dtype=np.int64) for tree in summary.hierarchies]
-    for counts, tree, keys in zip(whole, summary.hierarchies, summary.keys, strict=True):
-        leaves = np.bincount(keys, summary.sizes, minlength=tree.size)
-        for level, codes in enumerate(tree.codes):
-            counts[level] = np.bincount(codes, leaves, minlength=tree.size)
-    return Table(np.ascontiguousarray(summary.keys.T), np.concatenate([counts.ravel() for counts in whole]))
+    leaves = np.ascontiguousarray(summary.keys.T)
+    heights = np.array([tree.height for tree in summary.hierarchies], dtype=np.int64)
+    return Table(leaves, occurring(leaves, np.ascontiguousarray(summary.sizes), heights, domain))
 
 
 def _packs(trees: Sequence[Hierarchy]) -> list[list[int]]:

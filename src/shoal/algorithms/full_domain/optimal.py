@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Annotated, ClassVar
 
-from annotated_types import Ge, Gt
+import numpy as np
+from annotated_types import Ge, Gt, Le
 from pydantic import BeforeValidator
 from typing_extensions import Doc
 
@@ -23,8 +24,12 @@ from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 
 PATIENCE = 20.0
-CLIMBING_CHECKS = 20_000
-CLIMBING_SHARE = 0.4
+CLIMBING_CHECKS = 6_000
+"""What the local search may check: enough for several rounds from its best node, and the same at any load, so that the
+score does not hang on a few seconds more or less."""
+
+CLIMBING_SHARE = 0.7
+"""The share of the time that it may take where even that is too much."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +43,13 @@ class Optimal(Algorithm):
 
     In a lattice of more than `anytime_above` nodes a local search goes first, and the search stops after a time
     limit (20 seconds unless another is given). The facts of the recoding then say how far the best node is from
-    proven: `bound` is below every node's score, and `gap` is what lies between, as a share of the score.
+    proven: `bound` is below every node's score, `gap` is what lies between, as a share of the score, and `course` has
+    both after so many checked nodes. The local search is limited by checked nodes, so that its score does not hang on
+    the load of the machine.
+
+    That a release loses least tells something about the table. With `within`, one of the nodes that lose no more than
+    this share of the way from the least loss to that of the top is drawn by the seed, so that a higher level may stand
+    where a lower one would have done.
 
     Does not protect against more than the models of the policy do. Full-domain generalization publishes a whole
     column at one level, which loses more than local recoding such as Mondrian's.
@@ -73,6 +84,12 @@ class Optimal(Algorithm):
     check_limit: Annotated[
         int | None, Ge(1), Doc("checked nodes after which the best so far is taken; the same on every machine")
     ] = None
+    within: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        Doc("how far from the least loss towards that of the top a node may be that is drawn; 0: the best is taken"),
+    ] = 0.0
     anytime_above: Annotated[
         int, Ge(0), Doc("the number of nodes above which a local search goes first and time is limited")
     ] = 1_000_000
@@ -80,7 +97,7 @@ class Optimal(Algorithm):
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         lattice = Lattice.of(dataset.hierarchies, self.least_levels, self.greatest_levels)
         checker = Checker(dataset, policy, run, self.weights)
-        search = Branching(checker, lattice)
+        search = Branching(checker, lattice, within=self.within)
         large = lattice.size > self.anytime_above
         seconds = self.time_limit
         if large and seconds is None and self.check_limit is None:
@@ -97,10 +114,14 @@ class Optimal(Algorithm):
         if best is None:
             raise infeasible(checker, lattice, proven=search.proven)
         bound = max(search.bound, checker.floor(lattice.least))
+        if self.within:
+            near = search.near()
+            best = near[int(np.random.default_rng(policy.seed).integers(len(near)))]
         nodes = {"infeasible": search.excluded}
+        course = {"course": search.course} if large else {}
         if search.proven:
             nodes["bounded"] = max(0, lattice.size - len(checker.verdicts) - search.excluded)
         return recoded(
             checker, lattice, best, {"pruned": nodes}, proven=search.proven, bound=bound,
-            gap=0.0 if best.score == bound else (best.score - bound) / abs(best.score),
+            gap=0.0 if best.score == bound else (best.score - bound) / abs(best.score), **course,
         )  # fmt: skip

@@ -95,6 +95,10 @@ class DuckDBPublished:
             self._labelled(name, distinct(self.session, self.tallied([name]), "v0", self._column(name).came))
         return self._known[name]
 
+    def codes(self, name: str) -> Codes:
+        column = self.session.fetch(f"SELECT {quoted(name)} FROM ({self._ordered})", what=self.label)[name]
+        return as_texts(name, as_came(column, self._column(name).came))[0]
+
     def places(self, name: str) -> Codes:
         known = {label: place for place, label in enumerate(self.labels(name))}
         return np.array([known.get(text, -1) for text in spelled_values(self.books[name])], np.int32)

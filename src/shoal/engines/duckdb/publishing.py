@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from shoal.core.contracts import Sheet
 from shoal.core.pseudonyms import Pseudonyms
-from shoal.core.recoding import Plan, Recoding
+from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.core.schema import Schema
 from shoal.engines.duckdb.encoding import as_came, loadable
 from shoal.engines.duckdb.hashing import cell_hash
@@ -22,7 +22,7 @@ from shoal.engines.duckdb.source import Source
 from shoal.engines.duckdb.table import DuckDBTable
 from shoal.engines.embedded.encoding import dictionary
 from shoal.engines.embedded.hashing import row_hashes
-from shoal.engines.embedded.table import changed_values, published_values, tokens
+from shoal.engines.embedded.table import changed_values, published_values, tokens, with_labels
 from shoal.errors import InputError
 
 
@@ -134,7 +134,8 @@ class Publishing:
             else:
                 kind, came = self._source.kinds[name], self._source.came(name)
                 draft.add(here, name, f"b.c{self._source.names.index(name)}", kind, came)
-        made = self._made(draft)
+        fakes = self.recoding.counterfeits if sheet.counted is not None else None
+        made = self._made(draft, fakes)
         return made if sheet.counted is None else made.counted(sheet.counted)
 
     def _origin(self, shown: Mapping[str, str]) -> str:
@@ -172,7 +173,8 @@ class Publishing:
 
     def _add_leaves(self, draft: _Draft, here: str, name: str) -> None:
         """A column with a role that is published as it is: one spelling of each value."""
-        raw = self.table.columns[name].raw
+        held, fakes = self.table.columns[name], self.recoding.counterfeits
+        raw = held.raw if fakes is None else with_labels(held.raw, held.hierarchy, fakes.leaves)
         codes = np.arange(len(raw), dtype=np.int32)
         leaves = pa.table({"code": codes, "value": loadable(raw), "hash": row_hashes([(name, raw)])})
         cast = f"code, CAST(value AS {self._source.kinds[name]}) AS value, hash"
@@ -195,7 +197,7 @@ class Publishing:
         draft.origin += f" JOIN {tokens} AS t{here} ON t{here}.value IS NOT DISTINCT FROM b.c{place}"
         draft.add(here, name, f"t{here}.token", "VARCHAR")
 
-    def _made(self, draft: _Draft) -> DuckDBPublished:
+    def _made(self, draft: _Draft, fakes: Counterfeits | None = None) -> DuckDBPublished:
         """The table, when as many records are in it as there should be."""
         source, session = self._source, self._session
         if self.recoding.plan is not None:
@@ -203,12 +205,17 @@ class Publishing:
             draft.joins["owner"] = self._dictionary(draft), "owner"
             draft.hashes.append("owner.hash")
         selected = ", ".join(f"{value} AS {here}" for here, value in draft.stored.items())
-        made = session.create(f"SELECT {selected} FROM {draft.origin}", what=source.label)
+        query = f"SELECT {selected} FROM {draft.origin}"
+        if fakes is not None:  # a row for each, with the class and the one column beside it
+            below = {here: fakes.groups if here == "owner" else fakes.leaves for here in draft.stored}
+            loaded = session.load(pa.table(below))
+            query += f" UNION ALL SELECT {', '.join(below)} FROM {loaded}"
+        made = session.create(query, what=source.label)
         published = DuckDBPublished(
             session, str(made), tuple(draft.columns), tuple(draft.hashes), draft.joins, held=(made,),
             opened=source.opened, books=draft.books,
         )  # fmt: skip
-        if published.records != self._expected:
+        if published.records != self._expected + (0 if fakes is None else len(fakes)):
             raise InputError(f"{source.label}: the table changed while it was being read; read it again")
         return published
 

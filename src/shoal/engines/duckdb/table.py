@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
 from shoal.core.contracts import Published, Sheet
@@ -88,6 +90,16 @@ class DuckDBTable:
         chosen = list(dict.fromkeys((*quasi, *names)))
         order = ", ".join((*(f"k{self.places[name]}" for name in quasi), "hash"))
         return tuple(self._fetched(names, f"{self.rows(chosen, seed=seed)} ORDER BY {order}"))
+
+    def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
+        kinds = self.source.kinds
+        places = [self.source.names.index(name) for name in names]
+        hashes = [cell_hash(name, f"c{at}", kinds[name], key) for name, at in zip(names, places, strict=True)]
+        order = ", ".join((*(f"k{self.places[name]}" for name in quasi), "hash"))
+        rows = self.rows(quasi, names, seed=seed)
+        found = self._session.fetch(f"SELECT {row_hash(hashes)} AS digest FROM {rows} ORDER BY {order}")
+        digests: NDArray[np.uint64] = found["digest"].to_numpy()
+        return digests
 
     def numbers(self, names: Sequence[str], seed: int) -> dict[str, Floats]:
         ordered = self._fetched(names, f"{self.rows(names, seed=seed)} ORDER BY hash")

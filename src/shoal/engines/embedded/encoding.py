@@ -217,7 +217,8 @@ def numbered(name: str, column: pa.ChunkedArray) -> Codes:
 
 def codes_of(combined: pa.DictionaryArray) -> Codes:
     """The indices of a dictionary; negative: missing."""
-    codes: Codes = combined.indices.cast(pa.int32()).fill_null(MISSING).to_numpy(zero_copy_only=False)
+    indices = combined.indices.cast(pa.int32())
+    codes: Codes = (indices.fill_null(MISSING) if indices.null_count else indices).to_numpy(zero_copy_only=False)
     return codes
 
 

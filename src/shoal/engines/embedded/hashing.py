@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.engines.embedded.encoding import codes_of
+
 Hashes = NDArray[np.uint64]
 
 PRESENT, ABSENT = b"=", b"~"
@@ -43,7 +45,7 @@ def row_hashes(columns: Iterable[tuple[str, pa.ChunkedArray | pa.Array]], seed: 
     return total if total is not None else np.zeros(0, np.uint64)
 
 
-def _spelled(column: pa.ChunkedArray | pa.Array) -> tuple[NDArray[np.int64], Any]:
+def _spelled(column: pa.ChunkedArray | pa.Array) -> tuple[NDArray[Any], Any]:
     """A column as indices, -1 for missing values, into the texts of its distinct ones."""
     if isinstance(column, pa.Array):
         column = pa.chunked_array([column])
@@ -54,9 +56,11 @@ def _spelled(column: pa.ChunkedArray | pa.Array) -> tuple[NDArray[np.int64], Any
     whole = encoded.unify_dictionaries().combine_chunks()
     combined = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
     values = combined.dictionary
-    indices = combined.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    absent = np.append(values.is_null().to_numpy(zero_copy_only=False), False)
-    return np.where(absent[indices], -1, indices), _texts(values)
+    indices = codes_of(combined)
+    if values.null_count:
+        absent = np.append(values.is_null().to_numpy(zero_copy_only=False), False)
+        indices = np.where(absent[indices], -1, indices)
+    return indices, _texts(values)
 
 
 def _texts(values: pa.Array) -> Any:

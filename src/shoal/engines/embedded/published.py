@@ -20,7 +20,7 @@ from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.engines.embedded import arff, source
 from shoal.engines.embedded.csv import Dialect
-from shoal.engines.embedded.encoding import _texts, dictionary, in_known_zone, plain_values
+from shoal.engines.embedded.encoding import _texts, codes_of, dictionary, in_known_zone, plain_values
 from shoal.engines.embedded.formats import ENDINGS
 from shoal.errors import InputError, OutputError, unknown_columns
 
@@ -63,6 +63,9 @@ class EmbeddedPublished:
 
     def labels(self, name: str) -> Sequence[str | None]:
         return self._column(name)[1]
+
+    def codes(self, name: str) -> Codes:
+        return self._column(name)[0]
 
     def places(self, name: str) -> Codes:
         known = {label: place for place, label in enumerate(self.labels(name))}
@@ -203,15 +206,18 @@ def as_texts(name: str, column: pa.ChunkedArray) -> tuple[Codes, list[str | None
     Dictionaries may list values that only withheld records had: those do not count.
     """
     combined = dictionary(name, column)
-    indices = combined.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    shown = np.unique(indices)
+    # One place more than the dictionary has, for the missing value: index -1 is the last one.
+    indices = codes_of(combined)
+    used = np.bincount(indices + 1, minlength=len(combined.dictionary) + 1) > 0
+    shown = np.flatnonzero(used) - 1
     texts = [None if place < 0 else text for place, text in _shown(combined.dictionary, shown)]
     labels: list[str | None] = [*sorted({text for text in texts if text is not None})]
     if None in texts:
         labels.append(None)
     known = {label: place for place, label in enumerate(labels)}
-    translation = np.array([known[text] for text in texts], np.int32)
-    codes: Codes = translation[np.searchsorted(shown, indices)]
+    translation = np.zeros(len(used), np.int32)
+    translation[shown] = [known[text] for text in texts]
+    codes: Codes = translation[indices]
     return codes, labels
 
 

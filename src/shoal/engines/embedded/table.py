@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
-from shoal.core.contracts import Published, Sheet
+from shoal.core.contracts import Published, Sheet, What
 from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.pseudonyms import Pseudonyms
-from shoal.core.recoding import Codebook, Plan, Recoding
+from shoal.core.recoding import Codebook, Counterfeits, Plan, Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.core.survey import Survey, alone, spaced
@@ -109,6 +109,9 @@ class EmbeddedTable:
         rows = self._listing(quasi, seed)
         return tuple(self.codes(name)[rows] for name in names)
 
+    def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
+        return row_hashes(self._loaded(names).items(), key)[self._listing(quasi, seed)]
+
     def numbers(self, names: Sequence[str], seed: int) -> dict[str, Floats]:
         order, found = self._order(seed), {}
         for name in names:
@@ -153,12 +156,14 @@ class EmbeddedTable:
         tables: dict[str, Published] = {}
         for sheet in sheets:
             run.check()
-            tables[sheet.part] = self._sheet(sheet, schema, plan, rows, shown, plain, changed, pseudonyms)
+            fakes = recoding.counterfeits if sheet.counted is not None else None
+            tables[sheet.part] = self._sheet(sheet, schema, plan, rows, shown, plain, changed, pseudonyms, fakes)
         return tables
 
     def _sheet(
         self, sheet: Sheet, schema: Schema, plan: Plan | None, rows: Rows, owners: Codes | None,
         plain: Mapping[str, pa.ChunkedArray], changed: Mapping[str, pa.Array], pseudonyms: Pseudonyms | None,
+        fakes: Counterfeits | None,
     ) -> EmbeddedPublished:  # fmt: skip
         columns: dict[str, pa.Array | pa.ChunkedArray] = {}
         books: dict[str, pa.Array] = {}
@@ -178,6 +183,8 @@ class EmbeddedTable:
                 columns[name] = changed[name].take(pa.array(rows))
             elif column.what != "count":
                 columns[name] = self._raw(name, plain, rows)
+            if fakes is not None and column.what != "count":
+                columns[name] = self._with_counterfeits(name, column.what, columns[name], fakes)
         table = pa.table(columns)
         if sheet.counted is not None:
             table = table.group_by(table.column_names).aggregate([([], "count_all")])
@@ -204,6 +211,15 @@ class EmbeddedTable:
             return pa.DictionaryArray.from_arrays(held.codes[rows], held.raw)
         return plain[name].take(pa.array(rows))
 
+    def _with_counterfeits(self, name: str, what: What, column: Any, fakes: Counterfeits) -> pa.ChunkedArray:
+        """A column of a table that counts values, with those of the counterfeits below."""
+        if what == "group":
+            return pa.chunked_array([column, pa.array(fakes.groups)])
+        held = self.columns[name]
+        raw = with_labels(held.raw, held.hierarchy, fakes.leaves)
+        codes = np.concatenate([column.indices.to_numpy(zero_copy_only=False), fakes.leaves])
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(codes.astype(np.int32), raw)])
+
     def _changed(self, recoding: Recoding, seed: int) -> dict[str, pa.Array]:
         """What a perturbation changed, row by row, of the type that the column has where the values allow it."""
         found = {}
@@ -219,6 +235,15 @@ class EmbeddedTable:
         if self.kept is None:
             return loaded
         return {name: column.filter(pa.array(self.kept)) for name, column in loaded.items()}
+
+
+def with_labels(raw: pa.Array, hierarchy: Hierarchy, leaves: Codes) -> pa.Array:
+    """The raw values of leaves, with the labels of those that the table does not have, of the type that it has."""
+    wanted = np.zeros(len(raw), dtype=np.bool_)
+    wanted[leaves] = True
+    wanted &= raw.is_null().to_numpy(zero_copy_only=False)
+    texts = pa.array(hierarchy.labels[0][wanted].tolist(), pa.string())
+    return pc.replace_with_mask(raw, pa.array(wanted), texts.cast(raw.type))
 
 
 def published_values(book: Codebook, raw: pa.Array) -> pa.Array:

@@ -1,0 +1,94 @@
+"""Coarsening: the classes of earlier releases again, merged where the policy asks for more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from typing_extensions import Doc
+
+from shoal.algorithms._clustering import outputs
+from shoal.algorithms._merging import merged
+from shoal.algorithms._records import Records, numbered
+from shoal.algorithms.mondrian import Mondrian
+from shoal.core.contracts import Algorithm
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes, group
+from shoal.core.parameters import Examples
+from shoal.core.policy import Policy
+from shoal.core.recoding import Recoding
+from shoal.core.run import Run
+from shoal.core.seen import History, Promise
+from shoal.errors import InfeasibleError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coarsening(Algorithm):
+    """Publishes people together who were together in every earlier release of a ledger, and merges such classes where
+    the policy asks for more. Whoever lays all releases beside one another then finds no smaller class than the smallest
+    that one of them has.
+
+    People who came since the last release, and those who stayed of classes that others left, are classes of their own,
+    because whoever knows who came and left tells them apart anyway. Where such a class is smaller than what the
+    releases promise, its people are left out as far as the suppression allows: those who came wait for a later release.
+
+    Does not protect people who left: what stood in an earlier release and is no longer there is known to be theirs. A
+    ledger judges that when the release is made. Loses at least as much as the earlier releases together. The first
+    release of a ledger is Mondrian's.
+
+    Reference: decision 14 of this documentation.
+
+    Example:
+        >>> import shoal, tempfile
+        >>> from pathlib import Path
+        >>> ledger = Path(tempfile.mkdtemp()) / "people.ledger"
+        >>> data = shoal.read(shoal.samples.adult().head(300), quasi=["age", "sex"], sensitive=["occupation"])
+        >>> _ = shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", ledger=ledger)
+        >>> release = shoal.anonymize(data, "k-anonymity:k=6", algorithm=Coarsening(), ledger=ledger)
+        >>> int(release.classes.sizes.min()) >= 6
+        True
+    """
+
+    numeric: Annotated[
+        Literal["given", "interval", "hierarchy", "mean"],
+        Doc("how numeric attributes are published, as other local recodings do"),
+    ] = "interval"
+    publish: Annotated[
+        tuple[str, ...],
+        Doc("columns that are published otherwise than `numeric` says, as column=interval, =hierarchy or =mean"),
+    ] = ()
+
+    counts_people: ClassVar[bool] = True
+    examples: ClassVar[Examples] = ({},)
+
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
+        policy.check_apart("coarsening")
+        history = policy.history
+        if history is None or not history.releases:
+            return Mondrian(numeric=self.numeric, publish=self.publish).search(dataset, policy, run)
+        records = Records.of(dataset, policy, outputs(dataset, self.numeric, self.publish))
+        owners, least = _together(dataset, policy, history)
+        sizes = np.bincount(owners)
+        left_out = sizes[owners] < least
+        lacking, budget = int(left_out.sum()), min(policy.budget(len(records)), len(records) - 1)
+        if lacking > budget:
+            raise InfeasibleError(
+                f"{lacking:,} of {len(records):,} people hide among fewer than {least} with the earlier releases, and "
+                f"{budget:,} may be left out; allow more suppression, wait until more people came, or use m-invariance",
+                {"least": least, "lacking": lacking, "budget": budget},
+            )
+        found, mergers = merged(records, numbered(np.where(left_out, -1, owners)), run)
+        facts = {"together": len(np.unique(owners)), "mergers": mergers, "waiting": lacking}
+        return records.recoding(found, facts)
+
+
+def _together(dataset: Dataset, policy: Policy, history: History) -> tuple[Codes, int]:
+    """A number for each record, the same for those who were together in every earlier release, and how many must be
+    together: the weakest promise."""
+    classes, present, groups = history.places(dataset, policy.seed)
+    columns = [*(classes + 1), *(groups + 1), *present.astype(np.int32)]
+    index = group(columns, [int(codes.max(initial=0)) + 1 for codes in columns], index=True).index
+    assert index is not None
+    promised = [each.promise.k for each in history.releases]
+    return index, max(min([*promised, Promise.of(policy).k]), 1)

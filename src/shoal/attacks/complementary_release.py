@@ -1,0 +1,80 @@
+"""Complementary release: rows of several releases of one table, joined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import Ge, Le
+from typing_extensions import Doc
+
+from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.dataset import Dataset
+from shoal.core.joining import alone, classes_beside, crowd, gained, laid_out, linked
+from shoal.core.parameters import Examples
+from shoal.core.release import Release
+from shoal.core.run import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComplementaryRelease(Attack):
+    """Knows the quasi-identifiers of everybody, and which rows of the releases belong together, as sensitive values or
+    plain columns that stand in both often tell. A person then hides only among those who are in the same class in
+    every release. Two releases of one table that are 5-anonymous each may single everybody out together.
+
+    `success` is the mean over people of 1 over that number, `worst` the greatest. `baseline` is the same with the
+    earlier releases alone. `detail` has the `k` of the joined releases, of each release alone (`alone`, the attacked
+    one last), and `gained`, the share of the people who are above the threshold with all releases and in none of them
+    alone. Where no column stands in all releases nothing joins their rows, and the risk is that in the worst of them.
+
+    It is the worst case: rows that have the same values in the joining columns cannot be told apart, and then the risk
+    is lower. Does not use who joined or left between two releases (temporal-release does), nor say what is learned.
+
+    Reference: L. Sweeney, k-anonymity: a model for protecting privacy, 2002.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"age": [1, 1, 2, 2], "sex": list("fmfm"), "ill": list("abcd")})
+        >>> data = shoal.read(table, quasi=["age", "sex"], sensitive=["ill"])
+        >>> searches = [shoal.Optimal(greatest_levels={name: 0}) for name in ("age", "sex")]
+        >>> first, second = (shoal.anonymize(data, "k-anonymity:k=2", algorithm=each) for each in searches)
+        >>> found = shoal.attack(data, second, ComplementaryRelease(), earlier=[first])[0]
+        >>> found.baseline, found.success
+        (0.5, 1.0)
+    """
+
+    threshold: Annotated[float, Ge(0), Le(1), Doc("the risk above which a record counts as exposed")] = 0.2
+
+    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
+
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
+        releases = laid_out(known)
+        people = classes_beside(releases)
+        joining = linked(releases)
+        apart = alone(people)
+        together = 1 / crowd(list(people.places)) if joining else apart
+        # Who is not in all of them is found in the worst of those that have the person.
+        everywhere = (people.places >= 0).all(axis=0)
+        shown = people.shown
+        risks = np.where(everywhere, together, apart)[shown]
+        run.check()
+        before = people.places[:-1]
+        without = np.where((before >= 0).all(axis=0), 1 / crowd(list(before)), 0.0)[shown]
+        count = max(len(risks), 1)
+        return Attempt(
+            name="complementary-release",
+            success=float(risks.sum()) / count,
+            baseline=float(np.maximum(without, 1 / count).sum()) / count,
+            worst=float(risks.max(initial=0.0)),
+            above=int((risks > self.threshold).sum()) / count,
+            threshold=self.threshold,
+            knew="the quasi-identifiers of everybody, and which rows of the releases belong together",
+            meaning="how often somebody who is in the same class in every release is the person",
+            detail={
+                "k": int(1 / risks.max() + 0.5) if len(risks) else 0,
+                "alone": [int(crowd([places[places >= 0]]).min(initial=len(places))) for places in people.places],
+                "gained": int(gained(risks, apart[shown], self.threshold).sum()) / count,
+                "joined_by": list(joining),
+            },
+        )

@@ -1,0 +1,83 @@
+"""Temporal release: people who came and left between releases stand out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import Ge, Le
+from typing_extensions import Doc
+
+from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.dataset import Dataset
+from shoal.core.joining import alone, classes_beside, crowd, gained, laid_out, linked
+from shoal.core.parameters import Examples
+from shoal.core.release import Release
+from shoal.core.run import Run
+from shoal.errors import NotDefined
+
+
+@dataclass(frozen=True, kw_only=True)
+class TemporalRelease(Attack):
+    """Knows what complementary-release knows, and who was in the table at the time of each release. Rows of a class
+    that were there before are those of people who were: a newcomer hides only among the newcomers of the class, and
+    somebody who left among those of the earlier class who left too.
+
+    `success` is the mean over people of 1 over the number of those who came, stayed and left with them in the same
+    classes; `baseline` is the same without the release, where people are found in the earlier ones alone. `detail` has
+    how many `came` since the last earlier release, `left` and `stayed`, the `k` of all releases together, and
+    `gained`, the share of the people above the threshold who are not above it in any release alone.
+
+    It is the worst case: rows with the same values in all columns that stand in both releases cannot be told apart, and
+    then the risk is lower. People who left count only where the earlier table is known, by a ledger or in Python; a
+    file tells how many left a class, not who. Does not say what is learned of somebody who is found.
+
+    Reference: L. Sweeney, k-anonymity: a model for protecting privacy, 2002; J.-W. Byun and others, Secure
+    anonymization for incremental datasets, 2006.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"name": list("ABCDE"), "age": [1, 1, 1, 1, 1], "ill": list("abcde")})
+        >>> tables = [shoal.read(part, quasi=["age"], sensitive=["ill"], identifiers=["name"]) for part in
+        ...           (table[:4], table)]
+        >>> first, second = (shoal.anonymize(each, shoal.KAnonymity(k=4), seed=1) for each in tables)
+        >>> found = shoal.attack(tables[1], second, TemporalRelease(), earlier=[first])[0]
+        >>> found.worst, found.detail["came"]
+        (1.0, 1)
+    """
+
+    threshold: Annotated[float, Ge(0), Le(1), Doc("the risk above which a record counts as exposed")] = 0.2
+
+    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
+
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
+        releases = laid_out(known)
+        people = classes_beside(releases)
+        if bool(people.present.all()):
+            raise NotDefined("the same people are in all of the releases: nobody came or left between them")
+        shown, apart = people.shown, alone(people)
+        joining = linked(releases)
+        # Where nothing joins rows, nobody can say which of them were there before.
+        together = 1 / crowd([*people.places, *people.present.astype(np.int32)]) if joining else apart
+        risks = together[shown]
+        run.check()
+        before, now = people.present[-2], people.present[-1]
+        without = alone(type(people)(people.ids, people.places[:-1], people.present[:-1]))[shown]
+        count = max(len(risks), 1)
+        return Attempt(
+            name="temporal-release",
+            success=float(risks.sum()) / count,
+            baseline=float(np.maximum(without, 1 / count).sum()) / count,
+            worst=float(risks.max(initial=0.0)),
+            above=int((risks > self.threshold).sum()) / count,
+            threshold=self.threshold,
+            knew="the quasi-identifiers of everybody, who was in the table when, and which rows belong together",
+            meaning="how often somebody who came, stayed or left alike is the person",
+            detail={
+                "came": int((now & ~before).sum()), "left": int((before & ~now).sum()),
+                "stayed": int((before & now).sum()), "k": int(1 / risks.max() + 0.5) if len(risks) else 0,
+                "gained": int(gained(risks, apart[shown], self.threshold).sum()) / count,
+                "joined_by": list(joining),
+            },
+        )  # fmt: skip

@@ -1,0 +1,152 @@
+"""Unsorted matching: two releases whose rows stand in the same order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import Ge, Le
+from typing_extensions import Doc
+
+from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes, Groups, group
+from shoal.core.joining import laid_out
+from shoal.core.parameters import Examples
+from shoal.core.release import Release
+from shoal.core.run import Run
+from shoal.core.seen import Seen, beside
+from shoal.errors import NotDefined
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnsortedMatching(Attack):
+    """Takes rows with the same number in two releases for the same person. If both kept the order of the table, that
+    joins them, whatever else hides who is who.
+
+    The attack is measured by how many pairs of rows fit one person of the table and agree in the columns that stand in
+    both. Pairs at random fit too, now and then; what is beyond that is the share of rows whose order was `kept`, so
+    `success` is that share, and 1 over the number of rows for all others. Nobody's rows are more exposed than
+    anybody else's, so `worst` is the same. `detail` has the share of pairs that `fit`, the share that would
+    `by_chance`, and the `k` of the rows joined by their numbers. Of several earlier releases the one that gives most
+    away counts.
+
+    Releases that Shoal makes are in an order that follows from what they say, so this fails on them. Does not try
+    other orders, such as that of a column; needs generalized releases of the same number of rows.
+
+    Reference: L. Sweeney, k-anonymity: a model for protecting privacy, 2002.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"age": list(range(40)), "ill": list("abcd" * 10)})
+        >>> data = shoal.read(table, quasi=["age"], sensitive=["ill"])
+        >>> first, second = (shoal.anonymize(data, shoal.KAnonymity(k=k), seed=1) for k in (2, 3))
+        >>> found = shoal.attack(data, second, UnsortedMatching(), earlier=[first])[0]
+        >>> found.baseline, found.success < 0.3
+        (0.025, True)
+    """
+
+    threshold: Annotated[float, Ge(0), Le(1), Doc("the chance above which a record counts as exposed")] = 0.5
+
+    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
+
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
+        *earlier, later = laid_out(known)
+        rows = later.release.published.records if later.release is not None else -1
+        alike = [each for each in earlier if each.release is not None and each.release.published.records == rows]
+        if not alike or not rows:
+            raise NotDefined("no earlier release has as many rows as this one, so that row numbers match nothing")
+        kept, fit, chance, smallest = max(_matched(each, later, run) for each in alike)
+        share = min(max(kept, 0.0), 1.0)
+        success = share + (1 - share) / rows
+        return Attempt(
+            name="unsorted-matching",
+            success=success,
+            baseline=1 / rows,
+            worst=success,
+            above=float(success > self.threshold),
+            threshold=self.threshold,
+            knew="both releases with their rows in the order in which they were published",
+            meaning="how often rows with the same number are those of one person",
+            detail={"kept": kept, "fit": fit, "by_chance": chance, "k": smallest},
+        )
+
+
+def _matched(first: Seen, second: Seen, run: Run) -> tuple[float, float, float, int]:
+    """The share of rows whose order was kept, the share of pairs that fit one person, that of pairs at random, and the
+    fewest rows that are joined alike. Rows that say the same in both releases need no order to be joined, so they do
+    not count."""
+    classes, alike = _row_classes(first, second)
+    radices = [int(codes.max()) + 1 for codes in classes]
+    people = beside([first, second], [first.groups, second.groups])
+    there = group(list(people.places[:, (people.places >= 0).all(axis=0)]), radices).keys
+    run.check()
+    values = _common_values(first, second)
+    width = int(max(each.max() for each in values)) + 1
+    held = [group([codes, value], [radix, width]) for codes, value, radix in zip(classes, values, radices, strict=True)]
+    keys, pairs, same = (
+        codes[0].astype(np.int64) * radices[1] + codes[1] for codes in (there, np.stack(classes), alike)
+    )
+    agree = values[0] == values[1]
+    counted = ~(np.isin(pairs, same) & agree)
+    fit = float((np.isin(pairs, keys) & agree)[counted].mean()) if counted.any() else 0.0
+    open_pairs = len(pairs) ** 2 - _meetings(alike, *held)
+    chance = _meetings(there[:, ~np.isin(keys, same)], *held) / open_pairs if open_pairs else 1.0
+    kept = (fit - chance) / (1 - chance) if chance < 1 and counted.any() else 0.0
+    return kept, fit, chance, int(np.unique(pairs, return_counts=True)[1].min())
+
+
+def _row_classes(first: Seen, second: Seen) -> tuple[list[Codes], Codes]:
+    """The class of each published row of both releases, in the order of the tables, numbered as the views number them;
+    and which class of the one says the same as which of the other."""
+    found, texts = [], []
+    for each in (first, second):
+        release = each.release
+        assert release is not None
+        if each.classes is not each.groups:
+            raise NotDefined("this form has no row with what is published of a person, so rows cannot be matched")
+        table, quasi = release.published, second.release.schema.quasi if second.release else ()
+        if release.schema.quasi != quasi:
+            raise NotDefined("the releases have other quasi-identifiers, so that rows cannot be compared")
+        held = group([table.codes(name) for name in quasi], [len(table.labels(name)) for name in quasi], index=True)
+        assert held.index is not None
+        found.append(held.index)
+        labels = [np.array([*table.labels(name), None], object)[:-1] for name in quasi]
+        cells = [label[codes].tolist() for label, codes in zip(labels, held.keys, strict=True)]
+        texts.append({row: at for at, row in enumerate(zip(*cells, strict=True))})
+    both = [(at, texts[1][row]) for row, at in texts[0].items() if row in texts[1]]
+    return found, np.array(both, np.int32).reshape(-1, 2).T
+
+
+def _common_values(first: Seen, second: Seen) -> tuple[Codes, Codes]:
+    """For each row what it has in the columns that are published as they are in both releases, as one number."""
+    assert first.release is not None and second.release is not None
+    tables = first.release.published, second.release.published
+    found = [np.zeros(table.records, np.int32) for table in tables]
+    for name in (name for name in first.linking if name in second.linking):
+        texts = {
+            text: at for at, text in enumerate(dict.fromkeys(label for table in tables for label in table.labels(name)))
+        }
+        codes = [
+            np.array([texts[label] for label in table.labels(name)], np.int32)[table.codes(name)] for table in tables
+        ]
+        both = group(
+            [np.concatenate(found), np.concatenate(codes)], [int(max(each.max() for each in found)) + 1, len(texts)],
+            index=True,
+        ).index  # fmt: skip
+        assert both is not None
+        found = [both[: len(codes[0])], both[len(codes[0]) :]]
+    return found[0], found[1]
+
+
+def _meetings(pairs: Codes, left: Groups, right: Groups) -> float:
+    """How many pairs of rows of the two tables are in one of the pairs of classes and have the same values."""
+    width = int(max(left.keys[1].max(), right.keys[1].max())) + 1
+    starts = np.searchsorted(left.keys[0], np.arange(int(left.keys[0].max()) + 2))
+    times = np.diff(starts)[pairs[0]]
+    at = np.arange(int(times.sum())) + np.repeat(starts[pairs[0]] - np.cumsum(times) + times, times)
+    keys = right.keys[0].astype(np.int64) * width + right.keys[1]
+    wanted = np.repeat(pairs[1], times).astype(np.int64) * width + left.keys[1][at]
+    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return float((left.counts[at] * np.where(keys[found] == wanted, right.counts[found], 0)).sum())

@@ -1,0 +1,56 @@
+"""Two tables with counterfeits: some groups show values that none of their people has (Xiao and Tao, 2007)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shoal.core.dataset import Dataset
+from shoal.core.decision import check_counterfeits, check_people
+from shoal.core.finding import Finding
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.forms.two_table import GROUP, TwoTable, TwoTableView
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counterfeited(TwoTable):
+    """The main table has the quasi-identifiers as they are and a group number; a second one says how often each group
+    has each sensitive value, and may count more values than the group has people. How many more is told by the two
+    tables; which of the values are counterfeits is not.
+
+    Counts over the second table are too high by the counterfeits, whose total is in the manifest. Who is in the table
+    is told, as in two tables without them.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"age": [21, 22, 23, 24], "disease": ["flu", "hiv", "flu", "hiv"]})
+        >>> data = shoal.read(table, quasi=["age"], sensitive=["disease"])
+        >>> release = shoal.anonymize(data, shoal.FrequencyLDiversity(l=2), algorithm="m-invariance", seed=1)
+        >>> release.view.agreement()[0].holds, release.provenance["counterfeits"]
+        (True, 0)
+    """
+
+    def view(self, release: Release) -> CounterfeitedView:
+        return CounterfeitedView(release)
+
+
+@dataclass(frozen=True, eq=False)
+class CounterfeitedView(TwoTableView):
+    """Exact people, and groups whose values are those of their people and of counterfeits."""
+
+    def check(self, dataset: Dataset, recoding: Recoding) -> None:
+        assert recoding.plan is not None
+        placed = self.placed(recoding)
+        check_counterfeits(dataset, recoding, self.groups(), placed, self.release.seed)
+        check_people(dataset, recoding.plan, self._rows, placed)
+
+    def agreement(self) -> tuple[Finding, ...]:
+        listed = self._sizes("", self.release.grouped("", (GROUP,)))
+        counted = self._sizes("sensitive", self.groups())
+        agree = set(listed) == set(counted) and all(listed[name] <= counted[name] for name in listed)
+        return (
+            Finding(
+                name="tables-agree", value="yes" if agree else "no", holds=agree,
+                how="no group of the main table has more records than the other table counts values",
+            ),
+        )  # fmt: skip
