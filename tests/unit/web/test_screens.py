@@ -13,6 +13,7 @@ import pytest
 
 import shoal
 from shoal.core.schema import Role
+from shoal.ledger import Ledger
 from shoal.web.screens import NAMES
 
 QUASI = ("age", "sex", "race")
@@ -204,3 +205,15 @@ def test_a_table_of_five_hundred_columns_is_shown(serving, tmp_path: Path) -> No
     page.session.change(shoal.job.replace(page.session.job, columns=columns), "history.suggested")
     told = page.facts("/why.json", panel="borders")["borders"]
     assert told["state"] == "failed" and "at most 63" in told["task"]["error"]
+
+
+def test_the_ledger_refuses_what_breaks_an_earlier_promise(served: Any, tmp_path: Path) -> None:
+    ledger = tmp_path / "people.ledger"
+    served.post("/hand-over/make", name="release.csv", sign="", ledger=ledger)
+    assert served.facts("/hand-over.json", panel="package")["package"]["state"] == "ready"
+    assert len(Ledger(ledger).entries()) == 1
+    served.post("/candidates/choose", spec="optimal")
+    served.post("/hand-over/make", name="release.csv", sign="", ledger=ledger)
+    told = served.facts("/hand-over.json", panel="package")["package"]
+    assert told["state"] == "failed" and "1 earlier release" in told["task"]["error"]
+    assert len(Ledger(ledger).entries()) == 1

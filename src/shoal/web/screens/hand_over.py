@@ -68,7 +68,7 @@ def _told(session: Session) -> dict[str, Any]:
     made = _package(session)
     return {
         "summary": made.outcome.summary, "given": list(made.given), "own": list(made.own), "files": list(made.names),
-        "signed_by": made.signed_by, "stale": replace(made.order.job, sign=None) != _current(session),
+        "signed_by": made.signed_by, "stale": replace(made.order.job, sign=None, ledger=None) != _current(session),
         "saved": [str(path) for path in session.saved], "notes": list(made.outcome.notes),
     }  # fmt: skip
 
@@ -84,7 +84,11 @@ def make(session: Session, given: Asked) -> str:
         raise ParameterError("the release needs the name of a file, without a folder")
     key = given.get("sign", "").strip()
     signer = SigningKey.load(Path(key).expanduser(), given.get("passphrase", "").encode() or None) if key else None
-    job = replace(_current(session), sign=Path(key).expanduser().resolve() if key else None)
+    ledger = given.get("ledger", "").strip()
+    job = replace(
+        _current(session), sign=Path(key).expanduser().resolve() if key else None,
+        ledger=Path(ledger).expanduser().resolve() if ledger else None,
+    )  # fmt: skip
     number = 1 if session.order is None else session.order.number + 1
     session.order, session.saved = Order(number, job, name, session.uploaded, signer), ()
     session.about = None
