@@ -212,7 +212,7 @@ def test_the_ledger_refuses_what_breaks_an_earlier_promise(served: Any, tmp_path
     served.post("/hand-over/make", name="release.csv", sign="", ledger=ledger)
     assert served.facts("/hand-over.json", panel="package")["package"]["state"] == "ready"
     assert len(Ledger(ledger).entries()) == 1
-    served.post("/candidates/choose", spec="optimal")
+    served.post("/candidates/choose", spec="k-member")
     served.post("/hand-over/make", name="release.csv", sign="", ledger=ledger)
     told = served.facts("/hand-over.json", panel="package")["package"]
     assert told["state"] == "failed" and "1 earlier release" in told["task"]["error"]
