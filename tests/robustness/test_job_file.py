@@ -75,6 +75,13 @@ sweep = ["k=2..20", "algorithm=oka"]
 utility = ["c45"]
 privacy = ["highest-risk"]
 seeds = 3
+[[analyses]]
+analysis = "mean(age) where zip = 1*"
+name = "mean age"
+error = 0.1
+[attacks]
+chosen = ["prosecutor:threshold=0.2"]
+threshold = 0.5
 """
 
 

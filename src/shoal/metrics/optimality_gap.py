@@ -27,9 +27,10 @@ class OptimalityGap(Metric):
 
     It is proven, not estimated: every record gets a price, such that no records that could be a class are worth more
     than publishing them alike costs, and the prices of all records add up to a bound (`least-loss` in the detail).
-    More seconds give a better bound. The bound counts numbers as intervals, which lose least, and only what a policy
-    says about the size of a class; releases that follow the levels of a numeric column, or keep other models, too, are
-    nearer to their best than the gap says.
+    More seconds give a better bound.
+
+    Does not look at more of a policy than the size of a class, and counts numbers as intervals, which lose least:
+    releases that keep other models, too, or follow the levels of a numeric column, are nearer to their best.
 
     Reference: prices are dual values of the linear programme of set partitioning; the rule by which they grow is ours.
 
