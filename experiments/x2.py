@@ -8,7 +8,7 @@ from experiments.losses import compared
 from experiments.pages import FOLDER, filled, lines, tabled
 
 ORDER, HEIGHTS = ("age", "workclass", "sex", "education", "occupation"), (5, 3, 1, 4, 2)
-SIZES, METRICS = (3, 12, 21), {"gcp": "GCP", "dm": "DM", "c-avg": "C_AVG"}
+SIZES, METRICS = tuple(range(3, 22, 3)), {"gcp": "GCP", "dm": "DM", "c-avg": "C_AVG"}
 ALGORITHMS = {
     "MST": "mst:cut=literal,numeric=hierarchy", "MST, balanced": "mst:numeric=hierarchy",
     "Mondrian": "mondrian:numeric=hierarchy", "k-member": "k-member:numeric=hierarchy",

@@ -23,7 +23,7 @@ from shoal.api import open_release, publish
 from shoal.core.contracts import Algorithm
 from shoal.core.files import sha256
 from shoal.core.policy import Policy
-from shoal.core.recoding import Codebook, Plan, Recoding
+from shoal.core.recoding import Codebook, Counterfeits, Plan, Recoding
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.engines.embedded.published import EmbeddedPublished
@@ -445,3 +445,16 @@ def test_two_tables_with_values_that_are_not_those_of_the_table(
     restated(path, stated)
     with pytest.raises(shoal.errors.InputError, match="1 groups of the main table are not in the other"):
         open_release(path, data).view.candidates(data.summary.keys)
+
+
+def test_counterfeits_that_nobody_decided_on(table: pl.DataFrame) -> None:
+    data = read(table)
+    release = shoal.anonymize(data, DIVERSE, algorithm="m-invariance", seed=1)
+    assert release.recoding is not None and release.recoding.counterfeits is not None
+    release.view.check(data, release.recoding)
+    one = Counterfeits(np.zeros(1, np.int32), np.zeros(1, np.int32))
+    with pytest.raises(VerificationError, match="'disease': a published group has other values"):
+        release.view.check(data, replace(release.recoding, counterfeits=one))
+    published = publish(data, replace(release.recoding, counterfeits=one), release.policy)
+    with pytest.raises(VerificationError, match="'disease': a published group has other values"):
+        published.view.check(data, release.recoding)

@@ -69,3 +69,16 @@ def test_evaluation_without_names_leaves_out_what_needs_a_parameter() -> None:
     found = {finding.name for finding in shoal.evaluate(small(), by_form()["generalized"])}
     complete = {name for name in registry.names("metrics") if registry.complete("metrics", name)}
     assert complete <= found and not (set(registry.names("metrics")) - complete) & found
+
+
+def test_what_the_definition_says_of_the_table_itself_is_so() -> None:
+    from shoal.api.evaluating import references
+
+    original = references(small(), None)["original"]
+    said = [
+        registry.make("metrics", name, {}) for name in registry.names("metrics") if registry.complete("metrics", name)
+    ]
+    flawless = [metric for metric in said if metric.flawless is not None]
+    assert flawless
+    for metric in flawless:
+        assert metric.score(small(), original).value == metric.flawless

@@ -63,6 +63,7 @@ allow_plain = ["remark"]
 [output]
 manifest = "out.json"
 recoding = "recoding.json"
+ledger = "people.ledger"
 path = "out/release.parquet"
 plot = "out/release.svg"
 pseudonyms = "keyed"

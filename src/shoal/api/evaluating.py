@@ -127,7 +127,10 @@ def _between(metric: Metric, data: Dataset, release: Release, beside: Mapping[st
     found = scored(metric, data, release)
     if found.value is None or not metric.compared:
         return found
-    others = {name: scored(metric, data, other).value for name, other in beside.items()}
+    known = {} if metric.flawless is None else {"original": metric.flawless}
+    others = {
+        name: known[name] if name in known else scored(metric, data, other).value for name, other in beside.items()
+    }
     return replace(found, baselines={name: value for name, value in others.items() if value is not None})
 
 

@@ -40,7 +40,7 @@ WRONG, INTERNAL, INTERRUPTED = 2, 70, 130
 
 EXIT_CODES = {
     0: "fine",
-    1: "the answer is no (verify, diagnose with a bound, attack with a threshold)",
+    1: "the answer is no (verify, diagnose with a bound, attack and report with a threshold)",
     WRONG: "wrong input, a file that cannot be read or written, or too little memory",
     3: "no release satisfies the policy",
     INTERNAL: "a bug in Shoal",

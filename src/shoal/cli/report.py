@@ -37,7 +37,9 @@ class Files:
     ] = None
     plots: Annotated[
         list[str] | None,
-        typer.Option("--plot", help="Also write a picture of the report, NAME=FILE: risk, classes, loss; repeatable."),
+        typer.Option(
+            "--plot", help="Also write a picture of the report, NAME=FILE: risk, classes, attacks, loss; repeatable."
+        ),
     ] = None
 
     def pictures(self) -> dict[str, Path]:

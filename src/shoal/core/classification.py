@@ -25,7 +25,7 @@ from shoal.core.schema import Role
 from shoal.core.survey import spaced
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 
-MOST = 20_000
+MOST = 5_000
 """Records that learners are trained and tested on; of more, evenly spaced ones."""
 FOLDS = 10
 SEED = 1

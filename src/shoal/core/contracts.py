@@ -214,6 +214,9 @@ class Metric(Parametrized, ABC):
     """Whether it takes next to no time once classes are known. Every release is measured by the quick ones when it is
     made; `evaluate` measures by all."""
 
+    flawless: ClassVar[float | None] = None
+    """What the table itself scores, where the definition says it, so that nobody has to compute it."""
+
     compared: ClassVar[bool] = True
     """Whether its value for the table as it is, and for one with everything hidden, tells anything."""
 

@@ -23,6 +23,8 @@ from shoal.core.values import Values
 from shoal.errors import InputError, NotDefined, SchemaError
 
 Floats = NDArray[np.float64]
+REMEMBERED = 1 << 24
+"""Pairs of people and classes up to which they are found once."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,6 +105,23 @@ class Outsiders:
         are those that its view knows.
         """
         people = self.keys if people is None else people
+        held = self._found.get(id(people))
+        if held is not None:
+            yield from held[1]
+            return
+        kept: list[tuple[Places, Places]] = []
+        for block in self._fits(people, run):
+            kept.append(block)
+            yield block
+        if sum(len(persons) for persons, _ in kept) <= REMEMBERED:
+            self._found[id(people)] = (people, kept)
+
+    @cached_property
+    def _found(self) -> dict[int, tuple[Codes, list[tuple[Places, Places]]]]:
+        """Pairs that were found before; the people stand beside them so that no others get their place."""
+        return {}
+
+    def _fits(self, people: Codes, run: Run) -> Iterator[tuple[Places, Places]]:
         try:
             cells = self.release.view.cells()
         except NotDefined:

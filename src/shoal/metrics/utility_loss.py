@@ -54,6 +54,7 @@ class UtilityLoss(Metric):
     minsup: Annotated[float, Gt(0), Le(1), Doc("the least share of the records in a large population")] = 0.05
 
     quick: ClassVar[bool] = False
+    flawless: ClassVar[float | None] = 0.0
     examples: ClassVar[Examples] = ({}, {"minsup": 0.25})
 
     def score(self, dataset: Dataset, release: Release) -> Finding:

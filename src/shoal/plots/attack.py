@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from shoal.core.contracts import Attempt
 from shoal.errors import ParameterError
-from shoal.plots.drawing import altair, save
+from shoal.plots.drawing import BLUE, ORANGE, altair, save
 
 WIDTH, ROW = 460, 34
-SUCCESS, BASELINE, CONTROL, WORST, LIMIT = "#2a6f97", "#9fb7c4", "#5b8c5a", "#e07a3f", "#d1495b"
+SUCCESS, BASELINE, CONTROL, WORST, LIMIT = BLUE, "#9fb7c4", "#5b8c5a", ORANGE, "#d1495b"
 NAMES = {
     "with the release": SUCCESS,
     "without the release": BASELINE,
@@ -20,8 +21,13 @@ NAMES = {
 
 
 def picture(attempts: Sequence[Attempt], path: Path, *, threshold: float | None = None) -> Path:
-    """A row for each attack: how often it succeeds over all people, with its interval where it has one, how often the
-    same guess does without the release, and the most exposed person; written to `path`."""
+    """The chart of attacks, written to `path`."""
+    return save(attacks(attempts, threshold=threshold), path)
+
+
+def attacks(attempts: Sequence[Attempt], *, threshold: float | None = None) -> Any:
+    """A chart with a row for each attack: how often it succeeds over all people, with its interval where it has one,
+    how often the same guess does without the release, and the most exposed person."""
     if not attempts:
         raise ParameterError("no attack was made, so there is nothing to draw")
     library = altair()
@@ -66,5 +72,4 @@ def picture(attempts: Sequence[Attempt], path: Path, *, threshold: float | None 
     title = {"text": "What attacks get out of the release"}
     if threshold is not None:
         title["subtitle"] = f"dashed: the threshold, {threshold:g}"
-    chart = library.layer(*layers).properties(width=WIDTH, height=ROW * len(attempts), title=title)
-    return save(chart, path)
+    return library.layer(*layers).properties(width=WIDTH, height=ROW * len(attempts), title=title)

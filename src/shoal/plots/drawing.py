@@ -29,8 +29,8 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [4, 2, 1, 2], [1, 3], [
 WIDTH, HEIGHT, PANEL = 560, 280, 220
 """Pixels: of a picture, and of a panel where there are several."""
 
-FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"
-PADDING = {"left": 14, "right": 14, "top": 6, "bottom": 6}
+FONT = "Arial, Helvetica, 'Liberation Sans', 'Nimbus Sans', 'DejaVu Sans Condensed', sans-serif"
+PADDING = {"left": 24, "right": 24, "top": 6, "bottom": 6}
 """Pixels around a picture. Places are reckoned by the font when a picture is made; whoever reads it may have only a
 wider one."""
 

@@ -21,6 +21,7 @@ from shoal.core.run import Run
 from shoal.core.sentences import verified
 from shoal.core.signing import PublicKey
 from shoal.errors import InputError, MissingExtraError, NotDefined
+from shoal.plots.attack import attacks
 from shoal.plots.drawing import altair
 from shoal.plots.exposure import LINE, class_sizes
 from shoal.plots.exposure import risk as risk_picture
@@ -125,7 +126,7 @@ def report(
             sentences.cost(columns, out, opened.records, analyses),
         ),
         shoal=__version__, threshold_given=threshold is not None,
-        pictures=_pictures(data, opened, columns, line, holder=holder),
+        pictures=_pictures(data, opened, columns, attempts, line, holder=holder),
         holder=_holder(data, opened, made_by, measured, attempts) if holder else None,
     )  # fmt: skip
 
@@ -193,7 +194,9 @@ def _people(release: Release, stated: Mapping[str, Any]) -> int | None:
     return None if told is None else int(told["published"])
 
 
-def _pictures(data: Dataset, release: Release, columns: Any, line: float, *, holder: bool) -> dict[str, Any]:
+def _pictures(
+    data: Dataset, release: Release, columns: Any, attempts: Any, line: float, *, holder: bool
+) -> dict[str, Any]:
     """Every picture that the form of the release allows."""
     found: dict[str, Any] = {}
     try:
@@ -209,6 +212,8 @@ def _pictures(data: Dataset, release: Release, columns: Any, line: float, *, hol
             found["classes-before"] = class_sizes({"original": data.summary, "release": classes}, k=least)
     if any(column.lost is not None and str(column.role) == "quasi" for column in columns):
         found["loss"] = loss(columns)
+    if attempts:
+        found["attacks"] = attacks(attempts)
     for place, name in enumerate((*data.schema.quasi, *data.schema.sensitive) if holder else (), start=1):
         with suppress(NotDefined):
             found[f"marginal-{place}"] = marginal(data, release, name)

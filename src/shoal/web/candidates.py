@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -85,7 +85,7 @@ def about(name: str) -> str:
 
 def task(session: Session, spec: str) -> Task:
     """The task that makes the candidate of an algorithm; it is begun unless there is one."""
-    held, data = replace(session.job, algorithm=None, output=None), session.prepared()
+    held, data = session.alone(), session.prepared()
 
     def made(run: Run) -> Candidate:
         release = api.anonymize(

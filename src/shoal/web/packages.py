@@ -19,8 +19,9 @@ from shoal.core.signing import SigningKey
 from shoal.errors import InputError
 from shoal.job import Job
 from shoal.outcome import Outcome
+from shoal.reports import Report, report
 
-JOB = "job.toml"
+JOB, REPORT = "job.toml", "report.html"
 _UNSAFE = re.compile(r"[^\w.\- ]+")
 HIERARCHIES = "hierarchies"
 
@@ -39,7 +40,6 @@ class Order:
     name: str
     uploaded: bool
     signer: SigningKey | None = field(default=None, repr=False)
-    about: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,13 @@ class Package:
     job: Job
     outcome: Outcome
     folder: Path
-    given: tuple[str, ...]
+    tables: tuple[str, ...]
     own: tuple[str, ...]
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """What a recipient gets; the report too, once it is written."""
+        return (*self.tables, *([REPORT] if (self.folder / REPORT).exists() else []))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,6 +66,13 @@ class Package:
     def signed_by(self) -> str | None:
         """The fingerprint of the key that signed the manifest."""
         return None if self.order.signer is None else self.order.signer.public.fingerprint
+
+    def add_report(self, about: Mapping[str, Any], run: Run) -> Report:
+        """Writes the report beside the release; `about` says who gets it, what for, who answers for it, and the day."""
+        key = None if self.order.signer is None else self.order.signer.public
+        told = report(self.job.read(), self.folder / self.order.name, job=self.job, key=key, run=run, **about)
+        told.write(self.folder / REPORT)
+        return told
 
     def text(self, folder: Path | None = None) -> str:
         """The job as it lies in a folder beside the other files. A table that was brought through the browser has no
@@ -140,8 +152,7 @@ def made(order: Order, private: Path, run: Run) -> Package:
                 own.append(f"{HIERARCHIES}/{copy.name}")
         job = replace(job, columns=columns, output=folder / order.name)
         outcome = job.run(run, signer=order.signer)
-        given = tuple(path.name for path in outcome.files)
-        return Package(order, job, outcome, folder, given, tuple(own))
+        return Package(order, job, outcome, folder, tuple(path.name for path in outcome.files), tuple(own))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -11,7 +11,15 @@ from shoal.plots.drawing import BLUE, GREY, INK, ORANGE, PALE, drawn
 
 LIGHT = {"ink": "#33404d", "line": "#e3e8ec"}
 DARK = {"ink": "#c9d3dc", "line": "#36424d"}
-LIGHTER = {BLUE: "#7fb9dc", ORANGE: "#f0a077", INK: "#c9d3dc", GREY: "#5b6873", PALE: "#36424d", "#444444": "#9aa7b1"}
+LIGHTER = {
+    BLUE: "#7fb9dc",
+    ORANGE: "#f0a077",
+    INK: "#c9d3dc",
+    GREY: "#5b6873",
+    PALE: "#36424d",
+    "#444444": "#9aa7b1",
+    "#eeeeee": "#2b3740",
+}
 """What the colours of every picture become on a dark page."""
 FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 

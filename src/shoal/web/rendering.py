@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -24,6 +25,7 @@ def environment() -> Environment:
     )  # fmt: skip
     made.filters["shown"] = printable
     made.filters["shown_lines"] = lambda text: printable(text, keep="\n")
+    made.filters["figures"] = _figures
     made.globals["screens"] = [(name, name.replace("-", "_")) for name in NAMES]
     made.globals["languages"] = languages()
     return made
@@ -49,6 +51,15 @@ def page(
         can_redo=session.place < len(session.steps) - 1, **more,
     )  # fmt: skip
     return HTMLResponse(text, status)
+
+
+def _figures(value: Any, words: Words) -> str:
+    """A figure of an analysis, or several of them by name."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{printable(str(name))}: {_figures(each, words)}" for name, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return " – ".join(_figures(each, words) for each in value)
+    return words.number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
 
 
 def _elsewhere(session: Session, facts: dict[str, Any]) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from shoal.core.run import Run
 from shoal.core.schema import Role
 from shoal.diagnosis.detection import Detection
 from shoal.errors import InputError
-from shoal.job import SUGGESTED_K, ColumnJob, Job
+from shoal.job import SUGGESTED_K, BalanceJob, ColumnJob, Job
 from shoal.web.packages import Order
 from shoal.web.table import Look, looked
 from shoal.web.work import State, Task, Work
@@ -62,6 +62,8 @@ class Session:
         """Whether whoever uses the page sits at this machine, so that files can be saved on it."""
         self.order: Order | None = None
         """What is to be handed over, and where it was saved."""
+        self.about: dict[str, str] | None = None
+        """What the report says of the occasion, once one is wanted."""
         self.saved: tuple[Path, ...] = ()
         self._lock = RLock()
         self._steps: list[Step] = []
@@ -113,7 +115,7 @@ class Session:
             before = self._steps[self._place].job.input if self._place >= 0 and self.uploaded else None
             self._steps, self._place = [], -1
             self.tried, self.pinned, self.uploaded = [], [], uploaded
-            self.order, self.saved = None, ()
+            self.order, self.about, self.saved = None, None, ()
             models = (job.plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
             self.change(Job(input=path, models=models, seed=secrets.randbits(SEED_BITS), **given), "history.opened")
             self._looking()
@@ -210,8 +212,12 @@ class Session:
 
     def policy_free(self) -> str:
         """The job without what must hold, as text: what decides how the table is read."""
-        bare = replace(self.job, models=(), suppression=0.0, seed=None, algorithm=None, output=None, objective=None)
+        bare = replace(self.alone(), models=(), suppression=0.0, seed=None, objective=None)
         return bare.toml()
+
+    def alone(self) -> Job:
+        """The job without what changes no release: where it goes, what is measured, and who makes it."""
+        return replace(self.job, algorithm=None, output=None, analyses=(), balance=BalanceJob())
 
 
 def _grouped(look: Look, held: Job) -> Dataset:

@@ -49,6 +49,7 @@ def command(job: Job) -> str:
     options += [("allow-plain", _listed(job.allow_plain))] if job.allow_plain else []
     flags = {"strict": job.strict, "rows-are-people": job.rows_are_people, "rename-duplicates": job.rename_duplicates}
     options += [(flag, None) for flag, given in flags.items() if given]
+    options += [("ledger", str(job.ledger))] if job.ledger is not None else []
     options += [("sign", str(job.sign))] if job.sign is not None else []
     options += [("seed", str(job.seed))] if job.seed is not None else []
     parts = [" ".join(map(shlex.quote, words))]

@@ -46,6 +46,8 @@ def test_every_message_that_is_asked_for_is_in_the_table() -> None:
     wanted = asked_for()
     assert len(wanted) > 40
     assert wanted - set(table()) == set()
+    for part in ("recipient", "purpose", "author"):
+        assert f"hand_over.{part}" in table()
     for made in (*(f"role.{role}" for role in Role), *(f"kind.{kind}" for kind in Kind)):
         assert made in table()
 

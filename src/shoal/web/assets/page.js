@@ -73,3 +73,6 @@ document.addEventListener("htmx:sendError", () => document.body.classList.add("l
 document.addEventListener("htmx:afterRequest", (event) => {
   if (event.detail.successful) document.body.classList.remove("lost");
 });
+
+// On a narrow screen the questions stand in a row; the one that is asked is shown.
+document.querySelector(".steps [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from shoal.core.analyses import Analysis
+from shoal.core.finding import Finding
+from shoal.core.schema import Role
 from shoal.plots import distribution
 from shoal.plots.exposure import class_sizes
 from shoal.web.candidates import Candidate, candidate, chosen
@@ -13,16 +18,49 @@ from shoal.web.session import Session
 
 
 def facts(session: Session, asked: Asked) -> dict[str, Any]:
-    told = {"chosen": chosen(session), "release": panel(lambda: _release(session))}
+    told: dict[str, Any] = {"chosen": chosen(session), "release": panel(lambda: _release(session))}
     if asked.get("column", "").isdigit():
         told["distribution"] = panel(lambda: _distribution(session, int(asked["column"])))
+    told["analyses"] = [panel(partial(_analysed, session, each)) for each in session.job.analyses]
     return told
+
+
+def _analysed(session: Session, analysis: Analysis) -> dict[str, Any]:
+    """An analysis on the table and on the release."""
+    made = candidate(session)
+    task = session.work.task(
+        ("analysis", id(made), analysis.text), "work.analysis", lambda run: analysis.measured(made.data, made.release)
+    )
+    found: Finding = session.result(task)
+    return {
+        "analysis": analysis.text, "value": found.value, "unit": found.unit, "how": found.how,
+        "detail": {key: value for key, value in found.detail.items() if value is not None},
+    }  # fmt: skip
+
+
+def declare(session: Session, given: Asked) -> str:
+    """Takes an analysis that must survive; it is part of the job from then on."""
+    analysis = Analysis.parsed(given.get("analysis", ""))
+    analysis.columns(session.look().names)
+    known = [each for each in session.job.analyses if each.text != analysis.text]
+    session.change(replace(session.job, analyses=(*known, analysis)), "history.analysis")
+    return "/before-after#analyses"
+
+
+def forget(session: Session, given: Asked) -> str:
+    """Takes an analysis out again."""
+    place = int(given["place"]) if given.get("place", "").isdigit() else -1
+    kept = tuple(each for at, each in enumerate(session.job.analyses) if at != place)
+    session.change(replace(session.job, analyses=kept), "history.analysis")
+    return "/before-after#analyses"
 
 
 def _release(session: Session) -> dict[str, Any]:
     made, names = candidate(session), session.look().names
     columns = [{"place": names.index(each.name), **each.as_dict()} for each in made.columns]
-    lost = sorted((each for each in made.columns if each.lost), key=lambda each: -(each.lost or 0))
+    lost = sorted(
+        (each for each in made.columns if each.lost and each.role is Role.QUASI), key=lambda each: -(each.lost or 0)
+    )
     return {
         "columns": columns, "records": made.release.records, "published": made.release.published.records,
         "suppressed": made.release.suppressed, "notes": list(made.release.notes),
@@ -56,4 +94,5 @@ def draw_distribution(session: Session, asked: Asked) -> Any:
     return distribution.chart(made.data, made.release, session.column(place))
 
 
+ACTIONS = {"declare": declare, "forget": forget}
 PICTURES = {"classes": draw_classes, "distribution": draw_distribution}

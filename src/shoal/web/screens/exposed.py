@@ -48,7 +48,11 @@ def _suggested(session: Session) -> Detection | None:
 
 
 def _columns(session: Session) -> dict[str, Any]:
-    look, found = session.look(), _suggested(session)
+    look, found, pending = session.look(), None, None
+    try:
+        found = _suggested(session)
+    except NotReady as waiting:
+        pending = waiting.task.as_dict()
     roles = {name: column.role for name, column in session.job.columns.items()}
     suggestions = {each.column: each for each in found.suggestions} if found is not None else {}
     most = max((each.contribution or 0.0 for each in suggestions.values()), default=0.0)
@@ -67,7 +71,7 @@ def _columns(session: Session) -> dict[str, Any]:
         })  # fmt: skip
     person = session.job.person
     return {
-        "rows": rows, "records": look.data.records, "suggestions": found is not None,
+        "rows": rows, "records": look.data.records, "suggestions": found is not None, "pending": pending,
         "roles": [str(role) for role in ROLES],
         "formats": [*dates.ORDERS, *numbers.FORMATS], "person": None if person is None else look.names.index(person),
         "rows_are_people": session.job.rows_are_people,

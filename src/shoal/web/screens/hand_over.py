@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from shoal import job as jobs
 from shoal.core.signing import SigningKey
 from shoal.errors import InputError, OutputError, ParameterError
 from shoal.job import Job
+from shoal.reports import Report
 from shoal.web import packages, spelling
 from shoal.web.candidates import chosen
 from shoal.web.packages import Order, Package
@@ -30,6 +32,7 @@ def facts(session: Session, asked: Asked) -> dict[str, Any]:
         ],
     }  # fmt: skip
     if session.order is not None:
+        told["report"] = panel(lambda: _report(session)) if session.about is not None else None
         told["package"] = panel(lambda: _told(session))
     return told
 
@@ -65,7 +68,7 @@ def _told(session: Session) -> dict[str, Any]:
     made = _package(session)
     return {
         "summary": made.outcome.summary, "given": list(made.given), "own": list(made.own), "files": list(made.names),
-        "signed_by": made.signed_by, "stale": replace(made.order.job, sign=None) != _current(session),
+        "signed_by": made.signed_by, "stale": replace(made.order.job, sign=None, ledger=None) != _current(session),
         "saved": [str(path) for path in session.saved], "notes": list(made.outcome.notes),
     }  # fmt: skip
 
@@ -81,10 +84,30 @@ def make(session: Session, given: Asked) -> str:
         raise ParameterError("the release needs the name of a file, without a folder")
     key = given.get("sign", "").strip()
     signer = SigningKey.load(Path(key).expanduser(), given.get("passphrase", "").encode() or None) if key else None
-    job = replace(_current(session), sign=Path(key).expanduser().resolve() if key else None)
+    ledger = given.get("ledger", "").strip()
+    job = replace(
+        _current(session), sign=Path(key).expanduser().resolve() if key else None,
+        ledger=Path(ledger).expanduser().resolve() if ledger else None,
+    )  # fmt: skip
     number = 1 if session.order is None else session.order.number + 1
     session.order, session.saved = Order(number, job, name, session.uploaded, signer), ()
+    session.about = None
     return "/hand-over#package"
+
+
+def write_report(session: Session, given: Asked) -> str:
+    """Writes the report of the release that was made."""
+    told = {part: given.get(part, "").strip() for part in ("recipient", "purpose", "author")}
+    session.about = {**told, "date": f"{datetime.now():%Y-%m-%d}"}
+    return "/hand-over#report"
+
+
+def _report(session: Session) -> dict[str, Any]:
+    made, about = _package(session), dict(session.about or {})
+    key = ("report", made.order.number, str(about))
+    task = session.work.task(key, "work.report", lambda run: made.add_report(about, run), long=True)
+    told: Report = session.result(task)
+    return {"summary": told.summary, "holds": told.holds}
 
 
 def make_key(session: Session, given: Asked) -> str:
@@ -122,5 +145,5 @@ def one(session: Session, asked: Asked) -> tuple[str, bytes]:
     return Path(name).name, _package(session).content(name)
 
 
-ACTIONS = {"make": make, "key": make_key, "save": save}
+ACTIONS = {"make": make, "report": write_report, "key": make_key, "save": save}
 FILES = {"package.zip": everything, "file": one}

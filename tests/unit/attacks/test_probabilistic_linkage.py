@@ -1,0 +1,74 @@
+"""Linkage by weights: a list without errors links as the exact join does, and one with errors still finds people."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.errors import NotDefined, ParameterError
+
+QUASI = ["age", "sex", "zip", "job"]
+
+
+def people(count: int = 300) -> pl.DataFrame:
+    generator = np.random.default_rng(3)
+    return pl.DataFrame(
+        {
+            "name": [f"p{number}" for number in range(count)],
+            "age": generator.integers(20, 60, count),
+            "sex": generator.choice(["f", "m"], count),
+            "zip": generator.choice(list("abcdefgh"), count),
+            "job": generator.choice(list("uvwxyz"), count),
+        }
+    )
+
+
+def made() -> tuple[shoal.Dataset, shoal.Release]:
+    data = shoal.read(people(), quasi=QUASI, identifiers=["name"])
+    return data, shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1)
+
+
+def test_entries_that_are_wrong() -> None:
+    """Three in ten entries have another zip: the exact join loses most of them, weights find their class again."""
+    data, release = made()
+    generator = np.random.default_rng(4)
+    table = people()
+    moved = generator.random(len(table)) < 0.3
+    elsewhere = np.where(moved, generator.choice(list("abcdefgh"), len(table)), table["zip"].to_numpy())
+    changed = table.with_columns(zip=pl.Series(elsewhere.tolist()))
+    register = shoal.read(changed, quasi=QUASI)
+    (found,) = shoal.attack(data, release, "probabilistic-linkage:identifier=name", external=register)
+    same = (changed["zip"] == table["zip"]).mean()
+    right = found.detail["right_class"]
+    assert found.detail["in_release"] == found.detail["linked"] == 300 and found.interval is None
+    assert right > 0.5 and found.baseline == pytest.approx(1 / 300)
+    assert found.success <= right / 3 + 1e-9, "of a class of three or more, one is picked"
+    (exact,) = shoal.attack(data, release, "linkage", external=register)
+    assert exact.detail["in_table"] < 300 * (same + 0.1), "those who moved are not found at all"
+    (some,) = shoal.attack(data, release, "probabilistic-linkage:identifier=name,people=60", external=register)
+    low, high = some.interval or (1, 0)
+    assert some.detail["linked"] == 60 and low <= some.success <= high
+
+
+def test_a_list_without_errors() -> None:
+    data, release = made()
+    (found,) = shoal.attack(data, release, "probabilistic-linkage:identifier=name", external=data)
+    (exact,) = shoal.attack(data, release, "linkage", external=data)
+    assert found.detail["right_class"] == 1.0
+    assert found.success == pytest.approx(exact.success) and found.worst == pytest.approx(exact.worst)
+
+
+def test_what_it_needs() -> None:
+    data, release = made()
+    with pytest.raises(NotDefined, match="no list of people"):
+        shoal.attack(data, release, "probabilistic-linkage:identifier=name")
+    with pytest.raises(ParameterError, match="no column 'who'"):
+        shoal.attack(data, release, "probabilistic-linkage:identifier=who", external=data)
+    ages = shoal.read(people().select("name", "age"), quasi=["age"])
+    with pytest.raises(NotDefined, match="shares one column"):
+        shoal.attack(data, release, "probabilistic-linkage:identifier=name", external=ages)
+    strangers = shoal.read(people().with_columns(name=pl.lit("x") + pl.col("name")), quasi=QUASI)
+    with pytest.raises(NotDefined, match="nobody on the list"):
+        shoal.attack(data, release, "probabilistic-linkage:identifier=name", external=strangers)

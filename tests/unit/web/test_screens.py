@@ -1,0 +1,219 @@
+"""The screens through their JSON twins: what they tell is what the API tells, and bad input loses nothing."""
+
+from __future__ import annotations
+
+import errno
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.core.schema import Role
+from shoal.ledger import Ledger
+from shoal.web.screens import NAMES
+
+QUASI = ("age", "sex", "race")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("table") / "people.csv"
+    shoal.samples.adult().select(*QUASI, "occupation", "salary-class")[:3000].write_csv(path)
+    return path
+
+
+@pytest.fixture
+def served(serving, table: Path) -> Any:
+    page = serving(table)
+    told = page.facts("/exposed.json", panel="exposure")
+    for row in told["columns"]["rows"]:
+        role = "quasi" if row["name"] in QUASI else "sensitive" if row["name"] == "occupation" else "identifier"
+        page.post("/exposed/role", column=row["place"], role=role)
+    page.post("/exposed/person", person="rows")
+    return page
+
+
+def test_every_screen_has_an_address_and_a_twin(served: Any) -> None:
+    for name in NAMES:
+        told = json.loads(served.ask(f"/{name}.json")[2])
+        assert told["screen"] == name
+        status, headers, _ = served.ask(f"/{name}")
+        assert status == 200 and headers["content-type"].startswith("text/html")
+
+
+def test_a_change_of_role_is_counted_at_once(served: Any, table: Path) -> None:
+    data = shoal.read(table, quasi=QUASI)
+    told = served.facts("/exposed.json", panel="exposure")["exposure"]
+    assert told["alone"] == shoal.diagnose(data)["unique-records"].value
+    began = time.process_time()
+    served.post("/exposed/role", column=0, role="identifier")
+    told = served.facts("/exposed.json", panel="exposure")["exposure"]
+    assert told["quasi"] == ["sex", "race"] and time.process_time() - began < 1
+    assert told["alone"] == shoal.diagnose(data, attributes=["sex", "race"])["unique-records"].value
+
+
+def test_people_are_counted_where_a_column_says_whose_the_rows_are(serving, tmp_path: Path) -> None:
+    file = tmp_path / "visits.csv"
+    frame = pl.DataFrame({"patient": [1, 1, 2, 2, 3], "age": [30, 31, 30, 31, 50], "ward": list("aabbb")})
+    frame.write_csv(file)
+    page = serving(file)
+    page.facts("/exposed.json", panel="exposure")
+    page.post("/exposed/role", column=1, role="quasi")
+    page.post("/exposed/role", column=2, role="plain")
+    page.post("/exposed/person", person=0)
+    told = page.facts("/exposed.json", panel="exposure")["exposure"]
+    assert (told["people"], told["records"], told["alone"]) == (3, 5, 1)
+
+
+def test_undo_and_redo_walk_through_the_history(served: Any) -> None:
+    before = served.session.place
+    served.post("/exposed/role", column=0, role="plain")
+    assert served.session.job.columns["age"].role is Role.PLAIN
+    served.post("/history?from=why", step="undo")
+    assert served.session.job.columns["age"].role is Role.QUASI and served.session.place == before
+    assert served.post("/history?from=why", step="redo")[1]["location"] == "/why"
+    assert served.session.job.columns["age"].role is Role.PLAIN
+    served.post("/history", step=0)
+    assert served.session.place == 0
+
+
+def test_why_names_the_sets_that_the_diagnosis_finds(served: Any, table: Path) -> None:
+    data = shoal.read(table, quasi=QUASI)
+    found = shoal.ask(data, k=2, delta=0.01)
+    told = served.facts("/why.json?share=0.01", panel="borders")["borders"]
+    assert {tuple(each) for each in told["alone"]} == set(found.negative_border)
+    knows = served.facts("/why.json?known=2", panel="knows")["knows"]
+    alone = {
+        pair: shoal.diagnose(data, attributes=pair)["unique-records"].value / data.records
+        for pair in (("age", "sex"), ("age", "race"), ("sex", "race"))
+    }
+    assert knows["chosen"]["worst"] == pytest.approx(max(alone.values()))
+    assert knows["chosen"]["mean"] == pytest.approx(sum(alone.values()) / 3)
+
+
+def test_a_policy_with_its_models_is_taken_or_refused_in_words(served: Any) -> None:
+    served.post(
+        "/give-up/policy",
+        **{"k": 7, "suppression": 2.5, "model-t-closeness": "on", "t-closeness.t": 0.4, "entropy-l-diversity.l": 3},
+    )
+    job = served.session.job
+    assert [type(model).__name__ for model in job.models] == ["KAnonymity", "TCloseness"]
+    assert job.models[0].k == 7 and job.models[1].t == 0.4 and job.suppression == 0.025
+    for wrong in ({"k": "many"}, {"k": 0}, {"k": 5, "suppression": 200}):
+        served.post("/give-up/policy", **wrong)
+        assert served.session.job == job and served.session.notice is not None
+        assert 'class="notice' in served.ask("/give-up")[2]
+
+
+def test_a_candidate_is_what_the_job_hands_over(served: Any, tmp_path: Path) -> None:
+    served.facts("/candidates.json", panel="candidates")
+    while served.facts("/candidates.json")["candidates"]["busy"]:
+        time.sleep(0.05)
+    rows = {row["spec"]: row for row in served.facts("/candidates.json")["candidates"]["rows"]}
+    assert rows["optimal"]["proven"] and rows["mondrian"]["loss"] < rows["optimal"]["loss"]
+    served.post("/hand-over/make", name="release.csv", sign="")
+    told = served.facts("/hand-over.json", panel="package")["package"]
+    assert told["given"] == ["release.csv", "release.csv.manifest.json"] and told["own"] == ["job.toml"]
+    out = tmp_path / "out"
+    out.mkdir()
+    served.post("/hand-over/save", folder=out)
+    release = shoal.api.open_release(out / "release.csv", served.session.prepared())
+    found = shoal.evaluate(served.session.prepared(), release, "lm", baselines=False)
+    assert found["lm"].value == pytest.approx(rows["mondrian"]["loss"])
+    assert shoal.verify(out / "release.csv").holds
+
+
+def test_any_node_of_the_lattice_tells_what_a_release_of_it_loses(served: Any) -> None:
+    served.facts("/candidates.json", panel="candidates")
+    while served.facts("/candidates.json")["candidates"]["busy"]:
+        time.sleep(0.05)
+    best = next(row for row in served.facts("/candidates.json")["candidates"]["rows"] if row["spec"] == "optimal")
+    node = served.facts("/candidates.json?lattice=open", panel="lattice")["lattice"]
+    assert node["holds"] and node["loss"] == pytest.approx(best["loss"]) and node["k"] == best["k"]
+    raw = served.facts("/candidates.json?lattice=open&level-0=0&level-1=0&level-2=0", panel="lattice")["lattice"]
+    assert raw["loss"] == 0 and not raw["holds"]
+
+
+def test_a_full_disk_is_said_and_nothing_is_lost(served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    served.post("/hand-over/make", name="release.csv", sign="")
+    served.facts("/hand-over.json", panel="package")
+    out = tmp_path / "out"
+    out.mkdir()
+
+    def full(*given: Any, **named: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("shutil.copyfile", full)
+        served.post("/hand-over/save", folder=out)
+    assert "No space left on device" in served.ask("/hand-over")[2] and list(out.iterdir()) == []
+    served.post("/hand-over/save", folder=out)
+    assert {path.name for path in out.iterdir()} == {"release.csv", "release.csv.manifest.json", "job.toml"}
+
+
+def test_what_cannot_be_saved_or_signed_is_said(served: Any, tmp_path: Path) -> None:
+    served.post("/hand-over/make", name="../release.csv", sign="")
+    assert served.session.order is None and "name of a file" in served.ask("/hand-over")[2]
+    served.post("/hand-over/make", name="release.csv", sign=tmp_path / "no.key")
+    assert served.session.order is None and "no.key" in served.ask("/hand-over")[2]
+    served.post("/hand-over/make", name="release.csv", sign="")
+    served.facts("/hand-over.json", panel="package")
+    served.post("/hand-over/save", folder=tmp_path / "nowhere")
+    assert "there is no folder" in served.ask("/hand-over")[2]
+
+
+def upload(page: Any, name: str, content: bytes) -> None:
+    body = b'--b\r\nContent-Disposition: form-data; name="table"; filename="%s"\r\n\r\n%s\r\n--b--\r\n' % (
+        name.encode(), content,
+    )  # fmt: skip
+    page.ask("/open", method="POST", body=body, headers={"Content-Type": "multipart/form-data; boundary=b"})
+
+
+def test_a_file_that_cannot_be_read_is_said(serving) -> None:
+    page = serving()
+    upload(page, "broken.parquet", b"PAR1 this is no parquet")
+    told = page.facts("/exposed.json", panel="exposure")["exposure"]
+    assert told["state"] == "failed" and "broken.parquet" in told["task"]["error"]
+    upload(page, "empty.csv", b"age,sex\n")
+    assert "no record" in page.facts("/exposed.json", panel="exposure")["exposure"]["task"]["error"]
+    upload(page, "../../etc/good.csv", b"age,sex\n" + b"30,f\n31,m\n" * 20)
+    assert page.facts("/exposed.json", panel="exposure")["exposure"]["state"] == "ready"
+    assert page.session.job.input.name == "good.csv" and page.session.job.input.is_relative_to(page.session.folder)
+    assert len(list(page.session.folder.glob("table-*"))) == 1
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_sent(serving) -> None:
+    page = serving()
+    headers = {"Content-Type": "multipart/form-data; boundary=b", "Content-Length": str(5 << 30)}
+    assert page.ask("/open", method="POST", body=b"", headers=headers)[0] == 303
+    assert "larger than 4 GB" in page.ask("/exposed")[2]
+
+
+def test_a_table_of_five_hundred_columns_is_shown(serving, tmp_path: Path) -> None:
+    file = tmp_path / "wide.csv"
+    pl.DataFrame({f"answer_{place}": [place % 3, (place + 1) % 3, 2] * 20 for place in range(500)}).write_csv(file)
+    page = serving(file)
+    page.facts("/exposed.json", panel="exposure", seconds=120)
+    told = page.facts("/exposed.json", panel="exposure", seconds=120)
+    assert len(told["columns"]["rows"]) == 500 and told["exposure"]["state"] == "ready"
+    page.session.change_column("answer_0", "history.role", role=Role.QUASI)
+    columns = {name: shoal.job.ColumnJob(role=Role.QUASI) for name in page.session.look().names}
+    page.session.change(shoal.job.replace(page.session.job, columns=columns), "history.suggested")
+    told = page.facts("/why.json", panel="borders")["borders"]
+    assert told["state"] == "failed" and "at most 63" in told["task"]["error"]
+
+
+def test_the_ledger_refuses_what_breaks_an_earlier_promise(served: Any, tmp_path: Path) -> None:
+    ledger = tmp_path / "people.ledger"
+    served.post("/hand-over/make", name="release.csv", sign="", ledger=ledger)
+    assert served.facts("/hand-over.json", panel="package")["package"]["state"] == "ready"
+    assert len(Ledger(ledger).entries()) == 1
+    served.post("/candidates/choose", spec="k-member")
+    served.post("/hand-over/make", name="release.csv", sign="", ledger=ledger)
+    told = served.facts("/hand-over.json", panel="package")["package"]
+    assert told["state"] == "failed" and "1 earlier release" in told["task"]["error"]
+    assert len(Ledger(ledger).entries()) == 1
