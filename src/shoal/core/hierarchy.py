@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.core.dates import Calendar
 from shoal.core.notices import tell
+from shoal.core.words import counted
 from shoal.errors import HierarchyError
 
 Codes = NDArray[np.int32]
@@ -379,7 +380,8 @@ class Hierarchy:
                 f"the hierarchy of column {column!r} lists {doubled} raw values more than once, with different levels"
             )
         if given > len(paths):
-            tell(f"the hierarchy of column {column!r} lists {given - len(paths)} rows again; each value counts once")
+            again = counted(given - len(paths), "rows")
+            tell(f"the hierarchy of column {column!r} lists {again} again; each value counts once")
         torn = sum(_SURROGATE.search(label) is not None for path in paths for label in path)
         if torn:
             raise HierarchyError(f"the hierarchy of column {column!r}: {torn} labels are not text, but halves of signs")
