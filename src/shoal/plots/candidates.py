@@ -16,7 +16,7 @@ def chart(candidates: Mapping[str, Mapping[str, Any]], *, k: int) -> Any:
 
     Example:
         >>> found = {"mondrian": {"loss": 0.2, "average_risk": 0.1}, "anatomy": {"loss": None}}
-        >>> [row["candidate"] for row in chart(found, k=5).to_dict()["layer"][0]["data"]["values"]]
+        >>> [row["candidate"] for row in chart(found, k=5).to_dict()["data"]["values"]]
         ['mondrian']
     """
     library = altair()

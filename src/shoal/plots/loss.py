@@ -21,7 +21,7 @@ def loss(columns: Sequence[PublishedColumn]) -> Any:
         >>> import shoal
         >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex"])
         >>> columns = shoal.columns(data, shoal.anonymize(data, "k-anonymity:k=5", algorithm="mondrian"))
-        >>> [row["column"] for row in loss(columns).to_dict()["layer"][0]["data"]["values"]]
+        >>> [row["column"] for row in loss(columns).to_dict()["data"]["values"]]
         ['age', 'sex']
     """
     known = [
