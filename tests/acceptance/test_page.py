@@ -220,8 +220,10 @@ def test_from_a_messy_table_to_a_signed_release(server: Any, looking: Any, tmp_p
     assert looking.quiet
 
 
-def test_stopped_in_the_middle_reloaded_and_found_in_a_second_tab(server: Any, people: Path, browser: Any) -> None:
-    served = server(people)
+def test_stopped_in_the_middle_reloaded_and_found_in_a_second_tab(server: Any, browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "many.csv"
+    shoal.samples.adult().select("age", "fnlwgt", "race", "education", "hours-per-week").write_csv(file)
+    served = server(file)
     with browsers.looking(browser) as seen:
         page = seen.open(served.address)
         ready(page, "#exposure .sentence")
@@ -239,7 +241,7 @@ def test_stopped_in_the_middle_reloaded_and_found_in_a_second_tab(server: Any, p
         second.wait_for_selector("#work .task progress", timeout=20_000)
         page.reload()
         page.wait_for_selector(f"{card} progress")
-        page.click(f"{card} button:has-text('Stop')")
+        page.locator(f"{card} button:has-text('Stop')").dispatch_event("click")  # the card is drawn anew all the time
         page.wait_for_selector(f"{card} button:has-text('Try again')", timeout=30_000)
         second.wait_for_function("() => !document.querySelector('#work .task')", timeout=20_000)
         page.close()  # somebody leaves in the middle; the other tab goes on
