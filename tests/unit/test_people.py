@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal import api, job, registry
+from shoal import job, registry
+from shoal.api.asking import model_name, prototype
 from shoal.errors import InputError, NotDefined, ParameterError, SchemaError, VerificationError
 
 QUASI, SENSITIVE = ["age", "sex", "ward"], ["disease"]
@@ -374,7 +375,7 @@ MODELS = {
 def levels_by_hand(data, table, notion, attributes, **given):
     """The level of the worst class, by the model on a grouping of the summary."""
     fixed = {key: value for key, value in given.items() if key != "bound"}
-    model = api._prototype(api._model_name(notion), {key: value for key, value in fixed.items() if key == "c"})
+    model = prototype(model_name(notion), {key: value for key, value in fixed.items() if key == "c"})
     return model.worst(model.levels(data.group(tuple(attributes))))
 
 
@@ -412,7 +413,7 @@ def test_questions_under_a_strict_schema_count_people():
     for notion in ("frequency-l", "distinct-l", "entropy-l", "t"):
         for name in ("disease", "job"):
             one = shoal.ask(data, notion=notion, question=2, attributes=["sex"], sensitive=name)
-            model = replace(api._prototype(api._model_name(notion), {}), column=name)
+            model = replace(prototype(model_name(notion), {}), column=name)
             assert one.answer == pytest.approx(model.worst(model.levels(data.group(("sex",)))))
             with duckdb.connect() as database:
                 database.register("visits", table)

@@ -104,9 +104,9 @@ def ask(
         if wanted is None and (question not in TABLE or TABLE[question][1]):
             wanted = model.bound
     else:
-        name = _model_name(notion or {"l": "distinct-l", "t": "t"}.get(letter or "", "k"))
+        name = model_name(notion or {"l": "distinct-l", "t": "t"}.get(letter or "", "k"))
         fixed = {"c": c, "distance": None if distance == "equal" else distance}
-        model = _prototype(name, {key: value for key, value in fixed.items() if value is not None})
+        model = prototype(name, {key: value for key, value in fixed.items() if value is not None})
     if letter not in (None, "bound", model.asks):
         raise ParameterError(f"{name} is bounded by {model.asks}, and {letter} is given")
     column = getattr(model, "column", None)
@@ -128,7 +128,7 @@ def _short(name: str) -> str:
     return name.removesuffix("-anonymity").removesuffix("-closeness").removesuffix("-diversity")
 
 
-def _model_name(notion: str) -> str:
+def model_name(notion: str) -> str:
     """The model that a question names, in full or shortened."""
     known = registry.names("models")
     for name in known:
@@ -137,7 +137,7 @@ def _model_name(notion: str) -> str:
     raise ParameterError(f"there is no such notion; {alternatives(notion, map(_short, known))}")
 
 
-def _prototype(name: str, fixed: Mapping[str, Any]) -> Model:
+def prototype(name: str, fixed: Mapping[str, Any]) -> Model:
     """A model with the given parameters and any bound."""
     kind = registry.find("models", name)
     lacking = [each.name for each in parameters(kind) if each.required and each.name not in (kind.asks, *fixed)]
