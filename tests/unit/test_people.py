@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal import job, registry
+from shoal import api, job, registry
 from shoal.api.asking import model_name, prototype
 from shoal.errors import InputError, NotDefined, ParameterError, SchemaError, VerificationError
 
