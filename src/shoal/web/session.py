@@ -119,7 +119,6 @@ class Session:
             models = (job.plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
             self.change(Job(input=path, models=models, seed=secrets.randbits(SEED_BITS), **given), "history.opened")
             self._looking()
-            self._detecting()
         if before is not None and before != path:
             shutil.rmtree(before.parent, ignore_errors=True)
 
@@ -166,17 +165,21 @@ class Session:
 
     def _looking(self) -> Task:
         held = self.job
-        return self.work.task(("look", self._reading()), "work.look", lambda run: looked(held, run))
+
+        def look(run: Run) -> Look:
+            found = looked(held, run)
+            self._detecting(held)  # after the look, not beside it: the columns are shown first
+            return found
+
+        return self.work.task(("look", self._reading()), "work.look", look)
 
     def detection(self) -> Detection:
         """The suggested roles. The first time they are there, they become the roles of the job."""
         self.look()  # what cannot be read at all is told by that
-        found: Detection = self.result(self._detecting())
+        found: Detection = self.result(self._detecting(self.job))
         return found
 
-    def _detecting(self) -> Task:
-        held = self.job
-
+    def _detecting(self, held: Job) -> Task:
         def detected(run: Run) -> Detection:
             found = api.detect(held.input, **held.reading(), engine=held.engine, run=run)
             self._suggest(held, found)
