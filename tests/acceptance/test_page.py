@@ -241,7 +241,9 @@ def test_stopped_in_the_middle_reloaded_and_found_in_a_second_tab(server: Any, b
         second.wait_for_selector("#work .task progress", timeout=20_000)
         page.reload()
         page.wait_for_selector(f"{card} progress")
-        page.locator(f"{card} button:has-text('Stop')").dispatch_event("click")  # the card is drawn anew all the time
+        page.locator(f"{card} button:has-text('Stop')").click(
+            delay=2500
+        )  # pressed while the card is brought up to date
         page.wait_for_selector(f"{card} button:has-text('Try again')", timeout=30_000)
         second.wait_for_function("() => !document.querySelector('#work .task')", timeout=20_000)
         page.close()  # somebody leaves in the middle; the other tab goes on

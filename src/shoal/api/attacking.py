@@ -144,8 +144,8 @@ def beside(
     quasi = [name for name in schema.quasi if name in names]
     if not quasi:
         raise SchemaError(
-            f"{what} shares no quasi-identifier with the table, which has {', '.join(map(quoted, schema.quasi))}; "
-            "rename its columns"
+            f"{what} shares no quasi-identifier with the table: it has none of the columns "
+            f"{', '.join(map(quoted, schema.quasi))}; rename its columns so that they match"
         )
     columns = [schema[name] for name in (*quasi, *(schema.sensitive if sensitive else ())) if name in names]
     forms = {

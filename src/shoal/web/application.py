@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import PurePath
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote
 
 from starlette.applications import Starlette
@@ -34,7 +34,9 @@ def application(session: Session, gate: Gate) -> ASGIApp:
     routes = [
         Route("/", lambda request: RedirectResponse("/exposed", 303)),
         Route("/assets/{name}", _asset),
-        Route("/open", _opened(session), methods=["POST"]),
+        Route("/open", _brought(session, uploads.open_table, "/exposed"), methods=["POST"]),
+        Route("/open/sample", _acted(session, uploads.open_sample), methods=["POST"]),
+        Route("/attack/register", _brought(session, uploads.open_register, "/attack"), methods=["POST"]),
         Route("/language", _acted(session, _language), methods=["POST"]),
         Route("/history", _acted(session, _history), methods=["POST"]),
         Route("/work/stop", _acted(session, _stop), methods=["POST"]),
@@ -81,6 +83,8 @@ def _acted(session: Session, action: Callable[..., str | None], screen: Screen |
                 session.notice = ("error.not_ready", {"doing": pending.task.run.doing})
             except ShoalError as error:
                 session.notice = ("error.plain", {"error": str(error)})
+            except OSError as error:
+                session.notice = ("error.disk", {"reason": error.strerror or type(error).__name__})
             return None
 
         where = await run_in_threadpool(carried_out)
@@ -149,25 +153,25 @@ def _file(session: Session, made: Callable[..., tuple[str, bytes]]) -> Callable[
     return sent
 
 
-def _opened(session: Session) -> Callable[[Request], Any]:
-    async def opened(request: Request) -> Response:
+def _brought(session: Session, taken: Callable[[Session, str, IO[bytes]], None], back: str) -> Callable[[Request], Any]:
+    """What takes a file that the person brings, and then shows a screen again."""
+
+    async def brought(request: Request) -> Response:
         try:
             uploads.check_length(request.headers.get("content-length"))
             async with request.form(max_files=1, max_fields=10) as form:
                 sent = form.get("table")
-                if form.get("sample") == "adult":
-                    await run_in_threadpool(uploads.open_sample, session)
-                elif isinstance(sent, UploadFile) and sent.filename:
-                    await run_in_threadpool(uploads.open_upload, session, sent.filename, sent.file)
+                if isinstance(sent, UploadFile) and sent.filename:
+                    await run_in_threadpool(taken, session, sent.filename, sent.file)
                 else:
                     session.notice = ("error.no_file", {})
         except ShoalError as error:
             session.notice = ("error.plain", {"error": str(error)})
         except OSError as error:
             session.notice = ("error.disk", {"reason": error.strerror or type(error).__name__})
-        return RedirectResponse("/exposed", 303)
+        return RedirectResponse(back, 303)
 
-    return opened
+    return brought
 
 
 def _signed_in(gate: Gate) -> Callable[[Request], Any]:

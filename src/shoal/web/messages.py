@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from markupsafe import Markup, escape
+
 from shoal.core.words import percent
 
 DEFAULT = "en"
@@ -51,13 +53,21 @@ class Words:
     language: str = DEFAULT
 
     def __call__(self, key: str, **values: Any) -> str:
-        """The message of a key; whole numbers among the values are spelled as numbers."""
+        """The message of a key; whole numbers among the values are spelled as numbers, and markup stays markup."""
         entry = table()[key]
         text = entry.get(self.language) or entry[DEFAULT]
-        return text.format_map({name: self._spelled(value) for name, value in values.items()})
+        spelled = {name: self._spelled(value) for name, value in values.items()}
+        marked = any(isinstance(value, Markup) for value in spelled.values())
+        return (escape(text) if marked else text).format_map(spelled)
 
     def _spelled(self, value: Any) -> str:
-        return self.number(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        return (
+            self.number(value)
+            if isinstance(value, int) and not isinstance(value, bool)
+            else value
+            if isinstance(value, Markup)
+            else str(value)
+        )
 
     def has(self, key: str) -> bool:
         return key in table()

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -25,6 +26,7 @@ def environment() -> Environment:
     )  # fmt: skip
     made.filters["shown"] = printable
     made.filters["shown_lines"] = lambda text: printable(text, keep="\n")
+    made.filters["english"] = _english
     made.filters["figures"] = _figures
     made.globals["screens"] = [(name, name.replace("-", "_")) for name in NAMES]
     made.globals["languages"] = languages()
@@ -51,6 +53,11 @@ def page(
         can_redo=session.place < len(session.steps) - 1, **more,
     )  # fmt: skip
     return HTMLResponse(text, status)
+
+
+def _english(text: str) -> Markup:
+    """What the library says, marked as English, so that it is read out as such on a page of another language."""
+    return Markup('<span lang="en">{}</span>').format(printable(text))
 
 
 def _figures(value: Any, words: Words) -> str:

@@ -65,6 +65,8 @@ class Session:
         self.about: dict[str, str] | None = None
         """What the report says of the occasion, once one is wanted."""
         self.saved: tuple[Path, ...] = ()
+        self.register: Path | None = None
+        """A table of people that the attacker has, in the private folder."""
         self._lock = RLock()
         self._steps: list[Step] = []
         self._place = -1
@@ -119,7 +121,15 @@ class Session:
             models = (job.plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
             self.change(Job(input=path, models=models, seed=secrets.randbits(SEED_BITS), **given), "history.opened")
             self._looking()
+        self.give_attacker(None)
         if before is not None and before != path:
+            shutil.rmtree(before.parent, ignore_errors=True)
+
+    def give_attacker(self, register: Path | None) -> None:
+        """The attacker has a register, in a folder of its own, or none; the one before it is wiped."""
+        with self._lock:
+            before, self.register = self.register, register
+        if before is not None:
             shutil.rmtree(before.parent, ignore_errors=True)
 
     def column(self, place: int) -> str:

@@ -27,8 +27,18 @@ def check_length(stated: str | None) -> None:
         )
 
 
-def open_upload(session: Session, name: str, file: IO[bytes]) -> None:
-    """Takes a table that was sent. Its name says the format, so it is kept as far as it is harmless."""
+def open_table(session: Session, name: str, file: IO[bytes]) -> None:
+    """Takes a table that was sent."""
+    session.open(_kept(session, name, file), uploaded=True)
+
+
+def open_register(session: Session, name: str, file: IO[bytes]) -> None:
+    """Takes a register that an attacker might have."""
+    session.give_attacker(_kept(session, name, file))
+
+
+def _kept(session: Session, name: str, file: IO[bytes]) -> Path:
+    """A copy of what was sent. Its name says the format, so it is kept as far as it is harmless."""
     safe = file_name(Path(name.replace("\\", "/")).name)
     place = Path(mkdtemp(prefix="table-", dir=session.folder)) / safe
     try:
@@ -37,10 +47,10 @@ def open_upload(session: Session, name: str, file: IO[bytes]) -> None:
     except OSError:
         shutil.rmtree(place.parent, ignore_errors=True)
         raise
-    session.open(place, uploaded=True)
+    return place
 
 
-def open_sample(session: Session) -> None:
+def open_sample(session: Session, given: object = None) -> None:
     """Takes the sample table, with its hierarchies."""
     place = Path(mkdtemp(prefix="table-", dir=session.folder)) / "adult.csv"
     samples.adult().write_csv(place)

@@ -7,6 +7,7 @@ import string
 from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 
 import shoal.web
 from shoal.core.schema import Kind, Role
@@ -63,3 +64,9 @@ def test_the_language_is_the_browsers_unless_there_is_no_such_one() -> None:
     assert preferred("fr-FR, de;q=0.3, en;q=0.7") == "en"
     assert preferred("de-CH") == "de"
     assert preferred("nonsense;q=x") == "en"
+
+
+def test_markup_among_the_values_stays_markup_and_nothing_else_does() -> None:
+    said = Words("de")("work.failed", error=Markup('<span lang="en">too {old}</span>'))
+    assert said == 'Das hat nicht geklappt: <span lang="en">too {old}</span>.' and isinstance(said, Markup)
+    assert not isinstance(Words("de")("work.failed", error="<b>"), Markup)

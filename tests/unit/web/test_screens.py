@@ -7,6 +7,7 @@ import json
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import polars as pl
 import pytest
@@ -138,6 +139,124 @@ def test_any_node_of_the_lattice_tells_what_a_release_of_it_loses(served: Any) -
     assert raw["loss"] == 0 and not raw["holds"]
 
 
+def test_levels_of_the_lattice_are_tried_as_a_candidate(served: Any) -> None:
+    tops = {
+        f"level-{column['place']}": column["height"]
+        for column in served.facts("/candidates.json?lattice=open", panel="lattice")["lattice"]["columns"]
+    }
+    asked = {**tops, "level-1": 0}  # sex as it is, the others as coarse as can be
+    served.post("/candidates/levels", **asked)
+    while served.facts("/candidates.json", panel="candidates")["candidates"]["busy"]:
+        time.sleep(0.05)
+    row = served.facts("/candidates.json")["candidates"]["rows"][-1]
+    node = served.facts(f"/candidates.json?lattice=open&{urlencode(asked)}", panel="lattice")["lattice"]
+    assert row["state"] == "done" and row["full_domain"] and node["holds"]
+    assert row["loss"] == pytest.approx(node["loss"]) and row["k"] == node["k"]
+    served.post("/candidates/choose", spec=row["spec"])
+    assert served.session.job.algorithm.least_levels == {"age": asked["level-0"], "sex": 0, "race": asked["level-2"]}
+    served.post("/candidates/levels", **dict.fromkeys(asked, 0))
+    while served.facts("/candidates.json", panel="candidates")["candidates"]["busy"]:
+        time.sleep(0.05)
+    (failed,) = (row for row in served.facts("/candidates.json")["candidates"]["rows"] if row["state"] == "failed")
+    assert "optimal:" in failed["spec"]  # levels that break the policy make no release
+    served.post("/candidates/levels", **{"level-0": 2})
+    assert "choose a level for every column" in served.ask("/candidates")[2]
+
+
+def test_an_analysis_that_must_survive_is_compared_and_forgotten(served: Any, table: Path) -> None:
+    served.post("/before-after/declare", analysis="count where age >= 40")
+    while (told := served.facts("/before-after.json")["analyses"][0])["state"] in ("waiting", "running"):
+        time.sleep(0.05)
+    assert told["analysis"] == "count where age >= 40" and told["value"] is not None
+    made = served.session.prepared()
+    release = shoal.anonymize(made, shoal.KAnonymity(k=5), algorithm="mondrian", seed=served.session.job.seed)
+    (analysis,) = served.session.job.analyses
+    assert told["value"] == pytest.approx(analysis.measured(made, release).value)
+    assert "count where age &gt;= 40" in served.ask("/before-after")[2]
+    for wrong in ("count where shoe >= 40", "nonsense"):
+        served.post("/before-after/declare", analysis=wrong)
+        assert len(served.session.job.analyses) == 1 and 'role="alert"' in served.ask("/before-after")[2]
+    served.post("/before-after/forget", place=0)
+    assert served.session.job.analyses == () and served.facts("/before-after.json")["analyses"] == []
+
+
+def test_the_recommended_k_is_taken(served: Any) -> None:
+    served.post("/balance/begin", **{"from": 2, "to": 6, "target": ""})
+    told = served.facts("/balance.json", panel="balance")["balance"]
+    k = told["recommended"]["k"]
+    assert k in {point["k"] for point in told["points"]} == {2, 3, 4, 5, 6}
+    assert f'name="k" value="{k}"' in served.ask("/balance")[2]
+    taken = 6 if k != 6 else 4
+    assert served.post("/balance/take", k=taken)[1]["location"] == "/candidates"
+    assert [model.k for model in served.session.job.models] == [taken]
+    served.post("/history", step="undo")
+    assert [model.k for model in served.session.job.models] == [shoal.job.SUGGESTED_K]
+
+
+def test_the_report_is_written_beside_the_release(served: Any, tmp_path: Path) -> None:
+    served.post("/hand-over/report", recipient="nobody")
+    assert "report" not in served.facts("/hand-over.json")
+    served.post("/hand-over/make", name="release.csv", sign="")
+    served.facts("/hand-over.json", panel="package")
+    served.post("/hand-over/report", recipient="The registry <b>", purpose="research", author="A. Officer")
+    told = served.facts("/hand-over.json", panel="report", seconds=120)
+    assert told["report"]["state"] == "ready" and told["report"]["holds"]
+    assert "report.html" in served.facts("/hand-over.json")["package"]["given"]
+    text = served.ask("/hand-over/file?name=report.html")[2]
+    assert "The registry &lt;b&gt;" in text and "A. Officer" in text
+    out = tmp_path / "out"
+    out.mkdir()
+    served.post("/hand-over/save", folder=out)
+    assert (out / "report.html").read_text(encoding="utf-8") == text
+
+
+def test_the_attacker_may_have_a_register(served: Any, table: Path) -> None:
+    register = pl.read_csv(table).select("age", "sex")[:500].with_columns(name=pl.lit("Jane Doe"))
+    upload(served, "../voters.csv", register.write_csv().encode(), "/attack/register")
+    told = served.facts("/attack.json", panel="attacks", seconds=120)
+    assert told["register"] == "voters.csv"
+    assert told["attacks"]["register"] == {"records": 500, "columns": ["age", "sex"]}
+    data = served.session.prepared()
+    release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="mondrian", seed=served.session.job.seed)
+    wanted = {each.name: each.success for each in shoal.attack(data, release, external=served.session.register)}
+    alone = {each.name: each.success for each in shoal.attack(data, release)}
+    found = {tile["name"]: tile["success"] for tile in told["attacks"]["tiles"]}
+    assert found == pytest.approx(wanted) and set(found) > set(alone)
+    page = served.ask("/attack")[2]
+    assert "The attacker has voters.csv: 500 rows with age, sex." in page and "Jane Doe" not in page
+    served.post("/attack/forget")
+    told = served.facts("/attack.json", panel="attacks", seconds=120)
+    assert {tile["name"] for tile in told["attacks"]["tiles"]} == set(alone)
+    assert list(served.session.folder.glob("table-*")) == []
+
+
+def test_a_register_that_shares_no_column_is_said(served: Any) -> None:
+    upload(served, "members.csv", b"shoe,hat\n40,7\n41,8\n", "/attack/register")
+    told = served.facts("/attack.json", panel="attacks")["attacks"]
+    assert told["state"] == "failed"
+    assert "the register shares no quasi-identifier" in told["task"]["error"] and "'age'" in told["task"]["error"]
+    headers = {"Content-Type": "multipart/form-data; boundary=b", "Content-Length": str(5 << 30)}
+    assert served.ask("/attack/register", method="POST", body=b"", headers=headers)[1]["location"] == "/attack"
+    assert "larger than 4 GB" in served.ask("/attack")[2]
+    served.post("/attack/forget")
+    assert served.facts("/attack.json", panel="attacks", seconds=120)["attacks"]["state"] == "ready"
+
+
+def test_what_the_library_says_is_marked_as_english_on_a_german_page(served: Any) -> None:
+    served.post("/language", language="de")
+    served.post("/candidates/levels")
+    page = served.ask("/candidates")[2]
+    assert '<html lang="de">' in page
+    assert '<p><span lang="en">choose a level for every column</span></p>' in page
+    upload(served, "members.csv", b"shoe,hat\n40,7\n41,8\n", "/attack/register")
+    served.facts("/attack.json", panel="attacks")
+    page = served.ask("/attack")[2]
+    assert 'Das hat nicht geklappt: <span lang="en">the register shares no quasi-identifier' in page
+    served.post("/attack/forget")
+    (tile, *_) = served.facts("/attack.json", panel="attacks", seconds=120)["attacks"]["tiles"]
+    assert f'<strong>Der Angreifer wusste:</strong> <span lang="en">{tile["knew"][:20]}' in served.ask("/attack")[2]
+
+
 def test_a_full_disk_is_said_and_nothing_is_lost(served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     served.post("/hand-over/make", name="release.csv", sign="")
     served.facts("/hand-over.json", panel="package")
@@ -166,11 +285,11 @@ def test_what_cannot_be_saved_or_signed_is_said(served: Any, tmp_path: Path) -> 
     assert "there is no folder" in served.ask("/hand-over")[2]
 
 
-def upload(page: Any, name: str, content: bytes) -> None:
+def upload(page: Any, name: str, content: bytes, to: str = "/open") -> None:
     body = b'--b\r\nContent-Disposition: form-data; name="table"; filename="%s"\r\n\r\n%s\r\n--b--\r\n' % (
         name.encode(), content,
     )  # fmt: skip
-    page.ask("/open", method="POST", body=body, headers={"Content-Type": "multipart/form-data; boundary=b"})
+    page.ask(to, method="POST", body=body, headers={"Content-Type": "multipart/form-data; boundary=b"})
 
 
 def test_a_file_that_cannot_be_read_is_said(serving) -> None:

@@ -123,6 +123,20 @@ def try_algorithm(session: Session, given: Asked) -> None:
         session.tried.append(spec)
 
 
+def try_levels(session: Session, given: Asked) -> str:
+    """Makes a candidate with these levels and no others; the policy must hold for it as for any."""
+    data, look = session.prepared(), session.look()
+    asked = {name: given.get(f"level-{look.names.index(name)}", "") for name in data.schema.quasi}
+    if not all(level.isdigit() for level in asked.values()):
+        raise ParameterError("choose a level for every column")
+    levels = {name: int(level) for name, level in asked.items()}
+    if any(set(name) & set("|,") or name != name.strip() for name in levels):
+        raise ParameterError("columns whose names have commas, bars or outer blanks cannot be tried so; rename them")
+    wanted = {"name": "optimal", "least_levels": levels, "greatest_levels": levels}
+    try_algorithm(session, {"spec": job.written(job.plugin("algorithms", wanted))})
+    return "/candidates"
+
+
 def choose(session: Session, given: Asked) -> str:
     """The candidate that is looked at, attacked and handed over."""
     session.change(
@@ -161,5 +175,5 @@ def draw_lattice(session: Session, asked: Asked) -> Any:
     return lattice.chart(made.data.hierarchies, made.release.recoding)
 
 
-ACTIONS = {"try": try_algorithm, "choose": choose, "pin": pin, "settle": settle}
+ACTIONS = {"try": try_algorithm, "levels": try_levels, "choose": choose, "pin": pin, "settle": settle}
 PICTURES = {"candidates": draw, "lattice": draw_lattice}
