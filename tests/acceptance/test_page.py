@@ -232,6 +232,7 @@ def test_stopped_in_the_middle_reloaded_and_found_in_a_second_tab(server: Any, b
         while page.locator(".settle").count():
             page.locator(".settle button[value=drop]").first.click()
             page.wait_for_load_state("networkidle")
+        page.wait_for_function("() => document.querySelectorAll('.card .figures').length == 2", timeout=60_000)
         page.select_option("#spec", "k-member")
         page.click("button:has-text('Try it')")
         card = ".card:has(h2:has-text('k-member'))"
@@ -239,11 +240,10 @@ def test_stopped_in_the_middle_reloaded_and_found_in_a_second_tab(server: Any, b
         second = page.context.new_page()
         second.goto(f"{served.base}/why")
         second.wait_for_selector("#work .task progress", timeout=20_000)
+        page.bring_to_front()
         page.reload()
         page.wait_for_selector(f"{card} progress")
-        page.locator(f"{card} button:has-text('Stop')").click(
-            delay=2500
-        )  # pressed while the card is brought up to date
+        page.locator(f"{card} button:has-text('Stop')").click()
         page.wait_for_selector(f"{card} button:has-text('Try again')", timeout=30_000)
         second.wait_for_function("() => !document.querySelector('#work .task')", timeout=20_000)
         page.close()  # somebody leaves in the middle; the other tab goes on
