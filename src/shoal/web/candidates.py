@@ -83,6 +83,20 @@ def about(name: str) -> str:
     return text.replace("`", "").replace("*", "")
 
 
+def title(spec: str) -> str:
+    """A candidate's name for people: the levels, where they were all given, else the algorithm as it is spelled.
+
+    Example:
+        >>> title("optimal:least_levels=age:2|sex:0,greatest_levels=age:2|sex:0"), title("mondrian")
+        ('age 2, sex 0', 'mondrian')
+    """
+    asked = job.plugin("algorithms", spec).parameters()
+    levels = asked.get("least_levels")
+    if not levels or levels != asked.get("greatest_levels"):
+        return spec
+    return ", ".join(f"{name} {level}" for name, level in levels.items())
+
+
 def task(session: Session, spec: str) -> Task:
     """The task that makes the candidate of an algorithm; it is begun unless there is one."""
     held, data = session.alone(), session.prepared()

@@ -151,6 +151,7 @@ def test_levels_of_the_lattice_are_tried_as_a_candidate(served: Any) -> None:
     row = served.facts("/candidates.json")["candidates"]["rows"][-1]
     node = served.facts(f"/candidates.json?lattice=open&{urlencode(asked)}", panel="lattice")["lattice"]
     assert row["state"] == "done" and row["full_domain"] and node["holds"]
+    assert row["title"] == f"age {asked['level-0']}, sex 0, race {asked['level-2']}"
     assert row["loss"] == pytest.approx(node["loss"]) and row["k"] == node["k"]
     served.post("/candidates/choose", spec=row["spec"])
     assert served.session.job.algorithm.least_levels == {"age": asked["level-0"], "sex": 0, "race": asked["level-2"]}

@@ -64,6 +64,7 @@ def _candidates(session: Session) -> dict[str, Any]:
 def _row(session: Session, spec: str, task: Task) -> dict[str, Any]:
     held = task.result.facts() if task.state is State.DONE else {"loss": None, "average_risk": None}
     told = {**held, "spec": spec, "state": str(task.state), "task": task.as_dict(), "pinned": spec in session.pinned}
+    told["title"] = candidates.title(spec)
     told["schema"] = isinstance(task.cause, SchemaError)
     return {**told, "about": candidates.about(spec.partition(":")[0])}
 
@@ -166,7 +167,7 @@ def settle(session: Session, given: Asked) -> None:
 
 def draw(session: Session, asked: Asked) -> Any:
     done = [candidates.task(session, spec) for spec in _tried(session)]
-    found = {task.result.spec: task.result.facts() for task in done if task.state is State.DONE}
+    found = {candidates.title(task.result.spec): task.result.facts() for task in done if task.state is State.DONE}
     return chart(found, k=candidates_k(session))
 
 
