@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from shoal.core.words import printable
+from shoal.web.candidates import title
 from shoal.web.messages import Words, languages, preferred
 from shoal.web.safety import as_json, wants_json
 from shoal.web.screens import NAMES
@@ -26,6 +27,7 @@ def environment() -> Environment:
     )  # fmt: skip
     made.filters["shown"] = printable
     made.filters["shown_lines"] = lambda text: printable(text, keep="\n")
+    made.filters["titled"] = title
     made.filters["english"] = _english
     made.filters["figures"] = _figures
     made.globals["screens"] = [(name, name.replace("-", "_")) for name in NAMES]
