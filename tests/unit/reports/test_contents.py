@@ -17,7 +17,7 @@ from shoal.errors import InputError, MissingExtraError, OutputError, ParameterEr
 
 pytest.importorskip("altair")
 sys.path.insert(0, str(Path(__file__).parent))
-from making import CANARY, FORMS, NUMBER, published
+from reported import CANARY, FORMS, NUMBER, published
 
 
 def short(value: Any) -> Any:

@@ -14,7 +14,7 @@ import shoal
 
 pytest.importorskip("altair")
 sys.path.insert(0, str(Path(__file__).parent))
-from making import FORMS, published
+from reported import FORMS, published
 
 EVIL = "</style></svg><script>alert(1)</script><img src=x onerror=alert(2)>{{ 7*7 }}"
 LONG = "w" * 250
