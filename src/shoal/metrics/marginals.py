@@ -39,7 +39,7 @@ class Marginals(Metric):
         >>> release = shoal.anonymize(data, algorithm="pram:keep=1", seed=1)
         >>> shoal.Marginals().score(data, release).value
         0.0
-        >>> shoal.Marginals().score(data, shoal.anonymize(data, shoal.KAnonymity(k=10))).value
+        >>> shoal.Marginals().score(data, shoal.anonymize(data, "k-anonymity:k=10", algorithm="optimal")).value
         0.25
     """
 

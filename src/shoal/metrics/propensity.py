@@ -38,9 +38,9 @@ class Propensity(Metric):
 
     Example:
         >>> import polars, shoal
-        >>> table = polars.DataFrame({"sex": ["f", "m"] * 50, "job": ["a", "b"] * 50})
+        >>> table = polars.DataFrame({"sex": ["f", "m"] * 2000, "job": ["a", "b"] * 2000})
         >>> data = shoal.read(table, quasi=["sex"], sensitive=["job"])
-        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=100))
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=4000))
         >>> 0.05 < shoal.Propensity().score(data, release).value < 0.15
         True
     """
