@@ -106,9 +106,11 @@ def show_findings(findings: Iterable[Finding], *, title: str = "", explained: bo
     findings = list(findings)
     held = any(each.bound is not None or each.holds is not None for each in findings)
     beside = [name for name in BASELINES if any(name in each.baselines for each in findings)]
+    told = [Text(printable(each.how), "dim") for each in findings] if explained else []
+    apart = bool(told and beside)  # a table with everything would be too wide to read
     headings = (
         "finding", "value", *(BASELINES[name] for name in beside), *(("bound", "holds") if held else ()),
-        *(("how",) if explained else ()),
+        *(("how",) if told and not apart else ()),
     )  # fmt: skip
     rows = [
         (
@@ -116,11 +118,13 @@ def show_findings(findings: Iterable[Finding], *, title: str = "", explained: bo
             each.words,
             *(each.bare(each.baselines.get(name)) for name in beside),
             *((each.bare(each.bound), verdicts[each.holds]) if held else ()),
-            *((Text(printable(each.how), "dim"),) if explained else ()),
+            *(told[place : place + 1] if not apart else ()),
         )
-        for each in findings
+        for place, each in enumerate(findings)
     ]
     tabulate(headings, rows, title=title, numbers=("value", "bound", *BASELINES.values()))
+    if apart:
+        tabulate(("finding", "how"), [(each.title, how) for each, how in zip(findings, told, strict=True)])
 
 
 def show_figures(figures: Mapping[str, Any]) -> None:

@@ -36,7 +36,8 @@ def table(tmp_path: Path) -> Path:
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert ended(command, "--help") == 0
     shown = capsys.readouterr().out
-    assert "Usage" in shown and "--json" in shown
+    # The page prints nothing but its address; every screen has a JSON twin.
+    assert "Usage" in shown and ("--json" in shown or command == "serve")
 
 
 def test_version_and_usage(capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,7 +106,7 @@ def test_an_error_inside_a_callback_prints_no_value(
     assert "canary" not in captured.out + captured.err and "ValueError" in captured.err
 
 
-@pytest.mark.parametrize(("algorithm", "shows"), [("optimal", "nodes checked"), ("mondrian", "class they hide in")])
+@pytest.mark.parametrize(("algorithm", "shows"), [("optimal", "nodes checked"), ("mondrian", "records in the class")])
 @pytest.mark.smoke
 def test_a_picture_of_the_search_or_of_the_classes(table: Path, algorithm: str, shows: str) -> None:
     picture, target = table.with_name("picture.svg"), table.with_name("out.csv")
