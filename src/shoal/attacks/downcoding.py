@@ -62,6 +62,7 @@ class Downcoding(Attack):
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         classes, cells = release.view.people(), release.view.cells()
+        release.in_people(classes)  # where people cannot be counted, nothing is said of them
         coarse = np.where(cells.low < cells.high, classes.sizes, 0)
         if not coarse.sum():
             raise NotDefined("no cell was made less precise, so there is none to be restored")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar
@@ -81,9 +82,14 @@ class Clustering(Metric):
 
     def _clustered(self, points: Floats) -> Any:
         from sklearn.cluster import KMeans
+        from sklearn.exceptions import ConvergenceWarning
 
         distinct = len(np.unique(points, axis=0))
-        return KMeans(min(self.clusters, distinct), n_init=5, random_state=self.seed).fit(points).labels_
+        search = KMeans(min(self.clusters, distinct), n_init=5, random_state=self.seed)
+        with warnings.catch_warnings():
+            # Points that differ by rounding alone end in one cluster, and then there are fewer: that is all right.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return search.fit(points).labels_
 
 
 def _points(trees: tuple[Hierarchy, ...], low: Codes, high: Codes) -> Floats:
