@@ -61,6 +61,8 @@ def check(release, models):
     agreed = 0
     for dialect, connection in in_databases(release):
         for query in queries(asked, "my release", dialect):
+            if query.sql is None and query.model.sql() is None:
+                continue  # a model of another package need not have any
             if query.sql is None:
                 with pytest.raises(NotDefined):
                     release.in_people(release.view.judged_by(query.model))
@@ -117,7 +119,8 @@ def test_every_model_on_every_form(form, model, written):
     except NotDefined:
         assert agreed == 0
     else:
-        assert agreed == 2, "there is a verdict, and no query"
+        shipped = type(model).__module__.startswith("shoal.")
+        assert agreed == 2 or (not shipped and model.sql() is None), "there is a verdict, and no query"
 
 
 @pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])

@@ -242,6 +242,11 @@ class Checks:
                        "a multiset is not that of its class")  # fmt: skip
 
     def _meant(self, name: str, text: str | None) -> Hashable:
+        known = self.lexicons[name].known
+        # A moment at midnight is published as its day.
+        days = {moment(raw, pa.string()): value for raw, value in known.items() if moment(raw, pa.string())}
+        if text is not None and text not in known and moment(text, pa.string()) in days:
+            return days[moment(text, pa.string())]
         try:
             return self.lexicons[name].read(text, pa.string())
         except (StopIteration, RuntimeError):

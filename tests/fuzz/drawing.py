@@ -197,11 +197,16 @@ def _suited(parameters: dict[str, Any], columns: list[Column]) -> dict[str, Any]
         "publish": lambda entries: tuple(
             f"{name}={entry.partition('=')[2]}" for name, entry in zip(numeric, entries, strict=False)
         ),
-        "columns": lambda entries: _sliced(entries, columns) if isinstance(entries[0], tuple) else tuple(
-            numeric[: len(entries)]
-        ),
+        "columns": lambda entries: _named(entries, columns, numeric),
     }  # fmt: skip
     return {key: named[key](value) if key in named else value for key, value in parameters.items()}
+
+
+def _named(entries: Any, columns: list[Column], numeric: list[str]) -> Any:
+    """Groups of columns, single columns, or a word for some of them."""
+    if isinstance(entries, str):
+        return entries
+    return _sliced(entries, columns) if isinstance(entries[0], tuple) else tuple(numeric[: len(entries)])
 
 
 def _sliced(entries: tuple[tuple[str, ...], ...], columns: list[Column]) -> tuple[tuple[str, ...], ...]:

@@ -97,6 +97,8 @@ class MInvariance(Algorithm):
         owners, fakes = _split(Records.of(dataset, policy, outputs(dataset, "interval", ())), buckets, generator, run)
         # The numbers are published, so they must not tell in which order the groups were made.
         count = int(max(owners.max(initial=-1), fakes.groups.max(initial=-1))) + 1
+        if not count:
+            raise InfeasibleError("everybody would have to be left out", {"records": len(values), "least": least})
         numbers = generator.permutation(count).astype(np.int32)
         owners = np.where(owners >= 0, numbers[owners], np.int32(-1)).astype(np.int32)
         _check_kept(dataset, policy, values, owners, Counterfeits(numbers[fakes.groups], fakes.leaves), least)

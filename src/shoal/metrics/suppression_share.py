@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
 from typing import Annotated, ClassVar, Literal
@@ -15,6 +16,7 @@ from shoal.core.finding import Finding
 from shoal.core.hierarchy import number
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
+from shoal.errors import NotDefined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +53,9 @@ class SuppressionShare(Metric):
             low, high = cells.low[position], cells.high[position]
             top = (low == 0) & (high == hierarchy.size - 1) & (hierarchy.size > 1)
             if hierarchy.ordered and top.any():
-                labels = release.published.labels(hierarchy.column)
-                top &= ~np.array([isfinite(number(label)) for label in labels])[people.keys[position]]
+                with suppress(NotDefined):  # what is only a draft has no labels yet
+                    labels = release.published.labels(hierarchy.column)
+                    top &= ~np.array([isfinite(number(label)) for label in labels])[people.keys[position]]
             if self.missing == "suppressed" and hierarchy.missing:
                 top |= (low == 0) & (high == 0)
             shares[hierarchy.column] = (int(np.dot(top, sizes)) + release.suppressed) / dataset.records

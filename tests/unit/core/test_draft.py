@@ -24,7 +24,7 @@ def data() -> shoal.Dataset:
 
 
 @pytest.mark.parametrize("algorithm", ["mondrian", "k-member", "mdav", "optimal", "k-member:refine=true"])
-@pytest.mark.parametrize("name", registry.names("metrics"))
+@pytest.mark.parametrize("name", [name for name in registry.names("metrics") if registry.complete("metrics", name)])
 def test_every_measure_of_classes_and_cells_is_that_of_the_release(
     name: str, algorithm: Any, data: shoal.Dataset
 ) -> None:  # fmt: skip
@@ -37,8 +37,10 @@ def test_every_measure_of_classes_and_cells_is_that_of_the_release(
         score = metric.score(data, release).value
     except NotDefined:  # it measures perturbed values, and a draft has none either
         score = None
-    if name == "cm" or score is None:  # the target of cm may be any column
-        with pytest.raises(NotDefined):
-            metric.score(data, draft)
+    try:
+        drafted = metric.score(data, draft).value
+    except NotDefined:
+        # The target of cm may be any column, and slow measures and those of what people learn read the published table.
+        assert score is None or not metric.quick or name in ("cm", "privacy-loss")
         return
-    assert metric.score(data, draft).value == pytest.approx(score, rel=1e-12)
+    assert drafted == pytest.approx(score, rel=1e-12)
