@@ -21,11 +21,13 @@ Target = Annotated[Path, typer.Option("--output", "-o", help="Where the entries 
 @app.command(name="list")
 def listing(file: File, as_json: options.Json = False) -> None:
     """List the releases of a ledger, the oldest first."""
+    from shoal.core.words import counted
     from shoal.ledger import Ledger
 
     ledger = Ledger(file)
     entries, sessions = ledger.entries(), ledger.store.sessions()
-    summary = f"{len(entries):,} releases" + (f" and {len(sessions):,} sessions of overlap" if sessions else "") + "."
+    overlaps = f" and {counted(len(sessions), 'sessions')} of overlap" if sessions else ""
+    summary = f"{counted(len(entries), 'releases')}{overlaps}."
     rows = [
         {
             "number": entry.number, "made": entry.made, "name": entry.name, "form": entry.manifest["form"],
