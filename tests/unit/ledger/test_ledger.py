@@ -333,4 +333,4 @@ def test_sessions_of_overlap_are_entered(
     assert (finished["step"], finished["own"], finished["other"]) == ("finish", 20, 35)
     assert b"p17" not in Path("l.db").read_bytes()
     capsys.readouterr()
-    assert run("ledger", "list", "l.db") == 0 and "1 sessions of overlap" in capsys.readouterr().out
+    assert run("ledger", "list", "l.db") == 0 and "1 session of overlap" in capsys.readouterr().out
