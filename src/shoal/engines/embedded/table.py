@@ -32,9 +32,10 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EncodedColumn:
-    """A column as leaves of its hierarchy; `raw` has the original value of each leaf that occurs."""
+    """A column as leaves of its hierarchy, as narrow as they can be; `raw` has the original value of each leaf that
+    occurs."""
 
-    codes: Codes
+    codes: NDArray[Any]
     hierarchy: Hierarchy
     raw: pa.Array
 
@@ -53,20 +54,23 @@ class EmbeddedTable:
     def codes(self, name: str) -> Codes:
         if name not in self.columns:
             raise unknown_columns([name], self.columns)
-        return self.columns[name].codes
+        return self.columns[name].codes.astype(np.int32, copy=False)
 
     def group(self, attributes: Sequence[str], sensitive: Sequence[str], *, person: str | None = None) -> Classes:
+        unknown = [name for name in (*attributes, *sensitive) if name not in self.columns]
+        if unknown:
+            raise unknown_columns(unknown, self.columns)
         chosen = [self.columns[name] for name in attributes]
+        others = [(name, self.columns[name]) for name in sensitive]
         return summarize(
             attributes,
-            [self.codes(name) for name in attributes],
+            [column.codes for column in chosen],
             [column.hierarchy.size for column in chosen],
-            [
-                (name, self.codes(name), self.columns[name].hierarchy.size, self.columns[name].hierarchy)
-                for name in sensitive
-            ],
+            [(name, column.codes, column.hierarchy.size, column.hierarchy) for name, column in others],
             [column.hierarchy for column in chosen],
-            person=None if person is None else (person, self.codes(person), self.columns[person].hierarchy.size),
+            person=None
+            if person is None
+            else (person, self.columns[person].codes, self.columns[person].hierarchy.size),
         )
 
     def repeated(self, name: str) -> int:
