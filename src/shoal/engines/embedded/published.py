@@ -217,7 +217,7 @@ def as_texts(name: str, column: pa.ChunkedArray) -> tuple[Codes, list[str | None
     known = {label: place for place, label in enumerate(labels)}
     translation = np.zeros(len(used), np.int32)
     translation[shown] = [known[text] for text in texts]
-    codes: Codes = translation[indices]
+    codes: Codes = np.take(translation, indices, mode="wrap")
     return codes, labels
 
 
