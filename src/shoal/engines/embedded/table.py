@@ -265,7 +265,8 @@ def _arranged(
 
 def _placed(column: pa.DictionaryArray, owners: Codes | None) -> pa.DictionaryArray:
     """A column of classes, row by row; its indices were checked when it was made."""
-    codes = np.take(column.indices.to_numpy(), owners)
+    assert owners is not None
+    codes = column.indices.to_numpy().take(owners)
     return pa.DictionaryArray.from_arrays(codes, column.dictionary, safe=False)
 
 
