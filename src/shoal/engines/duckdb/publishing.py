@@ -84,7 +84,7 @@ class Publishing:
         plan, session = self._plan, self._session
         kept = np.flatnonzero(~plan.withheld & (plan.classes >= 0))
         sizes = [self.table.tally.sizes[name] for name in self.schema.quasi]
-        keys = {f"k{at}": key for at, key in enumerate(packed_codes(plan.keys, sizes))}
+        keys = {f"k{at}": key for at, key in enumerate(packed_codes(list(plan.keys), sizes))}
         if not plan.by_record:
             return (session.load(pa.table({"owner": plan.classes, **keys}).take(pa.array(kept))),)
         sizes_of = self.table.group(self.schema.quasi, ()).sizes
