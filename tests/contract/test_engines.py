@@ -53,9 +53,11 @@ def people(rows=240, seed=0):
     )
 
 
-@pytest.fixture(params=registry.names("engines"))
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in registry.names("engines")])
 def engine(request):
-    """The name of an engine whose packages are installed."""
+    """The name of an engine whose packages are installed; Spark runs on a real cluster."""
+    if request.param == "spark":
+        request.getfixturevalue("spark")
     try:
         shoal.read(pl.DataFrame({"a": [1]}), quasi=["a"], engine=request.param)
     except MissingExtraError as reason:

@@ -14,12 +14,13 @@ import pyarrow as pa
 from shoal.core.classes import Classes
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
-from shoal.engines.duckdb.encoding import Distinct, as_came, classes, distinct, joined, tally, translation
+from shoal.engines.duckdb.encoding import Distinct, classes, distinct, joined, tally, translation
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
 from shoal.engines.duckdb.session import Session, Stored, literal, quoted
 from shoal.engines.duckdb.source import open_source
 from shoal.engines.embedded import source as embedded
-from shoal.engines.embedded.published import EmbeddedPublished, as_texts, format_of, spelled_values, write
+from shoal.engines.embedded.encoding import as_came
+from shoal.engines.embedded.published import EmbeddedPublished, as_texts, format_of, leaves_of, spelled_values, write
 from shoal.errors import InputError, OutputError, unknown_columns
 
 
@@ -121,7 +122,7 @@ class DuckDBPublished:
             places = self._labelled(name, found)
             sizes[name], tree = len(self._known[name]), trees.get(name)
             if tree is not None:
-                places, sizes[name] = self._leaves(name, tree)[places], tree.size
+                places, sizes[name] = leaves_of(name, self._known[name], tree)[places], tree.size
             codes[f"l{at}"] = f"t.v{at}", translation(self.session, found, places)
         return classes(
             self.session,
@@ -134,13 +135,6 @@ class DuckDBPublished:
             ],
             person=None if person is None else (person, f"l{len(names) - 1}.code", sizes[person]),
         )
-
-    def _leaves(self, name: str, tree: Hierarchy) -> Codes:
-        """The leaf of each label of a sensitive column."""
-        leaves = tree.leaves(self._known[name])
-        if None in leaves:
-            raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
-        return np.array(leaves, dtype=np.int32)
 
     def _check_counts(self, name: str) -> None:
         """A column that counts equal rows holds whole numbers."""

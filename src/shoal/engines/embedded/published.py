@@ -85,10 +85,7 @@ class EmbeddedPublished:
             codes, labels = self._column(name)
             size = len(labels)
             if hierarchy is not None:
-                leaves = hierarchy.leaves(labels)
-                if None in leaves:
-                    raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
-                codes, size = np.array(leaves, dtype=np.int32)[codes], hierarchy.size
+                codes, size = leaves_of(name, labels, hierarchy)[codes], hierarchy.size
             columns.append((name, codes, size, hierarchy))
         return summarize(
             attributes, [codes for codes, _ in keys], [len(labels) for _, labels in keys], columns,
@@ -192,6 +189,14 @@ def _refusing(path: Path) -> Iterator[None]:
         yield
     except pa.ArrowException as error:
         raise OutputError(f"{path.name}: could not be written ({type(error).__name__})") from None
+
+
+def leaves_of(name: str, labels: Sequence[str | None], hierarchy: Hierarchy) -> Codes:
+    """The leaf of each label of a sensitive column."""
+    leaves = hierarchy.leaves(labels)
+    if None in leaves:
+        raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
+    return np.array(leaves, dtype=np.int32)
 
 
 def spelled_values(values: pa.Array) -> list[str | None]:
