@@ -84,9 +84,7 @@ def started(folder: Path, *, workers: int = 2, cores: int = 1, memory: str = "1g
         running.append(_begun(folder, "master", "master.Master", "--port", str(port), *shared))
         _told(folder / "master.log", "New state: ALIVE", running[0])
         for at in range(workers):
-            running.append(
-                _begun(folder, f"worker{at}", "worker.Worker", *shared, "-c", str(cores), "-m", memory, url)
-            )
+            running.append(_begun(folder, f"worker{at}", "worker.Worker", *shared, "-c", str(cores), "-m", memory, url))
         _told(folder / "master.log", "Registering worker", running[0], workers)
         yield Cluster(url, tuple(running[1:]))
     finally:

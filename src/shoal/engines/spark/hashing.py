@@ -31,7 +31,9 @@ class RowHash:
 
     def __call__(self, *columns: pa.Array) -> pa.Array:
         given = zip(self.names, columns, self.types, strict=True)
-        return signed(row_hashes([(name, as_came(pa.chunked_array([column]), came)) for name, column, came in given], self.seed))
+        return signed(
+            row_hashes([(name, as_came(pa.chunked_array([column]), came)) for name, column, came in given], self.seed)
+        )
 
 
 def signed(hashes: Hashes) -> pa.Array:

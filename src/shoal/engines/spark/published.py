@@ -16,7 +16,7 @@ from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.engines.embedded.encoding import as_came
 from shoal.engines.embedded.hashing import row_hashes
-from shoal.engines.embedded.published import EmbeddedPublished, as_texts, format_of, leaves_of, spelled_values, write
+from shoal.engines.embedded.published import EmbeddedPublished, as_texts, leaves_of, spelled_values, write
 from shoal.engines.spark.encoding import looked_up
 from shoal.engines.spark.hashing import RowHash, ascending, hashed, row_hash, signed
 from shoal.engines.spark.session import Session
@@ -141,9 +141,7 @@ class SparkPublished:
         columns = [
             replace(column, stored=stored, values=None) for column, stored in zip(self.columns, here, strict=True)
         ]
-        return replace(
-            self, rows=tallied, columns=(*columns, PublishedColumn(name, "count")), books={}, _known={}
-        )
+        return replace(self, rows=tallied, columns=(*columns, PublishedColumn(name, "count")), books={}, _known={})
 
     def _shown(self, names: Sequence[str], *, hashes: list[Column] | None = None) -> tuple[DataFrame, list[str]]:
         """The rows with published values, and what these columns are called; the parts of the hashes of the rows, of

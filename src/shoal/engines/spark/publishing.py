@@ -92,6 +92,7 @@ class Publishing:
             return looked_up(self._session, rows, keys, {"owner": owners})
         from pyspark.sql import Window
         from pyspark.sql import functions as F
+
         from shoal.engines.spark.hashing import ascending
 
         quasi, plan = self.schema.quasi, self._plan
@@ -105,9 +106,7 @@ class Publishing:
         )
         numbered = begun.withColumn("place", F.col("begin") + F.col("rank") - 1)
         shown = np.flatnonzero(plan.owners >= 0)
-        return looked_up(
-            self._session, numbered, {"place": pa.array(shown)}, {"owner": pa.array(plan.owners[shown])}
-        )
+        return looked_up(self._session, numbered, {"place": pa.array(shown)}, {"owner": pa.array(plan.owners[shown])})
 
     @cached_property
     def _changed(self) -> dict[str, pa.Array]:

@@ -202,7 +202,12 @@ def _plain(text: str, what: str, name: str) -> ShoalError:
         return CancelledError("the job was stopped; nothing was written")
     if "No space left" in text:
         return OutputError(f"{what}: the disk is full, here or on a worker of the cluster")
-    if "Checkpoint block" in text or "ExecutorLost" in text or "has been shutdown" in text or "stopped SparkContext" in text:
+    if (
+        "Checkpoint block" in text
+        or "ExecutorLost" in text
+        or "has been shutdown" in text
+        or "stopped SparkContext" in text
+    ):
         return ShoalError(f"{what}: the cluster lost a worker, or was stopped, and what it held is gone; run it again")
     if "OutOfMemoryError" in text:
         return ShoalError(f"{what}: a worker of the cluster ran out of memory; give Spark's executors more")

@@ -94,7 +94,10 @@ class Source:
         if not self.neutralize:
             return frame
         return frame.select(
-            *(_neutral(entry.name) if entry.dataType.typeName() == "string" else F.col(entry.name) for entry in frame.schema)
+            *(
+                _neutral(entry.name) if entry.dataType.typeName() == "string" else F.col(entry.name)
+                for entry in frame.schema
+            )
         )
 
     def placed(self, names: Sequence[str]) -> DataFrame:
@@ -110,7 +113,9 @@ class Source:
         if not self.files:
             every = [self.column(name) for name in self.names]
             return rows.select(*chosen, ascending(hashed(every, self.hash(self.names))).alias("place"))
-        numbered = rows.select(*chosen, F.col("_metadata.file_path").alias("f"), F.col("_metadata.row_index").alias("r"))
+        numbered = rows.select(
+            *chosen, F.col("_metadata.file_path").alias("f"), F.col("_metadata.row_index").alias("r")
+        )
         return numbered.join(F.broadcast(self._begins), "f").select(*chosen, (F.col("r") + F.col("b")).alias("place"))
 
     def hash(self, names: Sequence[str], seed: int | None = None) -> RowHash:

@@ -145,7 +145,9 @@ class SparkTable:
 
         found = self._looked_at(names, records)
         looks = {
-            name: glanced(name, as_came(found[self.source.column(name)], self.source.came(name)), self.source.missing, values)
+            name: glanced(
+                name, as_came(found[self.source.column(name)], self.source.came(name)), self.source.missing, values
+            )
             for name in names
         }
         chosen = [name for name in counted if not isinstance(looks[name], str)]
