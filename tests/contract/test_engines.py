@@ -15,7 +15,7 @@ from shoal.api import quick_metrics
 from shoal.core.finding import Findings
 from shoal.diagnosis.plain_columns import plain_columns
 from shoal.engines import DEFAULT
-from shoal.errors import InputError, MissingExtraError, SchemaError, ShoalError
+from shoal.errors import InputError, MissingExtraError, MissingProgramError, SchemaError, ShoalError
 
 KEY = b"a key of at least sixteen bytes"
 ROLES = {
@@ -60,7 +60,7 @@ def engine(request):
         request.getfixturevalue("spark")
     try:
         shoal.read(pl.DataFrame({"a": [1]}), quasi=["a"], engine=request.param)
-    except MissingExtraError as reason:
+    except (MissingExtraError, MissingProgramError) as reason:
         pytest.skip(str(reason))
     return request.param
 

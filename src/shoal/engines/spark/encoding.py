@@ -41,10 +41,10 @@ class Tally:
 
 def tally(source: Source, names: Sequence[str]) -> Tally:
     """Counted on the cluster."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
     columns = [source.column(name) for name in names]
-    grouped = source.rows.groupBy(*columns).agg(F.count(F.lit(1)).alias("n"))
+    grouped = source.rows.groupBy(*columns).agg(sql.count(sql.lit(1)).alias("n"))
     found = source.session.fetch(grouped, what=source.label)
     places, spelled = {}, {}
     for name, column in zip(names, columns, strict=True):
@@ -73,9 +73,10 @@ class CodedColumn:
     leaves: Codes
 
     @property
-    def kept(self) -> Codes:
-        """The spelled values that have a leaf."""
-        return np.flatnonzero(self.leaves >= 0)
+    def kept(self) -> tuple[pa.Array, pa.Array]:
+        """The spelled values that have a leaf, and these."""
+        places = pa.array(np.flatnonzero(self.leaves >= 0))
+        return self.spelled.take(places), pa.array(self.leaves).take(places)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,13 +100,13 @@ def looked_up(
 ) -> DataFrame:
     """The frame joined with a dictionary of the driver: for columns `keys` of the frame the `values` beside them, of
     the Spark types `kinds` where these are given. Records that the dictionary lacks are left out."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
     here = {f"__{entry.name}": entry.dataType for entry in frame.schema}
     named = {f"__{name}": array for name, array in keys.items()}
     dictionary = session.load(pa.table({**named, **values}), {**here, **(kinds or {})})
     matches = [
-        F.col(name).eqNullSafe(F.col(f"__{name}")) if array.null_count else F.col(name) == F.col(f"__{name}")
+        sql.col(name).eqNullSafe(sql.col(f"__{name}")) if array.null_count else sql.col(name) == sql.col(f"__{name}")
         for name, array in keys.items()
     ]
     return frame.join(dictionary, matches).drop(*named)

@@ -48,17 +48,17 @@ def hashed(columns: Sequence[str], function: RowHash) -> Column:
 
 def row_hash(parts: Sequence[Column]) -> Column:
     """The sum of hashes, which Spark would refuse to let overflow, by their halves."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
     if len(parts) == 1:
         return parts[0]
     lower = reduce(add, (part.bitwiseAND(_LOWER) for part in parts))
-    upper = reduce(add, (F.shiftrightunsigned(part, 32) for part in parts)) + F.shiftright(lower, 32)
-    return F.shiftleft(upper, 32).bitwiseOR(lower.bitwiseAND(_LOWER))
+    upper = reduce(add, (sql.shiftrightunsigned(part, 32) for part in parts)) + sql.shiftright(lower, 32)
+    return sql.shiftleft(upper, 32).bitwiseOR(lower.bitwiseAND(_LOWER))
 
 
 def ascending(hash: Column) -> Column:
     """A number that puts rows into the order of their hashes, which are not signed."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
-    return hash.bitwiseXOR(F.lit(-(1 << 63)))
+    return hash.bitwiseXOR(sql.lit(-(1 << 63)))

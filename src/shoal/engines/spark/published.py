@@ -78,11 +78,11 @@ class SparkPublished:
 
     def _tallied(self, names: Sequence[str], count: str | None = None) -> tuple[list[pa.ChunkedArray], Counts]:
         """The distinct rows of some columns as they are stored, counted on the cluster, and published here."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
         chosen = [self._column(name) for name in (*names, *([] if count is None else [count]))]
         stored = list(dict.fromkeys(column.stored for column in chosen))
-        grouped = self.rows.groupBy(*stored).agg(F.count(F.lit(1)).alias("n"))
+        grouped = self.rows.groupBy(*stored).agg(sql.count(sql.lit(1)).alias("n"))
         found = self.session.fetch(grouped, what=self.label)
         shown = [self._published(column, found[column.stored]) for column in chosen]
         counts: Counts = found["n"].to_numpy()
@@ -123,7 +123,7 @@ class SparkPublished:
         for name, column in zip(names, shown, strict=True):
             codes[name], self._known[name] = as_texts(name, column)
         sizes = {name: len(self._known[name]) for name in names}
-        columns = []
+        columns: list[tuple[str, Codes, int, Hierarchy | None]] = []
         for name, tree in sensitive:
             if tree is None:
                 columns.append((name, codes[name], sizes[name], None))
@@ -146,7 +146,7 @@ class SparkPublished:
     def _shown(self, names: Sequence[str], *, hashes: list[Column] | None = None) -> tuple[DataFrame, list[str]]:
         """The rows with published values, and what these columns are called; the parts of the hashes of the rows, of
         all columns, are added to `hashes`."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
         rows, here = self.rows, {name: self._column(name).stored for name in names}
         chosen = self.columns if hashes is not None else [self._column(name) for name in names]
@@ -158,9 +158,9 @@ class SparkPublished:
             kinds = {places[column.name]: column.kind for column in those if column.kind is not None}
             if hashes is not None:
                 values[f"{stored}_hash"] = signed(row_hashes([(column.name, column.values) for column in those]))
-                hashes.append(F.col(f"{stored}_hash"))
-            keys = {stored: pa.array(np.arange(len(those[0].values), dtype=np.int32))}
-            rows = looked_up(self.session, rows, keys, values, kinds)
+                hashes.append(sql.col(f"{stored}_hash"))
+            numbers = np.arange(len(next(iter(values.values()))), dtype=np.int32)
+            rows = looked_up(self.session, rows, {stored: pa.array(numbers)}, values, kinds)
         plain = [column for column in chosen if column.values is None]
         if hashes is not None and plain:
             function = RowHash(tuple(column.name for column in plain), tuple(column.came for column in plain))
@@ -173,20 +173,20 @@ class SparkPublished:
 
     def _ordered(self, names: Sequence[str]) -> DataFrame:
         """Published columns, called `x0`, `x1` and so on, rows in their order."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
         if self.read:
             placed = self.source.placed(names).orderBy("place")
-            return placed.select(*(F.col(self.source.column(name)).alias(f"x{at}") for at, name in enumerate(names)))
+            return placed.select(*(sql.col(self.source.column(name)).alias(f"x{at}") for at, name in enumerate(names)))
         parts: list[Column] = []
         rows, here = self._shown(names, hashes=parts)
-        wanted = [F.col(column).alias(f"x{at}") for at, column in enumerate(here)]
+        wanted = [sql.col(column).alias(f"x{at}") for at, column in enumerate(here)]
         hashed_rows = rows.select(*wanted, row_hash(parts).alias("hash"))
         # Hashes are spread evenly, so their ranges need not be looked for.
         count = -(-self.records // PARTITION) or 1
-        first = F.shiftright(F.shiftrightunsigned("hash", 33) * count, 31).cast("int")
+        first = sql.shiftright(sql.shiftrightunsigned("hash", 33) * count, 31).cast("int")
         spread = hashed_rows.repartitionById(count, first) if count > 1 else hashed_rows.coalesce(1)
-        return spread.sortWithinPartitions(ascending(F.col("hash"))).drop("hash")
+        return spread.sortWithinPartitions(ascending(sql.col("hash"))).drop("hash")
 
     def _as_came(self, table: pa.Table) -> pa.Table:
         columns = [as_came(table[at], column.came) for at, column in enumerate(self.columns)]

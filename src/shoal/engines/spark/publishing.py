@@ -18,6 +18,7 @@ from shoal.core.schema import Schema
 from shoal.engines.embedded.encoding import as_came, dictionary
 from shoal.engines.embedded.table import changed_values, published_values, tokens, with_labels
 from shoal.engines.spark.encoding import looked_up
+from shoal.engines.spark.hashing import ascending
 from shoal.engines.spark.published import PublishedColumn, SparkPublished
 from shoal.engines.spark.session import Session
 from shoal.engines.spark.source import Source
@@ -91,20 +92,18 @@ class Publishing:
             keys, owners = self._owners
             return looked_up(self._session, rows, keys, {"owner": owners})
         from pyspark.sql import Window
-        from pyspark.sql import functions as F
-
-        from shoal.engines.spark.hashing import ascending
+        from pyspark.sql import functions as sql
 
         quasi, plan = self.schema.quasi, self._plan
         leaves = {f"k{at}": self.table.leaf(name) for at, name in enumerate(quasi)}
         coded = rows.withColumns({**leaves, "hash": ascending(self.table.record_hash(self.seed))})
-        rank = F.row_number().over(Window.partitionBy(*leaves).orderBy("hash"))
+        rank = sql.row_number().over(Window.partitionBy(*leaves).orderBy("hash"))
         sizes = self.table.group(quasi, ()).sizes
         keys = {here: pa.array(codes) for here, codes in zip(leaves, plan.keys, strict=True)}
         begun = looked_up(
             self._session, coded.withColumn("rank", rank), keys, {"begin": pa.array(np.cumsum(sizes) - sizes)}
         )
-        numbered = begun.withColumn("place", F.col("begin") + F.col("rank") - 1)
+        numbered = begun.withColumn("place", sql.col("begin") + sql.col("rank") - 1)
         shown = np.flatnonzero(plan.owners >= 0)
         return looked_up(self._session, numbered, {"place": pa.array(shown)}, {"owner": pa.array(plan.owners[shown])})
 
@@ -122,10 +121,10 @@ class Publishing:
         A record is known by its keyed hash; of equal records, each gets what one of them got.
         """
         from pyspark.sql import Window
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
         hashed = rows.withColumn("hash", self.table.record_hash(self.seed))
-        nth = F.row_number().over(Window.partitionBy("hash").orderBy("hash"))
+        nth = sql.row_number().over(Window.partitionBy("hash").orderBy("hash"))
         hashes = self._session.fetch(hashed.select("hash"), what=self._source.label)["hash"].to_numpy()
         ordered = np.sort(hashes.view(np.uint64))
         fresh = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
@@ -169,9 +168,9 @@ class Publishing:
 
     def _add(self, draft: _Draft, here: str, name: str, column: str, came: pa.DataType | None = None) -> None:
         """A column that is stored as it is published."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
-        draft.stored[here] = F.col(column)
+        draft.stored[here] = sql.col(column)
         draft.columns.append(PublishedColumn(name, here, came=came))
 
     def _add_cell(self, draft: _Draft, name: str) -> None:
@@ -189,14 +188,13 @@ class Publishing:
 
     def _add_leaves(self, draft: _Draft, here: str, name: str) -> None:
         """A column with a role that is published as it is: one spelling of each value."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
         held, fakes = self.table.columns[name], self.recoding.counterfeits
         raw = held.raw if fakes is None else with_labels(held.raw, held.hierarchy, fakes.leaves)
-        kept = pa.array(held.kept)
-        keys = {self._source.column(name): held.spelled.take(kept)}
-        draft.rows = looked_up(self._session, draft.rows, keys, {here: pa.array(held.leaves).take(kept)})
-        draft.stored[here] = F.col(here)
+        spelled, leaves = held.kept
+        draft.rows = looked_up(self._session, draft.rows, {self._source.column(name): spelled}, {here: leaves})
+        draft.stored[here] = sql.col(here)
         draft.columns.append(PublishedColumn(name, here, raw, *self._raw_type(name)))
 
     def _add_changed(self, draft: _Draft, here: str, name: str) -> None:
@@ -217,11 +215,11 @@ class Publishing:
 
     def _made(self, draft: _Draft, fakes: Counterfeits | None = None) -> SparkPublished:
         """The table, when as many records are in it as there should be."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
         source, session = self._source, self._session
         if self.recoding.plan is not None:
-            draft.stored["owner"] = F.col("owner")
+            draft.stored["owner"] = sql.col("owner")
         rows = draft.rows.select(*(column.alias(here) for here, column in draft.stored.items()))
         if fakes is not None:  # a row for each, with the class and the one column beside it
             below = {here: pa.array(fakes.groups if here == "owner" else fakes.leaves) for here in draft.stored}

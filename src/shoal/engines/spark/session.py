@@ -96,7 +96,7 @@ class Session:
     def load(self, table: pa.Table, kinds: Mapping[str, DataType] | None = None) -> DataFrame:
         """A table of the driver as a frame, its columns of the Spark types `kinds` where these are given; a small one
         is sent to every worker whole when it is joined."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
         from pyspark.sql.pandas.types import from_arrow_schema
         from pyspark.sql.types import StructField, StructType
 
@@ -105,7 +105,7 @@ class Session:
         schema = StructType([StructField(each.name, given.get(each.name, each.dataType)) for each in found])
         with told_plainly("the table"):
             made: DataFrame = self.spark.createDataFrame(table, schema)
-        return F.broadcast(made) if len(table) <= SMALL else made
+        return sql.broadcast(made) if len(table) <= SMALL else made
 
     def fetch(self, frame: DataFrame, *, what: str = "the table") -> pa.Table:
         """A result as a whole."""
@@ -163,13 +163,13 @@ def mapped(frame: DataFrame, function: Callable[..., Any], schema: str | StructT
 
 def computed(function: Callable[..., Any], columns: Sequence[str], kind: str) -> Column:
     """What a function of Arrow arrays makes of columns on the workers, of a type that Spark names."""
-    from pyspark.sql.functions import arrow_udf
+    from pyspark.sql.pandas.functions import arrow_udf
 
     def apply(*arrays):  # type: ignore[no-untyped-def]
         return function(*arrays)
 
     apply.__annotations__ = {"arrays": pa.Array, "return": pa.Array}  # which PySpark reads, and not as texts
-    made: Column = arrow_udf(apply, kind)(*columns)
+    made: Column = arrow_udf(apply, kind)(*columns)  # type: ignore[call-overload]
     return made
 
 

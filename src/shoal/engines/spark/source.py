@@ -85,7 +85,7 @@ class Source:
     @property
     def rows(self) -> DataFrame:
         """The records; files that changed since they were opened are refused."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
         for path, stamp in self.files.items():
             if embedded._stamp(path) != stamp:
@@ -95,7 +95,7 @@ class Source:
             return frame
         return frame.select(
             *(
-                _neutral(entry.name) if entry.dataType.typeName() == "string" else F.col(entry.name)
+                _neutral(entry.name) if entry.dataType.typeName() == "string" else sql.col(entry.name)
                 for entry in frame.schema
             )
         )
@@ -105,7 +105,7 @@ class Source:
 
         A frame of Spark has no order: there it is a hash of the whole record.
         """
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
         rows, chosen = self.rows, [self.column(name) for name in names]
         if "place" in rows.columns:
@@ -114,9 +114,10 @@ class Source:
             every = [self.column(name) for name in self.names]
             return rows.select(*chosen, ascending(hashed(every, self.hash(self.names))).alias("place"))
         numbered = rows.select(
-            *chosen, F.col("_metadata.file_path").alias("f"), F.col("_metadata.row_index").alias("r")
+            *chosen, sql.col("_metadata.file_path").alias("f"), sql.col("_metadata.row_index").alias("r")
         )
-        return numbered.join(F.broadcast(self._begins), "f").select(*chosen, (F.col("r") + F.col("b")).alias("place"))
+        place = (sql.col("r") + sql.col("b")).alias("place")
+        return numbered.join(self._begins, "f").select(*chosen, place)
 
     def hash(self, names: Sequence[str], seed: int | None = None) -> RowHash:
         """The hash of some columns."""
@@ -136,11 +137,11 @@ class Source:
 
 def _neutral(name: str) -> Any:
     """A text column in which what a spreadsheet would take for a formula has an apostrophe in front."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
-    text = F.col(name)
+    text = sql.col(name)
     runs = text.rlike(FORMULA) & ~text.rlike(NUMBER)
-    return F.when(runs, F.concat(F.lit("'"), text)).otherwise(text).alias(name)
+    return sql.when(runs, sql.concat(sql.lit("'"), text)).otherwise(text).alias(name)
 
 
 def loadable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -68,8 +68,7 @@ class SparkTable:
     def kept(self, rows: DataFrame) -> DataFrame:
         """The records that are part of the table."""
         for name in self.dropping:
-            held = self.columns[name]
-            rows = looked_up(self.session, rows, {self.source.column(name): held.spelled.take(pa.array(held.kept))}, {})
+            rows = looked_up(self.session, rows, {self.source.column(name): self.columns[name].kept[0]}, {})
         return rows
 
     def leaf(self, name: str) -> Column:
@@ -83,12 +82,12 @@ class SparkTable:
         return hashed([self.source.column(name) for name in names], self.source.hash(names, seed))
 
     def repeated(self, name: str) -> int:
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
-        value = F.col(self.source.column(name))
-        bare = F.regexp_replace(value.cast("string"), r"(?U)^\s+|\s+$", "")
-        rows = self.kept(self.source.rows).select(F.nullif(bare, F.lit("")).alias("v"))
-        counted = rows.agg((F.count("v") - F.countDistinct("v")).alias("n"))
+        value = sql.col(self.source.column(name))
+        bare = sql.regexp_replace(value.cast("string"), r"(?U)^\s+|\s+$", "")
+        rows = self.kept(self.source.rows).select(sql.nullif(bare, sql.lit("")).alias("v"))
+        counted = rows.agg((sql.count("v") - sql.countDistinct("v")).alias("n"))
         return int(self.session.fetch(counted, what=self.source.label)["n"][0].as_py())
 
     def codes(self, name: str) -> Codes:
@@ -141,7 +140,7 @@ class SparkTable:
             return self._surveyed(names, counted, records, values)
 
     def _surveyed(self, names: Sequence[str], counted: Sequence[str], records: int, values: int) -> Survey:
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
         found = self._looked_at(names, records)
         looks = {
@@ -158,7 +157,7 @@ class SparkTable:
         counts = [
             each
             for here in columns
-            for each in (F.count(here).alias(f"p{here}"), F.countDistinct(here).alias(f"d{here}"))
+            for each in (sql.count(here).alias(f"p{here}"), sql.countDistinct(here).alias(f"d{here}"))
         ]
         totals = self.session.fetch(rows.agg(*counts), what=self.source.label)
         present = {name: totals[f"p{here}"][0].as_py() for name, here in zip(chosen, columns, strict=True)}
