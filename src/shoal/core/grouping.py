@@ -126,7 +126,7 @@ class _Keys:
     """The tuples of some columns as single integers, a chunk of rows at a time."""
 
     def __init__(self, columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None) -> None:
-        self.columns = [np.ascontiguousarray(column, dtype=np.int32) for column in columns]
+        self.columns = [np.ascontiguousarray(column) for column in columns]
         self.strides = _strides(radices).tolist()
         self.space = int(self.strides[0]) * max(int(radices[0]), 1)
         self.weights = np.empty(0, np.int64) if weights is None else np.ascontiguousarray(weights)
@@ -138,7 +138,7 @@ class _Keys:
 
         keys[:] = 0
         for column, stride in zip(self.columns, self.strides, strict=True):
-            extend(keys, column[begin:end], stride)
+            extend(keys, column[begin:end].astype(np.int32, copy=False), stride)
 
     def chunks(self, begin: int, end: int) -> Iterator[tuple[int, int, Counts]]:
         """The rows `begin:end` in chunks that stay in the cache; the next chunk overwrites the keys of the last."""

@@ -96,8 +96,11 @@ class Groupings:
     """
 
     def __init__(self, summary: Classes) -> None:
+        from shoal.kernels import lattice, surveys
         from shoal.kernels.lattice import Packed
 
+        # Looked up once: a search of a few milliseconds calls them hundreds of times.
+        self._kernels, self._surveys = lattice, surveys
         self.summary = summary
         tuples, attributes = len(summary), len(summary.hierarchies)
         packs = _packs(summary.hierarchies)
@@ -118,12 +121,10 @@ class Groupings:
 
     def room(self, number: int) -> Any:
         """Room to group in, for one thread at a time."""
-        from shoal.kernels.lattice import Scratch
-
-        tuples = len(self.summary)
-        slots = 1 << max(10, (4 * tuples - 1).bit_length())
         while len(self.rooms) <= number:
-            self.rooms.append(Scratch(
+            tuples = len(self.summary)
+            slots = 1 << max(10, (4 * tuples - 1).bit_length())
+            self.rooms.append(self._kernels.Scratch(
                 table=np.empty(self.entries, dtype=np.int64), slots=np.empty(slots, dtype=np.int32),
                 slot_keys=np.empty(slots, dtype=np.int64), owners=np.empty(tuples, dtype=np.int32),
                 sizes=np.empty(tuples, dtype=np.int64), firsts=np.empty(tuples, dtype=np.int32),
@@ -139,8 +140,7 @@ class Groupings:
     ) -> Survey | None:  # fmt: skip
         """A node when only what is asked counts and cells cost what `charges` and `scale` say; None when keys are too
         wide, or there is no room for histograms."""
-        from shoal.kernels import surveys as kernel
-
+        kernel = self._surveys
         levels = np.array(node, dtype=np.int64)
         least, budget, sensitive = asked
         scratch = self.room(room)
@@ -164,10 +164,8 @@ class Groupings:
         scale: Any,
     ) -> Survey:  # fmt: skip
         """A node when these classes are broken, and of each class so many records can be kept in specializations."""
-        from shoal.kernels import surveys as kernel
-
         levels = np.array(node, dtype=np.int64)
-        return Survey(len(found.sizes), *kernel.weighed(
+        return Survey(len(found.sizes), *self._surveys.weighed(
             levels, self.table, found.firsts, found.sizes, broken, kept, budget, charges, scale, self.domain
         ))  # fmt: skip
 
@@ -197,10 +195,8 @@ class Groupings:
 
     def base(self, node: Node) -> Base:
         """The base with the fewest classes that the node generalizes; it is the last one to be given up."""
-        from shoal.kernels import lattice as kernel
-
         levels = np.array(node, dtype=np.int64)
-        at = int(kernel.smallest(self.base_nodes, self.base_sizes, len(self.bases), levels))
+        at = int(self._kernels.smallest(self.base_nodes, self.base_sizes, len(self.bases), levels))
         self.clock += 1
         self.base_uses[at] = self.clock
         return self.bases[at]
@@ -227,10 +223,8 @@ class Groupings:
 
     def grouped_from(self, base: Base, node: Node, room: int = 0) -> Grouping:
         """The classes of a node that generalizes a base; its arrays are overwritten by the next call for the room."""
-        from shoal.kernels import lattice as kernel
-
         scratch = self.room(room)
-        classes = kernel.number(np.array(node, dtype=np.int64), base.tuples, self.domain, scratch)
+        classes = self._kernels.number(np.array(node, dtype=np.int64), base.tuples, self.domain, scratch)
         if classes < 0:
             # Keys of more than 64 bits: slower, and the same answer.
             trees = self.summary.hierarchies
@@ -254,8 +248,7 @@ class Groupings:
 
     def rolled(self, held: Histogram, found: Grouping) -> Histogram:
         """A histogram of a base over the classes of a node."""
-        from shoal.kernels import surveys as kernel
-
+        kernel = self._surveys
         size, classes = len(held.population), len(found.sizes)
         riding = held.contexts is not None or held.people is not None
         if riding or classes * size > max(DENSE, 64 * len(found.owners)):
