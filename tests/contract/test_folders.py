@@ -95,4 +95,3 @@ def test_a_run_that_is_stopped_while_it_writes_leaves_nothing(engine, tmp_path):
     with pytest.raises(CancelledError):
         released(engine).write(tmp_path / "out", rows_per_file=100, run=run)
     assert list(tmp_path.iterdir()) == []
-
