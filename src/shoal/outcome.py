@@ -130,7 +130,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
     # The entry is made first and the files take their places last: both are there then, or none is.
     entering = nullcontext() if ledger is None else ledger.publishing(data, release, run)
     with entering as publication, replacing_all(*parts, *others) as places:
-        release.put(output, places[: len(parts)], signer)
+        release.put(output, places[: len(parts)], signer, rows_per_file=job.rows_per_file, run=run.part())
         beside = dict(zip(others, places[len(parts) :], strict=True))
         if save is not None:
             beside[save].write_text(job.toml(save.parent), encoding="utf-8")
