@@ -19,6 +19,7 @@ from shoal.core.policy import Policy
 from shoal.core.publication import whole
 from shoal.core.recoding import Codebook, Recoding
 from shoal.core.release import Release
+from shoal.core.run import Run
 from shoal.core.schema import Role, Schema
 from shoal.errors import NotDefined, unknown_columns
 
@@ -70,7 +71,7 @@ class CountedTable:
     def frame(self) -> Any:
         raise NotDefined("this table stands only for comparisons and has no rows")
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
         raise NotDefined("this table stands only for comparisons and has no rows")
 
 

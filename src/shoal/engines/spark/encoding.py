@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.engines.embedded.encoding import as_came
-from shoal.engines.spark.session import Session
+from shoal.engines.spark.session import SMALL, Session
 from shoal.engines.spark.source import Source
 
 if TYPE_CHECKING:
@@ -105,6 +105,8 @@ def looked_up(
     here = {f"__{entry.name}": entry.dataType for entry in frame.schema}
     named = {f"__{name}": array for name, array in keys.items()}
     dictionary = session.load(pa.table({**named, **values}), {**here, **(kinds or {})})
+    if len(next(iter(keys.values()))) <= SMALL:
+        dictionary = sql.broadcast(dictionary)
     matches = [
         sql.col(name).eqNullSafe(sql.col(f"__{name}")) if array.null_count else sql.col(name) == sql.col(f"__{name}")
         for name, array in keys.items()

@@ -12,23 +12,23 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.classes import Classes, summarize
+from shoal.core.files import in_folder, piece
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.run import Run
 from shoal.engines.embedded.encoding import as_came
 from shoal.engines.embedded.hashing import row_hashes
 from shoal.engines.embedded.published import EmbeddedPublished, as_texts, leaves_of, spelled_values, write
 from shoal.engines.spark.encoding import looked_up
 from shoal.engines.spark.hashing import RowHash, ascending, hashed, row_hash, signed
-from shoal.engines.spark.session import Session
+from shoal.engines.spark.session import Session, mapped
 from shoal.engines.spark.source import Source, loadable
+from shoal.engines.spark.writing import FileWriter, in_files, repeated, repeated_there
 from shoal.errors import InputError, OutputError, unknown_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
-
-PARTITION = 1_000_000
-"""Rows of a partition of what is written, about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +48,11 @@ class PublishedColumn:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparkPublished:
-    """A published table: the `rows` as they are stored, as numbers where they can be, and what the numbers mean.
+    """A published table: the distinct `rows` as they are stored, as numbers where they can be, with how often each
+    occurs as `times`, and what the numbers mean.
 
-    The hash of a row, as it is published, settles its place; rows that were read from a file are in its order.
+    The hash of a row, as it is published, settles its place; rows that were `read` from a file are in its order, and
+    each is there once.
     """
 
     session: Session
@@ -64,7 +66,12 @@ class SparkPublished:
 
     @cached_property
     def records(self) -> int:
-        return self.session.count(self.rows, what=self.label)
+        from pyspark.sql import functions as sql
+
+        if self.read:
+            return self.session.count(self.rows, what=self.label)
+        counted = self.rows.agg(sql.sum("times").alias("n"))
+        return int(self.session.fetch(counted, what=self.label)["n"][0].as_py() or 0)
 
     @property
     def names(self) -> list[str]:
@@ -82,7 +89,8 @@ class SparkPublished:
 
         chosen = [self._column(name) for name in (*names, *([] if count is None else [count]))]
         stored = list(dict.fromkeys(column.stored for column in chosen))
-        grouped = self.rows.groupBy(*stored).agg(sql.count(sql.lit(1)).alias("n"))
+        times = sql.lit(1) if self.read else sql.col("times")
+        grouped = self.rows.groupBy(*stored).agg(sql.sum(times).alias("n"))
         found = self.session.fetch(grouped, what=self.label)
         shown = [self._published(column, found[column.stored]) for column in chosen]
         counts: Counts = found["n"].to_numpy()
@@ -101,8 +109,7 @@ class SparkPublished:
         return self._known[name]
 
     def codes(self, name: str) -> Codes:
-        shown = self._ordered([name])
-        found = self.session.fetch(shown, what=self.label)
+        found = repeated(self.session.fetch(self._ordered([name]), what=self.label))
         return as_texts(name, as_came(found[0], self._column(name).came))[0]
 
     def places(self, name: str) -> Codes:
@@ -136,12 +143,15 @@ class SparkPublished:
 
     def counted(self, name: str) -> SparkPublished:
         """The distinct rows of the table, with how often each occurs in a column of that name."""
+        from pyspark.sql import functions as sql
+
         shown, here = self._shown(self.names)
-        tallied = self.session.held(shown.groupBy(*here).count())
+        grouped = shown.groupBy(*here).agg(sql.sum("times").alias("count"))
         columns = [
             replace(column, stored=stored, values=None) for column, stored in zip(self.columns, here, strict=True)
         ]
-        return replace(self, rows=tallied, columns=(*columns, PublishedColumn(name, "count")), books={}, _known={})
+        rows = self.session.held(grouped.withColumn("times", sql.lit(1)))
+        return replace(self, rows=rows, columns=(*columns, PublishedColumn(name, "count")), books={}, _known={})
 
     def _shown(self, names: Sequence[str], *, hashes: list[Column] | None = None) -> tuple[DataFrame, list[str]]:
         """The rows with published values, and what these columns are called; the parts of the hashes of the rows, of
@@ -171,49 +181,68 @@ class SparkPublished:
         assert column.values is not None
         return loadable(column.values) if self.source.opened is not None or column.kind is None else column.values
 
-    def _ordered(self, names: Sequence[str]) -> DataFrame:
-        """Published columns, called `x0`, `x1` and so on, rows in their order."""
+    def _hashed(self, names: Sequence[str]) -> DataFrame:
+        """Published columns, called `x0`, `x1` and so on, with `times`, and as `place` what the rows are ordered by."""
         from pyspark.sql import functions as sql
 
         if self.read:
-            placed = self.source.placed(names).orderBy("place")
-            return placed.select(*(sql.col(self.source.column(name)).alias(f"x{at}") for at, name in enumerate(names)))
-        parts: list[Column] = []
-        rows, here = self._shown(names, hashes=parts)
-        wanted = [sql.col(column).alias(f"x{at}") for at, column in enumerate(here)]
-        hashed_rows = rows.select(*wanted, row_hash(parts).alias("hash"))
-        # Hashes are spread evenly, so their ranges need not be looked for.
-        count = -(-self.records // PARTITION) or 1
-        first = sql.shiftright(sql.shiftrightunsigned("hash", 33) * count, 31).cast("int")
-        spread = hashed_rows.repartitionById(count, first) if count > 1 else hashed_rows.coalesce(1)
-        return spread.sortWithinPartitions(ascending(sql.col("hash"))).drop("hash")
+            placed = self.source.placed(names).withColumn("times", sql.lit(1))
+            here = [self.source.column(name) for name in names]
+            place = sql.col("place")
+        else:
+            parts: list[Column] = []
+            placed, here = self._shown(names, hashes=parts)
+            place = ascending(row_hash(parts))
+        wanted = (sql.col(column).alias(f"x{at}") for at, column in enumerate(here))
+        return placed.select(*wanted, "times", place.alias("place"))
+
+    def _ordered(self, names: Sequence[str]) -> DataFrame:
+        """Published columns, called `x0`, `x1` and so on, with `times`, in their order."""
+        return self._hashed(names).orderBy("place").drop("place")
 
     def _as_came(self, table: pa.Table) -> pa.Table:
-        columns = [as_came(table[at], column.came) for at, column in enumerate(self.columns)]
+        """Published rows of a query, each as often as it occurs, with the types that their columns came with."""
+        rows = repeated(table)
+        columns = [as_came(rows[at], column.came) for at, column in enumerate(self.columns)]
         return pa.table(columns, names=self.names)
 
     def frame(self) -> Any:
         """Spark, pandas, polars or Arrow, as it came in; polars for what came from a file."""
         opened = self.source.opened
-        if opened is None and not self.source.files:
-            return self._ordered(self.names).toDF(*self.names)
+        if self.source.unordered:
+            return repeated_there(self._ordered(self.names)).toDF(*self.names)
         table = self._as_came(self.session.fetch(self._ordered(self.names), what=self.label))
         if opened is None or opened.frame is None:
             return EmbeddedPublished(table).frame()
         return EmbeddedPublished(table, opened.native, None, opened.frame.schema, opened.dtypes).frame()
 
-    def write(self, path: Path) -> None:
-        """The pieces of the table come to the driver one after the other, which writes them as the embedded engine
-        does, so that both spell values alike."""
-        opened = self.source.opened
+    def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
+        """The files of a folder are written by the workers, each by one. The pieces of a single file come to the driver
+        one after the other. Both write as the embedded engine does, so that values are spelled alike."""
+        schema = self._as_came(self.session.fetch(self._ordered(self.names).limit(0), what=self.label)).schema
         try:
-            ordered = self._ordered(self.names)
-            pieces = map(self._as_came, self.session.batches(ordered, what=self.label))
-            empty = self._as_came(self.session.fetch(ordered.limit(0), what=self.label))
+            if in_folder(path):
+                self._write_folder(path, schema, rows_per_file, run)
+                return
+            opened = self.source.opened
             dialect, nominal = (None, frozenset[str]()) if opened is None else (opened.dialect, opened.nominal)
-            write(path, empty.schema, pieces, dialect, nominal)
+            with self.session.stopped_by(run):
+                pieces = map(self._as_came, self.session.batches(self._ordered(self.names), what=self.label))
+                write(path, schema, pieces, dialect, nominal)
         except InputError:
             raise OutputError(f"{path.name}: could not be written; is the disk full?") from None
+
+    def _write_folder(self, path: Path, schema: pa.Schema, rows_per_file: int, run: Run) -> None:
+        path.mkdir()
+        files = -(-self.records // rows_per_file)
+        if not files:
+            write(piece(path, 0), schema, [schema.empty_table()], None)
+            return
+        with self.session.stopped_by(run, lambda: len(list(path.glob("part-*"))) / files, "writing"):
+            rows = in_files(self.session, self._hashed(self.names), files, rows_per_file)
+            writer = FileWriter(str(path), schema)
+            self.session.fetch(mapped(rows, writer, "file int"), what=path.name)
+        run.report(1.0, "writing")
 
 
 def _counts(name: str, column: pa.ChunkedArray) -> Counts:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.contracts import Sheet
-from shoal.core.grouping import group
+from shoal.core.grouping import Codes, group
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.core.schema import Schema
@@ -31,21 +31,24 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class _Draft:
-    """A published table in the making: the rows that it is made from, what is stored of them, and its columns."""
+    """A published table in the making: the rows that it is made from, what is stored of them, and its columns; `leaves`
+    has the names of columns of which leaves are stored."""
 
     rows: DataFrame
     stored: dict[str, Column] = field(default_factory=dict)
     columns: list[PublishedColumn] = field(default_factory=list)
     books: dict[str, pa.Array] = field(default_factory=dict)
+    leaves: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Publishing:
     """One release of a table.
 
-    The rows of a published table are stored on the workers, as numbers where they can be: that of the class, and the
-    leaves of columns that are published as they are. What the numbers are published as is looked up whenever the
-    published values are read.
+    The distinct rows of a published table are stored on the workers, as numbers where they can be: that of the class,
+    and the leaves of columns that are published as they are. What the numbers are published as is looked up whenever
+    the published values are read. Where all of a row follows from columns with a role, the table was counted by these
+    when it was read, and its rows are not read again.
     """
 
     table: SparkTable
@@ -69,16 +72,24 @@ class Publishing:
         return plan
 
     @cached_property
+    def _tallied(self) -> Codes:
+        """The class of each row of the table's tally; negative: withheld."""
+        columns = [self.table.columns[name] for name in self.schema.quasi]
+        tuples = group([each.codes for each in columns], [each.hierarchy.size for each in columns], index=True).index
+        assert tuples is not None
+        owners: Codes = self._plan.owners[tuples]
+        return owners
+
+    @cached_property
     def _owners(self) -> tuple[dict[str, pa.Array], pa.Array]:
         """The class of each combination of quasi-identifiers as they are spelled at the source, but for those that are
         withheld."""
-        quasi, plan = self.schema.quasi, self._plan
+        quasi = self.schema.quasi
         columns = [self.table.columns[name] for name in quasi]
-        tuples = group([each.codes for each in columns], [each.hierarchy.size for each in columns], index=True).index
         spelled = group([each.places for each in columns], [len(each.spelled) for each in columns], index=True)
-        assert tuples is not None and spelled.index is not None
+        assert spelled.index is not None
         owners = np.empty(len(spelled.counts), np.int32)
-        owners[spelled.index] = plan.owners[tuples]
+        owners[spelled.index] = self._tallied
         kept = owners >= 0
         keys = {
             self._source.column(name): each.spelled.take(pa.array(places[kept]))
@@ -139,7 +150,9 @@ class Publishing:
     def sheet(self, sheet: Sheet) -> SparkPublished:
         """One published table."""
         shown = {column.name: column.what for column in sheet.columns if column.what != "count"}
-        draft = _Draft(self._origin(shown))
+        fakes = self.recoding.counterfeits if sheet.counted is not None else None
+        counted = self._is_counted(shown)
+        draft = _Draft(self._source.rows if counted else self._origin())
         for at, (name, what) in enumerate(shown.items()):
             here = f"x{at}"
             if what == "cell":
@@ -155,11 +168,25 @@ class Publishing:
                 self._add_leaves(draft, here, name)
             else:
                 self._add(draft, here, name, self._source.column(name), self._source.came(name))
-        fakes = self.recoding.counterfeits if sheet.counted is not None else None
-        made = self._made(draft, fakes)
-        return made if sheet.counted is None else made.counted(sheet.counted)
+        rows = self._from_tally(draft, fakes) if counted else self._from_rows(draft, fakes)
+        published = SparkPublished(self._session, rows, tuple(draft.columns), self._source, draft.books)
+        if published.records != self._expected + (0 if fakes is None else len(fakes)):
+            raise InputError(f"{self._source.label}: the table changed while it was being read; read it again")
+        return published if sheet.counted is None else published.counted(sheet.counted)
 
-    def _origin(self, shown: Mapping[str, str]) -> DataFrame:
+    def _is_counted(self, shown: Mapping[str, str]) -> bool:
+        """Whether all columns of a published table follow from those that the table was counted by."""
+        plan, changed = self.recoding.plan, self.recoding.changed
+        return (
+            plan is not None
+            and not plan.by_record
+            and all(
+                what in ("cell", "group") or (what != "pseudonym" and name in self.table.columns and name not in changed)
+                for name, what in shown.items()
+            )
+        )
+
+    def _origin(self) -> DataFrame:
         """The records that a table is made from, and beside them their classes or what was changed."""
         rows = self.table.kept(self._source.rows)
         if self.recoding.plan is not None:
@@ -192,8 +219,7 @@ class Publishing:
 
         held, fakes = self.table.columns[name], self.recoding.counterfeits
         raw = held.raw if fakes is None else with_labels(held.raw, held.hierarchy, fakes.leaves)
-        spelled, leaves = held.kept
-        draft.rows = looked_up(self._session, draft.rows, {self._source.column(name): spelled}, {here: leaves})
+        draft.leaves[here] = name
         draft.stored[here] = sql.col(here)
         draft.columns.append(PublishedColumn(name, here, raw, *self._raw_type(name)))
 
@@ -213,22 +239,39 @@ class Publishing:
         draft.rows = looked_up(self._session, draft.rows, keys, {f"t{here}": drawn.dictionary_decode()})
         self._add(draft, here, name, f"t{here}")
 
-    def _made(self, draft: _Draft, fakes: Counterfeits | None = None) -> SparkPublished:
-        """The table, when as many records are in it as there should be."""
+    def _from_tally(self, draft: _Draft, fakes: Counterfeits | None) -> DataFrame:
+        """The distinct rows by the class and by leaves, counted in the driver."""
+        kept = self._tallied >= 0
+        columns = {"owner": self._tallied[kept]}
+        columns |= {here: self.table.columns[name].codes[kept] for here, name in draft.leaves.items()}
+        counts = self.table.counts[kept]
+        if fakes is not None:  # a row for each, with the class and the one column beside it
+            columns = {
+                here: np.append(codes, fakes.groups if here == "owner" else fakes.leaves).astype(np.int32)
+                for here, codes in columns.items()
+            }
+            counts = np.append(counts, np.ones(len(fakes), np.int64))
+        sizes = [self._plan.count, *(self.table.columns[name].hierarchy.size for name in draft.leaves.values())]
+        found = group(list(columns.values()), sizes, weights=counts)
+        arrays = {here: pa.array(codes) for here, codes in zip(columns, found.keys, strict=True)}
+        return self._session.load(pa.table({**arrays, "times": pa.array(found.counts)}))
+
+    def _from_rows(self, draft: _Draft, fakes: Counterfeits | None) -> DataFrame:
+        """The distinct rows, counted on the cluster."""
         from pyspark.sql import functions as sql
 
-        source, session = self._source, self._session
+        rows = draft.rows
+        for here, name in draft.leaves.items():
+            spelled, leaves = self.table.columns[name].kept
+            rows = looked_up(self._session, rows, {self._source.column(name): spelled}, {here: leaves})
         if self.recoding.plan is not None:
             draft.stored["owner"] = sql.col("owner")
-        rows = draft.rows.select(*(column.alias(here) for here, column in draft.stored.items()))
-        if fakes is not None:  # a row for each, with the class and the one column beside it
+        rows = rows.select(*(column.alias(here) for here, column in draft.stored.items()))
+        if fakes is not None:
             below = {here: pa.array(fakes.groups if here == "owner" else fakes.leaves) for here in draft.stored}
-            rows = rows.union(session.load(pa.table(below)))
-        made = session.held(rows, what=source.label)
-        published = SparkPublished(session, made, tuple(draft.columns), source, draft.books)
-        if published.records != self._expected + (0 if fakes is None else len(fakes)):
-            raise InputError(f"{source.label}: the table changed while it was being read; read it again")
-        return published
+            rows = rows.union(self._session.load(pa.table(below)))
+        counted = rows.groupBy(*draft.stored).agg(sql.count(sql.lit(1)).alias("times"))
+        return self._session.held(counted, what=self._source.label)
 
     @cached_property
     def _expected(self) -> int:

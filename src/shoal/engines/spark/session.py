@@ -8,7 +8,7 @@ import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
@@ -94,9 +94,7 @@ class Session:
         return cls(started(master))
 
     def load(self, table: pa.Table, kinds: Mapping[str, DataType] | None = None) -> DataFrame:
-        """A table of the driver as a frame, its columns of the Spark types `kinds` where these are given; a small one
-        is sent to every worker whole when it is joined."""
-        from pyspark.sql import functions as sql
+        """A table of the driver as a frame, its columns of the Spark types `kinds` where these are given."""
         from pyspark.sql.pandas.types import from_arrow_schema
         from pyspark.sql.types import StructField, StructType
 
@@ -105,7 +103,7 @@ class Session:
         schema = StructType([StructField(each.name, given.get(each.name, each.dataType)) for each in found])
         with told_plainly("the table"):
             made: DataFrame = self.spark.createDataFrame(table, schema)
-        return sql.broadcast(made) if len(table) <= SMALL else made
+            return made
 
     def fetch(self, frame: DataFrame, *, what: str = "the table") -> pa.Table:
         """A result as a whole."""
@@ -129,12 +127,15 @@ class Session:
             return int(frame.count())
 
     @contextmanager
-    def stopped_by(self, run: Run) -> Iterator[None]:
-        """Meanwhile, the jobs of this thread stop when the run is cancelled."""
+    def stopped_by(self, run: Run, told: Callable[[], float] | None = None, doing: str = "") -> Iterator[None]:
+        """Meanwhile, the jobs of this thread stop when the run is cancelled, which is told how far they are."""
         context, over, tag = self.spark.sparkContext, Event(), f"shoal-{secrets.token_hex(8)}"
 
         def watch() -> None:
             while not over.wait(POLL):
+                with suppress(CancelledError):
+                    if told is not None:
+                        run.report(told(), doing)
                 if run.cancelled:
                     context.cancelJobsWithTag(tag)
 

@@ -117,7 +117,7 @@ class Source:
             *chosen, sql.col("_metadata.file_path").alias("f"), sql.col("_metadata.row_index").alias("r")
         )
         place = (sql.col("r") + sql.col("b")).alias("place")
-        return numbered.join(self._begins, "f").select(*chosen, place)
+        return numbered.join(sql.broadcast(self._begins), "f").select(*chosen, place)
 
     def hash(self, names: Sequence[str], seed: int | None = None) -> RowHash:
         """The hash of some columns."""
