@@ -181,7 +181,8 @@ class Publishing:
             plan is not None
             and not plan.by_record
             and all(
-                what in ("cell", "group") or (what != "pseudonym" and name in self.table.columns and name not in changed)
+                what in ("cell", "group")
+                or (what != "pseudonym" and name in self.table.columns and name not in changed)
                 for name, what in shown.items()
             )
         )

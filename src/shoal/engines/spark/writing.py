@@ -136,9 +136,7 @@ class FileWriter:
     def _published(self, table: pa.Table) -> Iterator[pa.Table]:
         """The rows as they are published, so many at a time."""
         names = [name for name in table.column_names if name.startswith("x")]
-        shown: list[Any] = [
-            as_came(table[name], field.type) for name, field in zip(names, self.schema, strict=True)
-        ]
+        shown: list[Any] = [as_came(table[name], field.type) for name, field in zip(names, self.schema, strict=True)]
         places = np.repeat(np.arange(len(table)), table["times"].to_numpy())
         for begin in range(0, len(places), ROW_GROUP):
             chosen = pa.array(places[begin : begin + ROW_GROUP])
