@@ -489,3 +489,30 @@ def test_rare_types_are_published_as_they_came(engine, kind, role, tmp_path):
         tables = [pa.parquet.read_table(tmp_path / f"{place}.parquet") for place in (0, 1)]
         assert tables[1].schema.types == tables[0].schema.types
         assert tables[1].to_pylist() == tables[0].to_pylist()
+
+
+def test_rows_that_occur_thousands_of_times(engine, tmp_path):
+    """More equal rows than any engine makes at a time, and a value that only withheld records have."""
+    table = pl.DataFrame({"age": [20] * 5000 + [21] * 3000 + [70], "sex": ["f"] * 4999 + ["m"] * 3002})
+    for place, data in enumerate(
+        shoal.read(table, quasi=["age"], sensitive=["sex"], engine=each) for each in (DEFAULT, engine)
+    ):
+        release = shoal.anonymize(data, "k-anonymity:k=5", algorithm="optimal", suppression=0.01, seed=1)
+        release.write(tmp_path / f"{place}.parquet")
+    assert pl.read_parquet(tmp_path / "0.parquet").equals(pl.read_parquet(tmp_path / "1.parquet"))
+    assert b"70" not in (tmp_path / "1.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "mondrian:strict=false"])
+def test_more_combinations_than_a_number_has_bits_for(engine, algorithm):
+    draw = np.random.default_rng(3)
+    columns = {f"q{place}": draw.permutation(np.arange(3000) * 7) for place in range(6)}
+    table = pl.DataFrame(columns).with_columns(disease=pl.Series(draw.integers(0, 4, 3000)).cast(pl.String))
+    frames, summaries = [], []
+    for each in (DEFAULT, engine):
+        data = shoal.read(table, quasi=list(columns), sensitive=["disease"], engine=each)
+        frames.append(shoal.anonymize(data, "k-anonymity:k=50", algorithm=algorithm, seed=4).frame)
+        summaries.append(data.summary)
+    assert np.array_equal(summaries[0].keys, summaries[1].keys)
+    assert np.array_equal(summaries[0].histogram().counts, summaries[1].histogram().counts)
+    assert frames[0].equals(frames[1])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.grouping import Codes, Counts, group
+from shoal.core.grouping import Codes, Counts, decoded, group
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.errors import SchemaError
 
@@ -296,6 +296,39 @@ def summarize(
         tuple(attributes), found.keys, found.counts, tuple(counted(*each, whose) for each in sensitive),
         tuple(hierarchies), records, None if person is None else counted(*person, None, ()),
     )  # fmt: skip
+
+
+def unpacked(
+    attributes: Sequence[str],
+    radices: Sequence[int],
+    keys: Counts,
+    counts: Counts,
+    sensitive: tuple[str, int, Hierarchy | None] | None = None,
+    hierarchies: Sequence[Hierarchy] = (),
+) -> Classes:
+    """Classes from tuples that an engine packed, as `words` says, and counted: each once, in ascending order, the code
+    of a sensitive attribute last.
+
+    Example:
+        >>> found = unpacked(["sex", "age"], [2, 3], np.array([1, 2, 5]), np.array([1, 2, 1]))
+        >>> found.keys.tolist(), found.sizes.tolist()
+        ([[0, 0, 1], [1, 2, 2]], [1, 2, 1])
+    """
+    records = int(counts.sum())
+    if sensitive is None:
+        return Classes(tuple(attributes), decoded(keys, radices), counts, (), tuple(hierarchies), records)
+    name, size, hierarchy = sensitive
+    owners, values = np.divmod(keys, size)
+    fresh = np.ones(len(owners), dtype=np.bool_)
+    fresh[1:] = owners[1:] != owners[:-1]
+    firsts = np.flatnonzero(fresh)
+    # Sums of records are whole numbers, which doubles hold exactly.
+    population = np.bincount(values, counts, minlength=size).astype(np.int64)
+    starts = np.append(firsts, len(owners)).astype(np.int64)
+    held = Histogram(name, starts, values.astype(np.int32), counts, population, hierarchy)
+    sizes = np.add.reduceat(counts, firsts) if len(firsts) else counts
+    tuples = decoded(owners[firsts], radices)
+    return Classes(tuple(attributes), tuples, sizes, (held,), tuple(hierarchies), records)
 
 
 def _people(values: Codes, size: int, codes: Codes, everybody: int) -> People:

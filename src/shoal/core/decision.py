@@ -15,15 +15,13 @@ from shoal.errors import VerificationError
 
 def check_cells(dataset: Dataset, plan: Plan) -> None:
     """Raises unless every cell of a plan covers the values of the records that are published in it."""
+    from shoal.kernels.ranges import extremes
+
     owners = plan.owners
-    shown = owners >= 0
-    everything = bool(shown.all())
-    if not everything:
-        owners = owners[shown]
     for keys, cells, book in zip(people_of(dataset, plan), plan.cells, plan.codebooks, strict=True):
-        values = keys if everything else keys[shown]
-        low, high = book.low[cells][owners], book.high[cells][owners]
-        if bool(np.any(values < low)) or bool(np.any(values > high)):
+        least, greatest = extremes(owners, keys, plan.count)
+        filled = least <= greatest
+        if bool(np.any(filled & ((least < book.low[cells]) | (greatest > book.high[cells])))):
             raise VerificationError(
                 f"column {book.column!r}: a published value does not cover that of a record under it"
             )

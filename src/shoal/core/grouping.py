@@ -46,6 +46,35 @@ def _parts(radices: Sequence[int]) -> int:
     return len(radices)
 
 
+def words(radices: Sequence[int]) -> list[dict[int, int]]:
+    """How columns are packed into as few 64-bit keys as they fit into: for each key its columns, by their places, and
+    the stride of each. Keys have the lexicographic order of their columns.
+
+    Example:
+        >>> words([10, 3, 2**60])
+        [{0: 3, 1: 1}, {2: 1}]
+    """
+    found: list[dict[int, int]] = []
+    begin = 0
+    while begin < len(radices):
+        fitting = max(_parts(radices[begin:]), 1)
+        strides = _strides(radices[begin : begin + fitting]).tolist()
+        found.append({begin + place: stride for place, stride in enumerate(strides)})
+        begin += fitting
+    return found
+
+
+def packed_codes(columns: Sequence[Codes], radices: Sequence[int]) -> list[Counts]:
+    """Columns of codes as the keys that `words` says."""
+    keys = []
+    for word in words(radices):
+        key = np.zeros(len(columns[0]), np.int64)
+        for place, stride in word.items():
+            key += columns[place].astype(np.int64) * stride
+        keys.append(key)
+    return keys
+
+
 def _strides(radices: Sequence[int]) -> NDArray[np.int64]:
     tail = [1]
     for radix in reversed(radices[1:]):
@@ -53,11 +82,14 @@ def _strides(radices: Sequence[int]) -> NDArray[np.int64]:
     return np.array(tail[::-1], dtype=np.int64)
 
 
-def _decoded(keys: NDArray[np.int64], radices: Sequence[int]) -> Codes:
+def decoded(keys: NDArray[np.int64], radices: Sequence[int]) -> Codes:
+    """The columns of codes that keys of 64 bits were packed from."""
+    from shoal.kernels.grouping import decode
+
     columns = np.empty((len(radices), len(keys)), dtype=np.int32)
-    for position, stride in enumerate(_strides(radices)):
-        digits, keys = np.divmod(keys, stride)
-        columns[position] = digits
+    strides = _strides(radices)
+    keys = np.ascontiguousarray(keys)
+    _threaded(lambda begin, end: decode(keys[begin:end], strides, columns[:, begin:end]), _slices(len(keys), 2))
     return columns
 
 
@@ -94,7 +126,7 @@ class _Keys:
     """The tuples of some columns as single integers, a chunk of rows at a time."""
 
     def __init__(self, columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None) -> None:
-        self.columns = [np.ascontiguousarray(column, dtype=np.int32) for column in columns]
+        self.columns = [np.ascontiguousarray(column) for column in columns]
         self.strides = _strides(radices).tolist()
         self.space = int(self.strides[0]) * max(int(radices[0]), 1)
         self.weights = np.empty(0, np.int64) if weights is None else np.ascontiguousarray(weights)
@@ -106,7 +138,7 @@ class _Keys:
 
         keys[:] = 0
         for column, stride in zip(self.columns, self.strides, strict=True):
-            extend(keys, column[begin:end], stride)
+            extend(keys, column[begin:end].astype(np.int32, copy=False), stride)
 
     def chunks(self, begin: int, end: int) -> Iterator[tuple[int, int, Counts]]:
         """The rows `begin:end` in chunks that stay in the cache; the next chunk overwrites the keys of the last."""
@@ -126,12 +158,11 @@ class _Keys:
 
 
 def _group_narrow(columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None, index: bool) -> Groups:
-    from numba import get_num_threads
-
     from shoal.kernels import grouping as kernel
+    from shoal.kernels import threads
 
     held = _Keys(columns, radices, weights)
-    slices = _slices(held.rows, get_num_threads())
+    slices = _slices(held.rows, threads.count())
     if held.space <= min(DENSEST, max(4 * held.rows, 1024)):
         total = sum(_threaded(lambda begin, end: _tallied(held, begin, end), slices))
         keys = np.flatnonzero(total).astype(np.int64)
@@ -152,7 +183,7 @@ def _group_narrow(columns: Sequence[Codes], radices: Sequence[int], weights: Cou
                 kernel.locate(chunk, keys, table, positions[first:last])
 
         _threaded(locate, slices)
-    return Groups(_decoded(keys, radices), counts, positions)
+    return Groups(decoded(keys, radices), counts, positions)
 
 
 def _tallied(held: _Keys, begin: int, end: int) -> Counts:

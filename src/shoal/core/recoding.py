@@ -242,7 +242,8 @@ class Recoding:
             Codebook.at_level(tree, level) for tree, level in zip(summary.hierarchies, levels, strict=True)
         )
         columns = [
-            tree.codes[level][keys] for tree, level, keys in zip(summary.hierarchies, levels, summary.keys, strict=True)
+            tree.codes[level].take(keys)
+            for tree, level, keys in zip(summary.hierarchies, levels, summary.keys, strict=True)
         ]
         found = group(columns, [len(book) for book in codebooks], index=True)
         assert found.index is not None

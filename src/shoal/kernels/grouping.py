@@ -20,6 +20,18 @@ def extend(keys, column, stride):
 
 
 @njit(cache=True, nogil=True)
+def decode(keys, strides, columns):
+    """The digits of mixed-radix keys, a row of `columns` for each stride."""
+    for row in range(len(keys)):
+        rest = np.uint64(keys[row])
+        for position in range(len(strides)):
+            stride = np.uint64(strides[position])
+            digit = rest // stride
+            columns[position, row] = digit
+            rest -= digit * stride
+
+
+@njit(cache=True, nogil=True)
 def tally(keys, weights, counts):
     """Counts keys, or adds up their weights where there are any, in a key space that can be addressed directly."""
     weighted = len(weights) > 0

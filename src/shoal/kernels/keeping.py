@@ -23,6 +23,8 @@ from shoal.kernels.levels import DISTINCT, ENTROPY, EQUAL, FREQUENCY, ORDERED, R
 
 _ROUNDING = 1e-11
 _ROUNDS = 100
+_NEAR = 0.25
+"""Newton's method stops where a round brings less than this share of a record: what comes after it hardly matters."""
 
 
 @njit(cache=True, nogil=True)
@@ -36,14 +38,16 @@ def _sets(begin, end, values, counts, measure, records, shares):
             used += 1
         return used
     for level in range(len(measure.nodes)):
-        own = 0
+        # A set is written with each of its entries, so that there is no branch to predict.
+        place, before = used - 1, -1
         for entry in range(begin, end):
-            own += counts[entry]
             node = measure.nodes[level, values[entry]]
-            if entry + 1 == end or measure.nodes[level, values[entry + 1]] != node:
-                records[used], shares[used] = own, measure.masses[level, node]
-                used += 1
-                own = 0
+            fresh = node != before
+            place += fresh
+            records[place] = counts[entry] + (0.0 if fresh else records[place])
+            shares[place] = measure.masses[level, node]
+            before = node
+        used = place + 1
     return used
 
 
@@ -52,10 +56,9 @@ def _few(records, shares, used, kept):
     """The records of the sets that have too few for their share of `kept` records, and the shares of the others."""
     fixed, free = 0.0, 0.0
     for at in range(used):
-        if records[at] < kept * shares[at]:
-            fixed += records[at]
-        else:
-            free += shares[at]
+        few = records[at] < kept * shares[at]
+        fixed += records[at] if few else 0.0
+        free += 0.0 if few else shares[at]
     return fixed, free
 
 
@@ -130,7 +133,9 @@ def _by_shares(begin, end, values, counts, measure, bound, least, records, share
             continue
         if enough:
             break
-        kept = min(fixed / (needed - free), kept)
+        before, kept = kept, min(fixed / (needed - free), kept)
+        if before - kept < _NEAR:
+            break
     return int(kept * (1.0 + _ROUNDING) + 1e-6)
 
 

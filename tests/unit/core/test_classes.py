@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.core.classes import unpacked
+from shoal.core.grouping import packed_codes
 from shoal.errors import SchemaError
 
 
@@ -75,3 +77,21 @@ def test_levels_out_of_range_are_refused():
     for levels in ([2], [-1], [0, 0]):
         with pytest.raises(SchemaError):
             classes.generalize(levels)
+
+
+@given(people(), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_classes_of_packed_counts_are_those_of_rows(table, judged):
+    data = shoal.read(table, quasi=["age", "zip"], sensitive=["disease"])
+    names = ["age", "zip", "disease"] if judged else ["age", "zip"]
+    columns, trees = [data.codes(name) for name in names], [data.schema[name].hierarchy for name in names]
+    (keys,) = packed_codes(columns, [tree.size for tree in trees])
+    distinct, counts = np.unique(keys, return_counts=True)
+    last = ("disease", trees[2].size, trees[2]) if judged else None
+    found = unpacked(["age", "zip"], [tree.size for tree in trees[:2]], distinct, counts, last, trees[:2])
+    assert np.array_equal(found.keys, data.summary.keys) and np.array_equal(found.sizes, data.summary.sizes)
+    assert found.records == data.records
+    for histogram in found.sensitive:
+        expected = data.summary.histogram()
+        for name in ("starts", "values", "counts", "population"):
+            assert np.array_equal(getattr(histogram, name), getattr(expected, name)), name

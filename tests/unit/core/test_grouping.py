@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.core import grouping
-from shoal.core.grouping import group
+from shoal.core.grouping import decoded, group, packed_codes, words
 
 
 def counted(columns, weights=None):
@@ -71,3 +71,24 @@ def test_no_rows():
     found = group([np.empty(0, np.int32)], [3], index=True)
     assert found.keys.shape == (1, 0)
     assert len(found.counts) == 0
+
+
+@given(st.lists(st.integers(1, 2**31 - 1), min_size=1, max_size=6), st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_packed_codes_come_apart_again_and_keep_their_order(radices, seed):
+    """Against tuples that Python compares, also where several keys are needed."""
+    generator = np.random.default_rng(seed)
+    columns = [generator.integers(0, radix, 30, dtype=np.int32) for radix in radices]
+    keys = packed_codes(columns, radices)
+    assert list(zip(*(key.tolist() for key in keys), strict=True)) == [
+        tuple(sum(int(row[place]) * stride for place, stride in word.items()) for word in words(radices))
+        for row in zip(*columns, strict=True)
+    ]
+    order = sorted(range(30), key=lambda at: tuple(int(key[at]) for key in keys))
+    assert [tuple(column[at] for column in columns) for at in order] == sorted(zip(*columns, strict=True))
+    apart = [
+        column
+        for word, key in zip(words(radices), keys, strict=True)
+        for column in decoded(key, [radices[place] for place in word])
+    ]
+    assert np.array_equal(apart, columns)

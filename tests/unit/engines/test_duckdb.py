@@ -136,11 +136,34 @@ def test_a_table_that_is_not_there_is_named_with_what_there_is(database):
 
 
 def test_a_table_that_changes_is_not_published():
-    data = shoal.read(table(), **ROLES, engine="duckdb")
+    data = shoal.read(table().with_columns(ward=pl.lit("a")), **ROLES, engine="duckdb")
     source = data.table.source
     source.session.execute(f"DELETE FROM {source._streamed} WHERE age = 20")
     with pytest.raises(InputError, match="changed"):
         shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian")
+
+
+def test_a_table_of_counted_columns_is_not_read_twice():
+    data = shoal.read(table(), **ROLES, engine="duckdb")
+    source = data.table.source
+    source.session.execute(f"DELETE FROM {source._streamed}")
+    frame = shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1).frame
+    assert frame.equals(shoal.anonymize(shoal.read(table(), **ROLES), "k-anonymity:k=3", algorithm="mondrian").frame)
+
+
+def test_a_table_that_changes_between_two_looks_is_not_read(monkeypatch):
+    from shoal.engines import duckdb as engine
+
+    seen = engine._distinct
+
+    def shrinking(source, *given):
+        found = seen(source, *given)
+        source.session.execute(f"DELETE FROM {source._streamed} WHERE age = 20")
+        return found
+
+    monkeypatch.setattr(engine, "_distinct", shrinking)
+    with pytest.raises(InputError, match="changed"):
+        shoal.read(table(), **ROLES, engine="duckdb")
 
 
 def test_what_is_no_database_is_refused(tmp_path):

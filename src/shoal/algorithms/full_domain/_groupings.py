@@ -60,8 +60,8 @@ class Grouping:
     firsts: Codes
 
     def spread(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which distinct tuples are in the chosen classes."""
-        spread: NDArray[np.bool_] = chosen[self.owners][self.base.tuples.owners]
+        """Which tuples of the base are in the chosen classes."""
+        spread: NDArray[np.bool_] = chosen[self.owners]
         return spread
 
 
@@ -96,15 +96,18 @@ class Groupings:
     """
 
     def __init__(self, summary: Classes) -> None:
+        from shoal.kernels import lattice, surveys
         from shoal.kernels.lattice import Packed
 
+        # Looked up once: a search of a few milliseconds calls them hundreds of times.
+        self._kernels, self._surveys = lattice, surveys
         self.summary = summary
         tuples, attributes = len(summary), len(summary.hierarchies)
         packs = _packs(summary.hierarchies)
         self.domain = _domain(summary.hierarchies, packs)
         self.table = _table(summary, self.domain)
         everyone = np.arange(tuples, dtype=np.int32)
-        raw = Packed(_packed(summary, packs), np.ascontiguousarray(summary.sizes), everyone, everyone)
+        raw = Packed(_packed(summary, packs), np.ascontiguousarray(summary.sizes), everyone)
         self.raw = Base((0,) * attributes, raw, summary.sensitive, summary.people)
         self.bases = [self.raw]
         self.base_nodes = np.zeros((BASES, attributes), dtype=np.int64)
@@ -118,12 +121,10 @@ class Groupings:
 
     def room(self, number: int) -> Any:
         """Room to group in, for one thread at a time."""
-        from shoal.kernels.lattice import Scratch
-
-        tuples = len(self.summary)
-        slots = 1 << max(10, (4 * tuples - 1).bit_length())
         while len(self.rooms) <= number:
-            self.rooms.append(Scratch(
+            tuples = len(self.summary)
+            slots = 1 << max(10, (4 * tuples - 1).bit_length())
+            self.rooms.append(self._kernels.Scratch(
                 table=np.empty(self.entries, dtype=np.int64), slots=np.empty(slots, dtype=np.int32),
                 slot_keys=np.empty(slots, dtype=np.int64), owners=np.empty(tuples, dtype=np.int32),
                 sizes=np.empty(tuples, dtype=np.int64), firsts=np.empty(tuples, dtype=np.int32),
@@ -131,20 +132,15 @@ class Groupings:
         return self.rooms[number]
 
     def grouped(self, node: Node) -> Grouping:
-        """The classes of a node; its arrays are overwritten by the next call."""
-        base = self.base(node)
-        found = self.grouped_from(base, node)
-        if self.rebased(node, base, len(found.sizes)):
-            found = self.grouped_from(self.base(node), node)
-        return found
+        """The classes of a node, which know their distinct tuples; its arrays are overwritten by the next call."""
+        return self.grouped_from(self.raw, node)
 
     def surveyed(
         self, base: Base, node: Node, asked: Asked, charges: Any, scale: Any, room: int = 0
     ) -> Survey | None:  # fmt: skip
         """A node when only what is asked counts and cells cost what `charges` and `scale` say; None when keys are too
         wide, or there is no room for histograms."""
-        from shoal.kernels import surveys as kernel
-
+        kernel = self._surveys
         levels = np.array(node, dtype=np.int64)
         least, budget, sensitive = asked
         scratch = self.room(room)
@@ -168,10 +164,8 @@ class Groupings:
         scale: Any,
     ) -> Survey:  # fmt: skip
         """A node when these classes are broken, and of each class so many records can be kept in specializations."""
-        from shoal.kernels import surveys as kernel
-
         levels = np.array(node, dtype=np.int64)
-        return Survey(len(found.sizes), *kernel.weighed(
+        return Survey(len(found.sizes), *self._surveys.weighed(
             levels, self.table, found.firsts, found.sizes, broken, kept, budget, charges, scale, self.domain
         ))  # fmt: skip
 
@@ -193,12 +187,16 @@ class Groupings:
         self.waiting = self.pause
         return True
 
+    def forget(self) -> None:
+        """Gives back the room of everything that can be had again."""
+        self.rooms.clear()
+        self.bases[1:] = []
+        self.tried = {self.raw.node}
+
     def base(self, node: Node) -> Base:
         """The base with the fewest classes that the node generalizes; it is the last one to be given up."""
-        from shoal.kernels import lattice as kernel
-
         levels = np.array(node, dtype=np.int64)
-        at = int(kernel.smallest(self.base_nodes, self.base_sizes, len(self.bases), levels))
+        at = int(self._kernels.smallest(self.base_nodes, self.base_sizes, len(self.bases), levels))
         self.clock += 1
         self.base_uses[at] = self.clock
         return self.bases[at]
@@ -208,8 +206,8 @@ class Groupings:
         enough to be of use."""
         from shoal.kernels.lattice import Packed
 
-        classes, held = len(found.sizes), found.base.tuples
-        if 2 * classes > len(held.weights):
+        classes = len(found.sizes)
+        if 2 * classes > len(found.base):
             return False
         place = len(self.bases)
         if place == BASES:
@@ -217,7 +215,7 @@ class Groupings:
             self.bases.pop(place)
         firsts = found.firsts.copy()
         columns = np.ascontiguousarray(self.raw.tuples.columns[firsts])
-        tuples = Packed(columns, found.sizes.copy(), found.owners[held.owners], firsts)
+        tuples = Packed(columns, found.sizes.copy(), firsts)
         classes_there = self.classes(found)
         self.bases.insert(place, Base(node, tuples, classes_there.sensitive, classes_there.people))
         self.base_nodes[place], self.base_sizes[place], self.base_uses[place] = node, classes, self.clock
@@ -225,10 +223,8 @@ class Groupings:
 
     def grouped_from(self, base: Base, node: Node, room: int = 0) -> Grouping:
         """The classes of a node that generalizes a base; its arrays are overwritten by the next call for the room."""
-        from shoal.kernels import lattice as kernel
-
         scratch = self.room(room)
-        classes = kernel.number(np.array(node, dtype=np.int64), base.tuples, self.domain, scratch)
+        classes = self._kernels.number(np.array(node, dtype=np.int64), base.tuples, self.domain, scratch)
         if classes < 0:
             # Keys of more than 64 bits: slower, and the same answer.
             trees = self.summary.hierarchies
@@ -239,7 +235,7 @@ class Groupings:
             found = group(columns, radices, weights=self.raw.tuples.weights, index=True)
             assert found.index is not None
             firsts = np.empty(len(found.counts), dtype=np.int32)
-            firsts[found.index] = self.raw.tuples.owners
+            firsts[found.index] = self.raw.tuples.firsts
             return Grouping(self.raw, found.index, found.counts, firsts)
         return Grouping(base, scratch.owners[: len(base)], scratch.sizes[:classes], scratch.firsts[:classes])
 
@@ -252,8 +248,7 @@ class Groupings:
 
     def rolled(self, held: Histogram, found: Grouping) -> Histogram:
         """A histogram of a base over the classes of a node."""
-        from shoal.kernels import surveys as kernel
-
+        kernel = self._surveys
         size, classes = len(held.population), len(found.sizes)
         riding = held.contexts is not None or held.people is not None
         if riding or classes * size > max(DENSE, 64 * len(found.owners)):
@@ -268,7 +263,9 @@ def _table(summary: Classes, domain: Any) -> Any:
     """The distinct tuples as the kernels count them."""
     from shoal.kernels.lattice import Table, occurring
 
-    leaves = np.ascontiguousarray(summary.keys.T)
+    # Half the room where numbers are small; of a large table this is among the largest things in memory.
+    narrow = max((tree.size for tree in summary.hierarchies), default=0) <= np.iinfo(np.int16).max
+    leaves = np.ascontiguousarray(summary.keys.T, dtype=np.int16 if narrow else np.int32)
     heights = np.array([tree.height for tree in summary.hierarchies], dtype=np.int64)
     return Table(leaves, occurring(leaves, np.ascontiguousarray(summary.sizes), heights, domain))
 

@@ -30,8 +30,9 @@ class CellScores:
     """Scores of an objective that adds up over cells."""
 
     def __init__(self, terms: CellTerms, groupings: Groupings) -> None:
-        from shoal.kernels.boxes import Score
+        from shoal.kernels.boxes import Score, bound
 
+        self._bound = bound
         self.domain = groupings.domain
         self.whole = groupings.table.whole
         self.heights = np.array([tree.height for tree in groupings.summary.hierarchies], dtype=np.int64)
@@ -61,11 +62,9 @@ class CellScores:
     def bound(self, low: Node, high: Node, lost: Counts) -> Bound:
         """A score that no node from `low` to `high` can beat when records with such values of the levels of `high` are
         left out in all of them."""
-        from shoal.kernels import boxes as kernel
-
         first = np.array(low, dtype=np.int64)
         last = first if high is low else np.array(high, dtype=np.int64)
-        return Bound(*kernel.bound(first, last, lost, self.floors, self.scale, self.domain))
+        return Bound(*self._bound(first, last, lost, self.floors, self.scale, self.domain))
 
     def floor(self, node: Node) -> float:
         """The least that a node and its generalizations can score, without a look at the classes."""

@@ -20,11 +20,11 @@ from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refused
 from shoal.core.values import Values
-from shoal.engines.duckdb.encoding import Distinct, distinct, joined, tally, translation
+from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, joined, translation
 from shoal.engines.duckdb.looking import looked_at
 from shoal.engines.duckdb.published import DuckDBPublished, open_published
-from shoal.engines.duckdb.session import Session, Stored, quoted
-from shoal.engines.duckdb.source import Source, open_source
+from shoal.engines.duckdb.session import Session, quoted
+from shoal.engines.duckdb.source import Source, changed, open_source
 from shoal.engines.duckdb.table import CodedColumn, DuckDBTable
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
 from shoal.engines.embedded.published import format_of
@@ -114,17 +114,16 @@ class DuckDB(Engine):
             raise SchemaError(
                 "no column has a role; name quasi-identifiers, and sensitive attributes where there are any"
             )
-        session = source.session
-        tallied = tally(session, [f"s.{quoted(name)}" for name in named], source.relation, what=source.label)
-        if not session.value(f"SELECT count(*) FROM {tallied}"):
+        session, origin = source.session, source.relation
+        found = _distinct(source, named, origin)
+        if not int(next(iter(found.values())).counts.sum()):
             raise InputError("the table has no record")
-        found = {name: distinct(session, tallied, f"v{at}", source.came(name)) for at, name in enumerate(named)}
         encoded = {
             name: encode(name, each.values, kinds.get(name), source.missing, formats.get(name))
             for name, each in found.items()
         }
         dropping = _dropping(found, encoded, roles, missing_rules)
-        tallied, kept = _without(session, tallied, dropping, found, encoded)
+        kept = _kept(source, dropping, found, encoded)
         columns, held = [], {}
         for name in source.names:
             rule = missing_rules.get(name, Missing.VALUE)
@@ -143,10 +142,17 @@ class DuckDB(Engine):
             held[name] = CodedColumn(hierarchy, raw, translation(session, found[name], codes, there))
             kind, form = each.values.kind, each.values.form
             columns.append(Column(name=name, role=roles[name], kind=kind, form=form, hierarchy=hierarchy, missing=rule))
-        codes_of = {f"l{at}": (f"t.v{at}", held[name].codes) for at, name in enumerate(named)}
-        selected = ", ".join(f"{alias}.code AS v{at}" for at, alias in enumerate(codes_of))
-        coded = session.create(f"SELECT {selected}, t.n FROM {joined(f'{tallied} AS t', codes_of)}")
-        table = DuckDBTable(source, held, coded, frozenset(dropping))
+        # Quasi-identifiers first, in their order, then sensitive ones: as classes are asked for.
+        ordered = [name for role in ENCODED for name in roles if roles[name] is role and name in held]
+        tally = Tally.of(
+            session,
+            origin,
+            {name: (f"s.{quoted(name)}", held[name].codes, held[name].hierarchy.size) for name in ordered},
+            what=source.label,
+        )
+        if tally.records != int(next(iter(kept.values())).sum()):
+            raise changed(source.label)
+        table = DuckDBTable(source, held, tally, frozenset(dropping))
         return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
 
     def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:  # type: ignore[override]
@@ -175,31 +181,39 @@ def _dropping(
     return [name for name in lacking if rules.get(name) is Missing.DROP]
 
 
-def _without(
-    session: Session,
-    tallied: Stored,
-    dropping: Sequence[str],
-    found: Mapping[str, Distinct],
-    encoded: Mapping[str, Encoded],
-) -> tuple[Stored, dict[str, NDArray[np.int64]]]:
-    """The tally without the records that lack a value in one of the columns, and how many records each distinct value
-    of each column still has."""
+def _distinct(source: Source, names: Sequence[str], origin: str) -> dict[str, Distinct]:
+    """The distinct values of columns of a source, counted in a relation that has it as `s`."""
+    found = {
+        name: distinct(source.session, f"s.{quoted(name)}", origin, came=source.came(name), what=source.label)
+        for name in names
+    }
+    if len({int(each.counts.sum()) for each in found.values()}) > 1:
+        raise changed(source.label)
+    return found
+
+
+def _kept(
+    source: Source, dropping: Sequence[str], found: Mapping[str, Distinct], encoded: Mapping[str, Encoded]
+) -> dict[str, NDArray[np.int64]]:
+    """How many records each distinct value of each column has when those are left out that lack a value in one of the
+    columns `dropping`."""
     if not dropping:
-        return tallied, {name: each.counts for name, each in found.items()}
+        return {name: each.counts for name, each in found.items()}
     present = {
-        f"l{at}": (f"t.v{at}", translation(session, found[name], column.codes, column.codes != MISSING))
+        f"l{at}": (f"s.{quoted(name)}", translation(source.session, found[name], column.codes, column.codes != MISSING))
         for at, (name, column) in enumerate(encoded.items())
         if name in dropping
     }
-    rest = session.create(f"SELECT t.* FROM {joined(f'{tallied} AS t', present)}")
-    if not session.value(f"SELECT count(*) FROM {rest}"):
-        raise InputError("the missing-value rules leave no record")
+    rest = joined(source.relation, present)
     kept = {}
-    for at, (name, each) in enumerate(found.items()):
-        left = session.fetch(
-            f"SELECT v.id, CAST(sum(t.n) AS BIGINT) AS n FROM {rest} AS t JOIN {each.table} AS v "
-            f"ON v.value IS NOT DISTINCT FROM t.v{at} GROUP BY 1"
+    for name, each in found.items():
+        left = source.session.fetch(
+            f"SELECT v.id, t.n FROM (SELECT s.{quoted(name)} AS value, count(*) AS n FROM {rest} GROUP BY 1) AS t "
+            f"JOIN {each.table} AS v ON v.value IS NOT DISTINCT FROM t.value",
+            what=source.label,
         )
         kept[name] = np.zeros(len(each.counts), np.int64)
         kept[name][left["id"].to_numpy()] = left["n"].to_numpy()
-    return rest, kept
+    if not int(next(iter(kept.values())).sum()):
+        raise InputError("the missing-value rules leave no record")
+    return kept

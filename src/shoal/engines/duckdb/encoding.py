@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.classes import Classes, summarize
-from shoal.core.grouping import Codes, Counts
+from shoal.core.classes import Classes, summarize, unpacked
+from shoal.core.grouping import Codes, Counts, words
 from shoal.core.hierarchy import Hierarchy
 from shoal.engines.duckdb.session import Session, Stored
 
@@ -23,21 +25,23 @@ class Distinct:
     counts: Counts
 
 
-def tally(session: Session, selected: Iterable[str], origin: str, *, weight: str = "count(*)", what: str) -> Stored:
-    """The distinct rows of a query, as columns `v0`, `v1` and so on, and how many records have each, as `n`."""
-    named = (f"{value} AS v{at}" for at, value in enumerate(selected))
-    chosen = ", ".join((*named, f"CAST({weight} AS BIGINT) AS n"))
-    return session.create(f"SELECT {chosen} FROM {origin} GROUP BY ALL", what=what)
-
-
-def distinct(session: Session, tallied: Stored, column: str, came: pa.DataType | None = None) -> Distinct:
-    """The distinct values of a column of a tally, shorter ones first; `came` is the type that they had at the source.
+def distinct(
+    session: Session,
+    column: str,
+    origin: str,
+    *,
+    weight: str = "count(*)",
+    came: pa.DataType | None = None,
+    what: str = "the table",
+) -> Distinct:
+    """The distinct values of a column, shorter ones first; `came` is the type that they had at the source.
 
     The order settles which of several spellings of one value stands for it.
     """
     table = session.create(
         "SELECT value, n, row_number() OVER (ORDER BY length(CAST(value AS VARCHAR)), value) - 1 AS id "
-        f"FROM (SELECT {column} AS value, CAST(sum(n) AS BIGINT) AS n FROM {tallied} GROUP BY 1)"
+        f"FROM (SELECT {column} AS value, CAST({weight} AS BIGINT) AS n FROM {origin} GROUP BY 1)",
+        what=what,
     )
     found = session.fetch(f"SELECT value, n FROM {table} ORDER BY id")
     return Distinct(table, as_came(found["value"], came), found["n"].to_numpy())
@@ -82,39 +86,113 @@ def joined(origin: str, columns: Mapping[str, tuple[str, Stored]]) -> str:
     return " ".join((origin, *joins))
 
 
-def classes(
-    session: Session,
-    coded: str,
-    width: int,
-    attributes: Sequence[tuple[str, str, int]],
-    sensitive: Sequence[tuple[str, str, int, Hierarchy | None]],
-    hierarchies: Sequence[Hierarchy] = (),
-    person: tuple[str, str, int] | None = None,
-) -> Classes:
-    """The classes of a relation of codes with counts `n`: attributes, sensitive ones and the person as name,
-    expression, size.
+def packed(codes: Sequence[str], sizes: Sequence[int]) -> list[str]:
+    """Expressions of codes as digits of a few whole numbers, as `packed_codes` has them."""
+    return [
+        " + ".join(f"CAST({codes[place]} AS BIGINT) * {stride}" for place, stride in word.items())
+        for word in words(sizes)
+    ]
 
-    The relation has `width` columns of codes, and hardly a row twice: nothing is grouped when all of them are taken.
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """How many records, as `n`, have each combination of the codes of some columns.
+
+    The codes are digits of whole numbers `w0`, `w1` and so on: grouping by one number is several times faster than
+    grouping by many columns, and takes a fraction of the room. `sizes` has how many codes each column can have.
     """
 
-    def grouped(*chosen: tuple[str, str, int, Hierarchy | None]) -> Classes:
-        whose = [] if person is None else [person[1]]
-        expressions = [*(expression for _, expression, _ in attributes), *(each[1] for each in chosen), *whose]
-        selected = ", ".join(f"{expression} AS k{at}" for at, expression in enumerate(expressions))
-        sums, by = ("n", "") if len(expressions) == width else ("CAST(sum(n) AS BIGINT) AS n", " GROUP BY ALL")
-        found = session.fetch(f"SELECT {selected}, {sums} FROM {coded}{by}")
-        *columns, counts = (found[at].to_numpy() for at in range(found.num_columns))
-        return summarize(
-            [name for name, *_ in attributes],
-            columns[: len(attributes)],
-            [size for *_, size in attributes],
-            [(name, columns[len(attributes)], size, tree) for name, _, size, tree in chosen],
-            hierarchies,
-            weights=counts,
-            person=None if person is None else (person[0], columns[-1], person[2]),
-        )
+    session: Session
+    table: Stored
+    sizes: Mapping[str, int]
 
-    if not sensitive:
-        return grouped()
-    first, *others = (grouped(each) for each in sensitive)
-    return replace(first, sensitive=(first.sensitive[0], *(other.sensitive[0] for other in others)))
+    @classmethod
+    def of(
+        cls,
+        session: Session,
+        origin: str,
+        columns: Mapping[str, tuple[str, Stored, int]],
+        *,
+        weight: str = "count(*)",
+        what: str,
+    ) -> Tally:
+        """The tally of a relation: for each column its expression, its codes, and how many there can be. Rows with a
+        value that has no code are left out."""
+        aliases = {f"l{at}": (column, codes) for at, (column, codes, _) in enumerate(columns.values())}
+        sizes = {name: size for name, (*_, size) in columns.items()}
+        chosen = packed([f"{alias}.code" for alias in aliases], list(sizes.values()))
+        selected = ", ".join(f"{word} AS w{at}" for at, word in enumerate(chosen))
+        by = f" GROUP BY {', '.join(f'w{at}' for at in range(len(chosen)))}" if chosen else ""
+        table = session.create(
+            f"SELECT {selected}, CAST({weight} AS BIGINT) AS n FROM {joined(origin, aliases)}{by}", what=what
+        )
+        return cls(session, table, sizes)
+
+    @cached_property
+    def records(self) -> int:
+        return int(self.session.value(f"SELECT coalesce(sum(n), 0) FROM {self.table}"))
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[int, int]]:
+        """The word and the stride of each column."""
+        names = list(self.sizes)
+        return {
+            names[place]: (at, stride)
+            for at, word in enumerate(words(list(self.sizes.values())))
+            for place, stride in word.items()
+        }
+
+    def code(self, name: str) -> str:
+        """The code of a column, as an expression."""
+        word, stride = self._places[name]
+        return f"CAST(w{word} // {stride} % {self.sizes[name]} AS INTEGER)"
+
+    def keys(self, names: Sequence[str]) -> list[str]:
+        """The codes of some columns as digits, in this order; the columns that the tally begins with are not taken
+        apart."""
+        sizes = [self.sizes[name] for name in names]
+        if list(names) == list(self.sizes)[: len(names)] and len(words(list(self.sizes.values()))) == 1:
+            rest = prod(list(self.sizes.values())[len(names) :])
+            return ["w0" if rest == 1 else f"w0 // {rest}"]
+        return packed([self.code(name) for name in names], sizes)
+
+    def classes(
+        self,
+        attributes: Sequence[str],
+        sensitive: Sequence[tuple[str, Hierarchy | None]],
+        hierarchies: Sequence[Hierarchy] = (),
+        person: str | None = None,
+    ) -> Classes:
+        """The classes of some columns, with the histograms of sensitive ones."""
+        if not sensitive:
+            return self._grouped(attributes, None, hierarchies, person)
+        first, *others = (self._grouped(attributes, each, hierarchies, person) for each in sensitive)
+        return replace(first, sensitive=(first.sensitive[0], *(other.sensitive[0] for other in others)))
+
+    def _grouped(
+        self,
+        attributes: Sequence[str],
+        chosen: tuple[str, Hierarchy | None] | None,
+        hierarchies: Sequence[Hierarchy],
+        person: str | None,
+    ) -> Classes:
+        names = [*attributes, *([] if chosen is None else [chosen[0]])]
+        sizes = [self.sizes[name] for name in attributes]
+        if attributes and person is None and len(words([self.sizes[name] for name in names])) == 1:
+            (key,) = self.keys(names)
+            whole = key == "w0"
+            found = self.session.fetch(
+                f"SELECT {key} AS k, {'n' if whole else 'CAST(sum(n) AS BIGINT) AS n'} FROM {self.table}"
+                f"{'' if whole else ' GROUP BY k'} ORDER BY k"
+            )
+            last = None if chosen is None else (chosen[0], self.sizes[chosen[0]], chosen[1])
+            return unpacked(attributes, sizes, found["k"].to_numpy(), found["n"].to_numpy(), last, hierarchies)
+        names += [] if person is None else [person]
+        selected = ", ".join(f"{self.code(name)} AS k{at}" for at, name in enumerate(names))
+        found = self.session.fetch(f"SELECT {selected}, CAST(sum(n) AS BIGINT) AS n FROM {self.table} GROUP BY ALL")
+        *columns, counts = (found[at].to_numpy() for at in range(found.num_columns))
+        beside = [] if chosen is None else [(chosen[0], columns[len(attributes)], self.sizes[chosen[0]], chosen[1])]
+        return summarize(
+            attributes, columns[: len(attributes)], sizes, beside, hierarchies, weights=counts,
+            person=None if person is None else (person, columns[-1], self.sizes[person]),
+        )  # fmt: skip

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from shoal.core.grouping import Codes
 from shoal.core.values import Values
-from shoal.engines.duckdb.encoding import distinct, tally
+from shoal.engines.duckdb.encoding import distinct
 from shoal.engines.duckdb.session import quoted
 from shoal.engines.duckdb.source import Source
 from shoal.engines.embedded.encoding import Encoded, encode
@@ -25,8 +25,8 @@ def looked_at(source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], in
     found: dict[str, Encoded | str] = {}
     kinds = {} if source.opened is None else source.opened.kinds({}, {})
     for name in source.names:
-        tallied = tally(session, [f"s.{quoted(name)}"], source.relation, what=source.label)
-        values = distinct(session, tallied, "v0", source.came(name)).values
+        column = f"s.{quoted(name)}"
+        values = distinct(session, column, source.relation, came=source.came(name), what=source.label).values
         try:
             found[name] = encode(name, values, kinds.get(name))
         except ShoalError as error:

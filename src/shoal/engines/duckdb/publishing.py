@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,28 +11,29 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.contracts import Sheet
+from shoal.core.grouping import packed_codes
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.core.schema import Schema
-from shoal.engines.duckdb.encoding import as_came, loadable
+from shoal.engines.duckdb.encoding import as_came, loadable, packed
 from shoal.engines.duckdb.hashing import cell_hash
 from shoal.engines.duckdb.published import DuckDBPublished, PublishedColumn
 from shoal.engines.duckdb.session import Session, Stored, quoted
-from shoal.engines.duckdb.source import Source
+from shoal.engines.duckdb.source import Source, changed
 from shoal.engines.duckdb.table import DuckDBTable
 from shoal.engines.embedded.encoding import dictionary
 from shoal.engines.embedded.hashing import row_hashes
 from shoal.engines.embedded.table import changed_values, published_values, tokens, with_labels
-from shoal.errors import InputError
 
 
 @dataclass(eq=False)
 class _Draft:
-    """A published table in the making: where its rows come from, what is stored of them, what is looked up in which
-    dictionary, and what their hashes are made of. `by_class` has the name, the values and the type of columns that
-    follow from the class."""
+    """A published table in the making: where its rows come from, and whether each is `repeated` `n` times; what is
+    stored of them, what is looked up in which dictionary, and what their hashes are made of. `by_class` has the
+    name, the values and the type of columns that follow from the class."""
 
     origin: str
+    repeated: bool
     stored: dict[str, str] = field(default_factory=dict)
     joins: dict[str, tuple[Stored, str]] = field(default_factory=dict)
     columns: list[PublishedColumn] = field(default_factory=list)
@@ -82,22 +83,24 @@ class Publishing:
         """The class of each tuple; of a plan by record, where the records of a tuple begin and the class of each."""
         plan, session = self._plan, self._session
         kept = np.flatnonzero(~plan.withheld & (plan.classes >= 0))
-        keys = {f"k{at}": codes for at, codes in enumerate(plan.keys)}
+        sizes = [self.table.tally.sizes[name] for name in self.schema.quasi]
+        keys = {f"k{at}": key for at, key in enumerate(packed_codes(list(plan.keys), sizes))}
         if not plan.by_record:
             return (session.load(pa.table({"owner": plan.classes, **keys}).take(pa.array(kept))),)
-        sizes = self.table.group(self.schema.quasi, ()).sizes
-        starts = session.load(pa.table({"start": np.cumsum(sizes) - sizes, **keys}))
+        sizes_of = self.table.group(self.schema.quasi, ()).sizes
+        starts = session.load(pa.table({"start": np.cumsum(sizes_of) - sizes_of, **keys}))
         return starts, session.load(pa.table({"place": kept, "owner": plan.classes[kept]}))
 
-    def _owned(self, rows: str, plan: Plan) -> str:
-        """Records `b`, each with its class `p.owner`; those that are withheld have none."""
-        places = [f"k{self.table.places[name]}" for name in self.schema.quasi]
-        matched = " AND ".join(f"{{}}.k{at} = b.{place}" for at, place in enumerate(places))
+    def _owned(self, rows: str, plan: Plan, keys: Sequence[str]) -> str:
+        """Records `b`, each with its class `p.owner`; those that are withheld have none. The `keys` are their
+        quasi-identifiers, packed."""
+        matched = " AND ".join(f"{{}}.k{at} = {key}" for at, key in enumerate(keys))
         if not plan.by_record:
             (owners,) = self._owners
             return f"{rows} AS b JOIN {owners} AS p ON {matched.replace('{}', 'p')}"
         starts, owners = self._owners
-        ranked = f"(SELECT *, row_number() OVER (PARTITION BY {', '.join(places)} ORDER BY hash) AS rank FROM {rows})"
+        places = ", ".join(f"k{self.table.places[name]}" for name in self.schema.quasi)
+        ranked = f"(SELECT *, row_number() OVER (PARTITION BY {places} ORDER BY hash) AS rank FROM {rows})"
         return (
             f"{ranked} AS b JOIN {starts} AS t ON {matched.replace('{}', 't')} "
             f"JOIN {owners} AS p ON p.place = t.start + b.rank - 1"
@@ -118,7 +121,8 @@ class Publishing:
     def sheet(self, sheet: Sheet) -> DuckDBPublished:
         """One published table."""
         shown = {column.name: column.what for column in sheet.columns if column.what != "count"}
-        draft = _Draft(self._origin(shown))
+        repeated = self._tells_all(shown)
+        draft = _Draft(self._counted(shown) if repeated else self._origin(shown), repeated)
         for at, (name, what) in enumerate(shown.items()):
             here = f"x{at}"
             if what == "cell":
@@ -138,6 +142,27 @@ class Publishing:
         made = self._made(draft, fakes)
         return made if sheet.counted is None else made.counted(sheet.counted)
 
+    def _tells_all(self, shown: Mapping[str, str]) -> bool:
+        """Whether the tally of the table says all that is published, so that nobody looks at the records again."""
+        plan, held = self.recoding.plan, self.table.columns
+        told = all(
+            what in ("cell", "group") or (what == "raw" and name in held and name != self.schema.person)
+            for name, what in shown.items()
+        )
+        return told and not self.recoding.changed and (plan is None or not plan.by_record)
+
+    def _counted(self, shown: Mapping[str, str]) -> str:
+        """The combinations of codes `b` that a table is made from, `n` records each, and their classes `p`."""
+        tally, plan = self.table.tally, self.recoding.plan
+        raw = [name for name, what in shown.items() if what == "raw"]
+        keys = [] if plan is None else tally.keys(self.schema.quasi)
+        selected = [f"{tally.code(name)} AS k{self.table.places[name]}" for name in raw]
+        selected += [f"{key} AS q{at}" for at, key in enumerate(keys)]
+        rows = f"(SELECT {', '.join((*selected, 'n'))} FROM {tally.table})"
+        if plan is None:
+            return f"{rows} AS b"
+        return self._owned(rows, plan, [f"b.q{at}" for at in range(len(keys))])
+
     def _origin(self, shown: Mapping[str, str]) -> str:
         """The records `b` that a table is made from, and beside them their classes `p` or what was changed `h`."""
         table, plan, changed = self.table, self.recoding.plan, self.recoding.changed
@@ -149,7 +174,8 @@ class Publishing:
         ranked = bool(changed) or (plan is not None and plan.by_record)
         rows = table.rows([*quasi, *raw], plain, seed=self.seed if ranked else None)
         if plan is not None:
-            return self._owned(rows, plan)
+            codes = [f"b.k{table.places[name]}" for name in quasi]
+            return self._owned(rows, plan, packed(codes, [table.tally.sizes[name] for name in quasi]))
         if not changed:
             return f"{rows} AS b"
         placed = f"(SELECT *, row_number() OVER (ORDER BY hash) - 1 AS place FROM {rows})"
@@ -204,19 +230,21 @@ class Publishing:
             draft.stored["owner"] = "p.owner"
             draft.joins["owner"] = self._dictionary(draft), "owner"
             draft.hashes.append("owner.hash")
-        selected = ", ".join(f"{value} AS {here}" for here, value in draft.stored.items())
-        query = f"SELECT {selected} FROM {draft.origin}"
+        stored = dict(draft.stored) | ({"n": "b.n"} if draft.repeated else {})
+        query = f"SELECT {', '.join(f'{value} AS {here}' for here, value in stored.items())} FROM {draft.origin}"
         if fakes is not None:  # a row for each, with the class and the one column beside it
             below = {here: fakes.groups if here == "owner" else fakes.leaves for here in draft.stored}
             loaded = session.load(pa.table(below))
-            query += f" UNION ALL SELECT {', '.join(below)} FROM {loaded}"
+            query += f" UNION ALL SELECT {', '.join((*below, *(['1'] if draft.repeated else [])))} FROM {loaded}"
+        if draft.repeated:
+            query = f"SELECT {', '.join((*draft.stored, 'CAST(sum(n) AS BIGINT) AS n'))} FROM ({query}) GROUP BY ALL"
         made = session.create(query, what=source.label)
         published = DuckDBPublished(
             session, str(made), tuple(draft.columns), tuple(draft.hashes), draft.joins, held=(made,),
-            opened=source.opened, books=draft.books,
+            opened=source.opened, books=draft.books, repeated=draft.repeated,
         )  # fmt: skip
         if published.records != self._expected + (0 if fakes is None else len(fakes)):
-            raise InputError(f"{source.label}: the table changed while it was being read; read it again")
+            raise changed(source.label)
         return published
 
     @cached_property
@@ -227,8 +255,9 @@ class Publishing:
             return self.table.records
         if plan.by_record:
             return int((~plan.withheld & (plan.classes >= 0)).sum())
-        matched = (f"p.k{at} = t.v{self.table.places[name]}" for at, name in enumerate(self.schema.quasi))
-        joined = f"{self.table.coded} AS t JOIN {self._owners[0]} AS p ON {' AND '.join(matched)}"
+        tally = self.table.tally
+        matched = (f"p.k{at} = {key}" for at, key in enumerate(tally.keys(self.schema.quasi)))
+        joined = f"{tally.table} AS t JOIN {self._owners[0]} AS p ON {' AND '.join(matched)}"
         return int(self._session.value(f"SELECT coalesce(sum(t.n), 0) FROM {joined}"))
 
     def _dictionary(self, draft: _Draft) -> Stored:

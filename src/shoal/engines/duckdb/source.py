@@ -62,7 +62,7 @@ class Source:
         """What stands after FROM; files that changed since they were opened are refused."""
         for path, stamp in self.files.items():
             if embedded._stamp(path) != stamp:
-                raise InputError(f"{path.name}: the file changed while it was being read; read it again")
+                raise changed(path.name)
         columns = ", ".join(quoted(name) for name in self.names)
         raw = f"(SELECT * FROM {self.place or self._streamed}) AS s({columns})"
         if not self.neutralize:
@@ -75,6 +75,11 @@ class Source:
     def kinds(self) -> dict[str, str]:
         """The DuckDB type of each column."""
         return self.session.described(self.relation, what=self.label)
+
+
+def changed(label: str) -> InputError:
+    """Says that a table is not what it was a moment ago."""
+    return InputError(f"{label}: the table changed while it was being read; read it again")
 
 
 def _neutral(name: str) -> str:

@@ -19,7 +19,7 @@ from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.core.survey import Survey, spaced
-from shoal.engines.duckdb.encoding import as_came, classes, joined
+from shoal.engines.duckdb.encoding import Tally, as_came, joined
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
 from shoal.engines.duckdb.session import Session, Stored, quoted
 from shoal.engines.duckdb.source import Source
@@ -41,39 +41,32 @@ class CodedColumn:
 class DuckDBTable:
     """A source and the codes of its columns with a role.
 
-    `coded` counts the combinations of codes; everything that is about classes comes from it. Records that
-    lack a value in one of the `dropping` columns are no part of the table.
+    The `tally` counts the combinations of codes; everything that is about classes comes from it, and so do releases of
+    nothing but such columns. Records that lack a value in one of the `dropping` columns are no part of the table.
     """
 
     source: Source
     columns: Mapping[str, CodedColumn]
-    coded: Stored
+    tally: Tally
     dropping: frozenset[str] = frozenset()
 
     @property
     def _session(self) -> Session:
         return self.source.session
 
-    @cached_property
+    @property
     def records(self) -> int:
-        return int(self._session.value(f"SELECT sum(n) FROM {self.coded}"))
+        return self.tally.records
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """The place of each encoded column among the columns of `coded`."""
+        """The place of each encoded column among them."""
         return {name: at for at, name in enumerate(name for name in self.source.names if name in self.columns)}
 
     def group(self, attributes: Sequence[str], sensitive: Sequence[str], *, person: str | None = None) -> Classes:
         trees = {name: column.hierarchy for name, column in self.columns.items()}
-        return classes(
-            self._session,
-            str(self.coded),
-            len(self.columns),
-            [(name, f"v{self.places[name]}", trees[name].size) for name in attributes],
-            [(name, f"v{self.places[name]}", trees[name].size, trees[name]) for name in sensitive],
-            [trees[name] for name in attributes],
-            None if person is None else (person, f"v{self.places[person]}", trees[person].size),
-        )
+        beside = [(name, trees[name]) for name in sensitive]
+        return self.tally.classes(attributes, beside, [trees[name] for name in attributes], person)
 
     def repeated(self, name: str) -> int:
         at = f"c{self.source.names.index(name)}"

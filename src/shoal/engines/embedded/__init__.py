@@ -93,7 +93,7 @@ class Embedded(Engine):
                 continue
             each = encoded.pop(name)
             if kept is not None:
-                each = Encoded(each.codes[kept], each.values, each.raw)
+                each = replace(each, places=each.places[kept])
             codes, hierarchy, raw = bind(each, hierarchy_for(each.values, roles[name]))
             held[name] = EncodedColumn(codes, hierarchy, raw)
             kind, form = each.values.kind, each.values.form

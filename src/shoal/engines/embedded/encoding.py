@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,19 +25,52 @@ from shoal.errors import HierarchyError, InputError, SchemaError, ShoalError
 _IDLE_FRACTION = re.compile(r"(?<=:\d\d)\.0+(?!\d)")
 _PADDED = re.compile(r"[-+]?0\d+")
 MISSING = -1
+CHUNK = 1 << 15
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Encoded:
-    """A column as codes into its distinct values; `raw` keeps those values as the type that they came in."""
+    """A column as codes into its distinct values; `raw` keeps those values as the type that they came in.
 
-    codes: NDArray[np.int32]
+    `places` are the codes, or with a `translation` what they are looked up by.
+    """
+
+    places: NDArray[Any]
     values: Values
     raw: pa.Array
+    translation: Codes | None = None
+
+    @property
+    def codes(self) -> Codes:
+        """The position of each record's value among the distinct ones; negative: missing."""
+        return self.places if self.translation is None else looked_up(self.translation, self.places)
 
     @property
     def has_missing(self) -> bool:
-        return bool((self.codes == MISSING).any())
+        if self.translation is None:
+            return bool((self.places == MISSING).any())
+        return bool((self.translation[occurring(self.places, len(self.translation) - 1)] == MISSING).any())
+
+
+def narrowest(count: int) -> type[np.signedinteger[Any]]:
+    """The smallest type of integers that holds so many codes."""
+    return np.int8 if count <= 1 << 7 else np.int16 if count <= 1 << 15 else np.int32
+
+
+def looked_up(table: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
+    """What a table has at places, the last entry at -1. Looking all up at once would take eight bytes for each."""
+    found = np.empty(len(places), table.dtype)
+    for begin in range(0, len(places), CHUNK):
+        found[begin : begin + CHUNK] = table[places[begin : begin + CHUNK]]
+    return found
+
+
+def occurring(places: NDArray[Any], count: int) -> NDArray[np.bool_]:
+    """Which of so many places occur, and last whether a negative one does."""
+    found = np.zeros(count + 1, dtype=np.bool_)
+    for begin in range(0, len(places), CHUNK):
+        found[places[begin : begin + CHUNK]] = True
+    return found
 
 
 def _texts(values: pa.Array) -> list[str]:
@@ -127,7 +161,7 @@ def encode(
     is missing.
     """
     combined = dictionary(name, column)
-    indices = codes_of(combined)
+    indices = indices_of(combined)
     raw = combined.dictionary
     if pa.types.is_floating(raw.type):
         raw = pc.if_else(pc.is_nan(raw), None, raw)
@@ -182,7 +216,7 @@ def encode(
         name, found, listed[first], None if quantities is None else quantities[first], reading.calendar, reading.form,
         reading.doubt, reading.notes,
     )  # fmt: skip
-    return Encoded(translation[indices], described, values.take(pa.array(first)))
+    return Encoded(indices, described, values.take(pa.array(first)), translation)
 
 
 def glanced(name: str, column: pa.ChunkedArray, missing: Collection[str], most: int) -> tuple[Values, Codes] | str:
@@ -217,14 +251,21 @@ def numbered(name: str, column: pa.ChunkedArray) -> Codes:
 
 def codes_of(combined: pa.DictionaryArray) -> Codes:
     """The indices of a dictionary; negative: missing."""
-    indices = combined.indices.cast(pa.int32())
-    codes: Codes = (indices.fill_null(MISSING) if indices.null_count else indices).to_numpy(zero_copy_only=False)
-    return codes
+    return indices_of(combined).astype(np.int32, copy=False)
+
+
+def indices_of(combined: pa.DictionaryArray) -> NDArray[Any]:
+    """The indices of a dictionary, as narrow as they came; negative: missing."""
+    indices = combined.indices
+    if pa.types.is_unsigned_integer(indices.type) or indices.type == pa.int64():
+        indices = indices.cast(pa.int32())
+    found: NDArray[Any] = (indices.fill_null(MISSING) if indices.null_count else indices).to_numpy(zero_copy_only=False)
+    return found
 
 
 def bind(
     encoded: Encoded, hierarchy: Hierarchy, counts: NDArray[np.int64] | None = None
-) -> tuple[NDArray[np.int32], Hierarchy, pa.Array]:
+) -> tuple[NDArray[Any], Hierarchy, pa.Array]:
     """The column as leaves of a hierarchy, the hierarchy (with a missing value where needed), raw values by leaf.
 
     With `counts`, a code counts as so many records.
@@ -247,7 +288,11 @@ def bind(
             f"({records:,} records); add a row for each"
         )
     raw = encoded.raw.take(_positions(found, hierarchy.size))
-    return np.append(found, np.int32(0))[encoded.codes], hierarchy, raw
+    table = np.append(found, np.int32(0))
+    if encoded.translation is None:
+        return table[encoded.places], hierarchy, raw
+    table = table[encoded.translation].astype(narrowest(hierarchy.size))
+    return looked_up(table, encoded.places), hierarchy, raw
 
 
 def _positions(leaves: NDArray[np.int32], size: int) -> pa.Array:

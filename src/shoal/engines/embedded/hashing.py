@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.engines.embedded.encoding import codes_of
+from shoal.engines.embedded.encoding import indices_of, looked_up
 
 Hashes = NDArray[np.uint64]
 
@@ -40,7 +40,7 @@ def row_hashes(columns: Iterable[tuple[str, pa.ChunkedArray | pa.Array]], seed: 
         indices, texts = _spelled(column)
         start = keyed(name, seed)
         hashes = np.append(_hashed(texts, start + PRESENT), _hashed([""], start + ABSENT))
-        values = hashes[indices]
+        values = looked_up(hashes, indices)
         total = values if total is None else total + values
     return total if total is not None else np.zeros(0, np.uint64)
 
@@ -56,10 +56,10 @@ def _spelled(column: pa.ChunkedArray | pa.Array) -> tuple[NDArray[Any], Any]:
     whole = encoded.unify_dictionaries().combine_chunks()
     combined = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
     values = combined.dictionary
-    indices = codes_of(combined)
+    indices = indices_of(combined)
     if values.null_count:
         absent = np.append(values.is_null().to_numpy(zero_copy_only=False), False)
-        indices = np.where(absent[indices], -1, indices)
+        indices = np.where(looked_up(absent, indices), indices.dtype.type(-1), indices)
     return indices, _texts(values)
 
 

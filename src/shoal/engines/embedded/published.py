@@ -12,15 +12,25 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.feather
-import pyarrow.parquet
+from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
+from shoal.core.files import in_folder, piece
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.run import Run
 from shoal.engines.embedded import arff, source
 from shoal.engines.embedded.csv import Dialect
-from shoal.engines.embedded.encoding import _texts, codes_of, dictionary, in_known_zone, plain_values
+from shoal.engines.embedded.encoding import (
+    _texts,
+    dictionary,
+    in_known_zone,
+    indices_of,
+    looked_up,
+    narrowest,
+    occurring,
+    plain_values,
+)
 from shoal.engines.embedded.formats import ENDINGS
 from shoal.errors import InputError, OutputError, unknown_columns
 
@@ -42,7 +52,7 @@ class EmbeddedPublished:
     books: Mapping[str, pa.Array] = field(default_factory=dict)
     header: tuple[str, ...] = ()
     nominal: frozenset[str] = frozenset()
-    _read: dict[str, tuple[Codes, list[str | None]]] = field(default_factory=dict)
+    _read: dict[str, tuple[NDArray[Any], list[str | None]]] = field(default_factory=dict)
 
     @property
     def records(self) -> int:
@@ -52,7 +62,7 @@ class EmbeddedPublished:
     def names(self) -> Sequence[str]:
         return self.header or tuple(self.table.column_names)
 
-    def _column(self, name: str) -> tuple[Codes, list[str | None]]:
+    def _column(self, name: str) -> tuple[NDArray[Any], list[str | None]]:
         """A column as positions in the list of its distinct published texts, whatever its values look like."""
         held = self._read.get(name)
         if held is None:
@@ -65,7 +75,8 @@ class EmbeddedPublished:
         return self._column(name)[1]
 
     def codes(self, name: str) -> Codes:
-        return self._column(name)[0]
+        codes: Codes = self._column(name)[0].astype(np.int32, copy=False)
+        return codes
 
     def places(self, name: str) -> Codes:
         known = {label: place for place, label in enumerate(self.labels(name))}
@@ -88,7 +99,7 @@ class EmbeddedPublished:
                 leaves = hierarchy.leaves(labels)
                 if None in leaves:
                     raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
-                codes, size = np.array(leaves, dtype=np.int32)[codes], hierarchy.size
+                codes, size = looked_up(np.array(leaves, dtype=narrowest(hierarchy.size)), codes), hierarchy.size
             columns.append((name, codes, size, hierarchy))
         return summarize(
             attributes, [codes for codes, _ in keys], [len(labels) for _, labels in keys], columns,
@@ -99,7 +110,7 @@ class EmbeddedPublished:
     def _counts(self, name: str) -> Counts:
         """A column that counts equal rows."""
         try:
-            counts = np.array([int(label or "") for label in self.labels(name)], np.int64)[self._column(name)[0]]
+            counts: Counts = np.array([int(label or "") for label in self.labels(name)], np.int64)[self.codes(name)]
         except ValueError:
             counts = np.array([-1])
         if int(counts.min(initial=0)) < 0:
@@ -138,8 +149,15 @@ class EmbeddedPublished:
         """The table with every dictionary resolved into plain values, also inside nested columns."""
         return pa.table({name: plain_values(self.table[name]) for name in self.table.column_names})
 
-    def write(self, path: Path) -> None:
-        write(path, self.decoded().schema, [self.decoded()], self.dialect, self.nominal)
+    def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
+        table = self.decoded()
+        if not in_folder(path):
+            write(path, table.schema, [table], self.dialect, self.nominal)
+            return
+        path.mkdir()
+        for number, first in enumerate(range(0, max(len(table), 1), rows_per_file)):
+            run.report(first / max(len(table), 1), "writing")
+            write(piece(path, number), table.schema, [table.slice(first, rows_per_file)], None)
 
 
 def write(
@@ -156,7 +174,9 @@ def write(
     compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
     with _refusing(path):
         if form == "parquet":
-            with pa.parquet.ParquetWriter(path, schema, compression="zstd") as file:
+            from pyarrow import parquet
+
+            with parquet.ParquetWriter(path, schema, compression="zstd") as file:
                 for piece in pieces:
                     file.write_table(piece)
             return
@@ -200,41 +220,38 @@ def spelled_values(values: pa.Array) -> list[str | None]:
     return [next(present) if filled else None for filled in values.is_valid().to_pylist()]
 
 
-def as_texts(name: str, column: pa.ChunkedArray) -> tuple[Codes, list[str | None]]:
+def as_texts(name: str, column: pa.ChunkedArray) -> tuple[NDArray[Any], list[str | None]]:
     """Positions in the ascending list of distinct texts, the missing value last.
 
     Dictionaries may list values that only withheld records had: those do not count.
     """
     combined = dictionary(name, column)
     # One place more than the dictionary has, for the missing value: index -1 is the last one.
-    indices = codes_of(combined)
-    used = np.bincount(indices + 1, minlength=len(combined.dictionary) + 1) > 0
-    shown = np.flatnonzero(used) - 1
-    texts = [None if place < 0 else text for place, text in _shown(combined.dictionary, shown)]
+    indices = indices_of(combined)
+    shown = np.flatnonzero(occurring(indices, len(combined.dictionary)))
+    texts = spelled_values(combined.dictionary.take(pa.array(shown[shown < len(combined.dictionary)])))
+    texts += [None] * (len(shown) - len(texts))
     labels: list[str | None] = [*sorted({text for text in texts if text is not None})]
     if None in texts:
         labels.append(None)
     known = {label: place for place, label in enumerate(labels)}
-    translation = np.zeros(len(used), np.int32)
+    translation = np.zeros(len(combined.dictionary) + 1, narrowest(len(labels)))
     translation[shown] = [known[text] for text in texts]
-    codes: Codes = translation[indices]
-    return codes, labels
-
-
-def _shown(values: pa.Array, places: Any) -> Iterator[tuple[int, str | None]]:
-    """The texts of the values at some places; a negative place has none."""
-    found = spelled_values(values.take(pa.array(places[places >= 0])))
-    yield from ((-1, None) for _ in places[places < 0])
-    yield from zip(places[places >= 0].tolist(), found, strict=True)
+    return looked_up(translation, indices), labels
 
 
 def format_of(path: Path) -> str:
     """The format in which a release is written to a path; an ending that names none is refused."""
+    if in_folder(path):
+        return "parquet"
     ending = Path(path.name.lower().removesuffix(".gz").removesuffix(".zst")).suffix
     for form in ("parquet", "arrow", "csv", "arff"):
         if ending in ENDINGS[form]:
             return form
-    raise OutputError(f"{path.name}: the format is not known by this ending; use .csv, .parquet, .arrow or .arff")
+    raise OutputError(
+        f"{path.name}: the format is not known by this ending; use .csv, .parquet, .arrow or .arff, or no ending for a "
+        "folder of Parquet files"
+    )
 
 
 def _quoted(names: Sequence[str], delimiter: str) -> str:

@@ -32,9 +32,10 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EncodedColumn:
-    """A column as leaves of its hierarchy; `raw` has the original value of each leaf that occurs."""
+    """A column as leaves of its hierarchy, as narrow as they can be; `raw` has the original value of each leaf that
+    occurs."""
 
-    codes: Codes
+    codes: NDArray[Any]
     hierarchy: Hierarchy
     raw: pa.Array
 
@@ -53,20 +54,23 @@ class EmbeddedTable:
     def codes(self, name: str) -> Codes:
         if name not in self.columns:
             raise unknown_columns([name], self.columns)
-        return self.columns[name].codes
+        return self.columns[name].codes.astype(np.int32, copy=False)
 
     def group(self, attributes: Sequence[str], sensitive: Sequence[str], *, person: str | None = None) -> Classes:
+        unknown = [name for name in (*attributes, *sensitive) if name not in self.columns]
+        if unknown:
+            raise unknown_columns(unknown, self.columns)
         chosen = [self.columns[name] for name in attributes]
+        others = [(name, self.columns[name]) for name in sensitive]
         return summarize(
             attributes,
-            [self.codes(name) for name in attributes],
+            [column.codes for column in chosen],
             [column.hierarchy.size for column in chosen],
-            [
-                (name, self.codes(name), self.columns[name].hierarchy.size, self.columns[name].hierarchy)
-                for name in sensitive
-            ],
+            [(name, column.codes, column.hierarchy.size, column.hierarchy) for name, column in others],
             [column.hierarchy for column in chosen],
-            person=None if person is None else (person, self.codes(person), self.columns[person].hierarchy.size),
+            person=None
+            if person is None
+            else (person, self.columns[person].codes, self.columns[person].hierarchy.size),
         )
 
     def repeated(self, name: str) -> int:
@@ -165,31 +169,39 @@ class EmbeddedTable:
         plain: Mapping[str, pa.ChunkedArray], changed: Mapping[str, pa.Array], pseudonyms: Pseudonyms | None,
         fakes: Counterfeits | None,
     ) -> EmbeddedPublished:  # fmt: skip
-        columns: dict[str, pa.Array | pa.ChunkedArray] = {}
-        books: dict[str, pa.Array] = {}
+        by_row: dict[str, pa.Array | pa.ChunkedArray] = {}
+        by_class: dict[str, pa.DictionaryArray] = {}
         for column in sheet.columns:
             name = column.name
             if column.what == "cell":
                 assert plan is not None
                 at = schema.quasi.index(name)
-                books[name] = published_values(plan.codebooks[at], self.columns[name].raw)
-                columns[name] = pa.DictionaryArray.from_arrays(plan.cells[at][owners], books[name])
-            elif column.what == "group":
-                columns[name] = pa.array(owners)
+                book = published_values(plan.codebooks[at], self.columns[name].raw)
+                by_class[name] = pa.DictionaryArray.from_arrays(plan.cells[at], book)
+                continue
+            if column.what == "group":
+                by_row[name] = pa.array(owners)
             elif column.what == "pseudonym":
                 assert pseudonyms is not None
-                columns[name] = _pseudonymous(name, plain[name], pseudonyms, rows)
+                by_row[name] = _pseudonymous(name, plain[name], pseudonyms, rows)
             elif column.what == "changed" and name in changed:
-                columns[name] = changed[name].take(pa.array(rows))
+                by_row[name] = changed[name].take(pa.array(rows))
             elif column.what != "count":
-                columns[name] = self._raw(name, plain, rows)
+                by_row[name] = self._raw(name, plain, rows)
             if fakes is not None and column.what != "count":
-                columns[name] = self._with_counterfeits(name, column.what, columns[name], fakes)
-        table = pa.table(columns)
+                by_row[name] = self._with_counterfeits(name, column.what, by_row[name], fakes)
+        books = {name: column.dictionary for name, column in by_class.items()}
+        names = [column.name for column in sheet.columns if column.what != "count"]
         if sheet.counted is not None:
-            table = table.group_by(table.column_names).aggregate([([], "count_all")])
-            table = table.rename_columns([*columns, sheet.counted])
-        ordered = table.take(pa.array(np.argsort(row_hashes(zip(table.column_names, table.columns, strict=True)))))
+            columns = {name: _placed(by_class[name], owners) if name in by_class else by_row[name] for name in names}
+            counted = pa.table(columns).group_by(names).aggregate([([], "count_all")])
+            by_row, by_class = dict(zip([*names, sheet.counted], counted.columns, strict=True)), {}
+            names = list(by_row)
+        order, owners = _arranged(by_row, by_class, owners)
+        ordered = pa.table({
+            name: _placed(by_class[name], owners) if name in by_class else by_row[name].take(pa.array(order))
+            for name in names
+        })  # fmt: skip
         types = None if self.source.frame is None else self.source.frame.schema
         return EmbeddedPublished(
             ordered, self.source.native, self.source.dialect, types, self.source.dtypes, books,
@@ -235,6 +247,31 @@ class EmbeddedTable:
         if self.kept is None:
             return loaded
         return {name: column.filter(pa.array(self.kept)) for name, column in loaded.items()}
+
+
+def _arranged(
+    by_row: Mapping[str, Any], by_class: Mapping[str, pa.DictionaryArray], owners: Codes | None
+) -> tuple[Rows | None, Codes | None]:
+    """The order of rows by the hash of what they say, and their classes in that order.
+
+    What a class says is hashed once. Where rows say nothing else, those of one class are all the same, and none is
+    sorted.
+    """
+    if not by_class or owners is None:
+        return np.argsort(row_hashes(by_row.items())), None
+    said = row_hashes(by_class.items())
+    if not by_row:
+        ranking = np.argsort(said, kind="stable").astype(np.int32)
+        return None, np.repeat(ranking, np.bincount(owners, minlength=len(said))[ranking])
+    order = np.argsort(said[owners] + row_hashes(by_row.items()))
+    return order, owners[order]
+
+
+def _placed(column: pa.DictionaryArray, owners: Codes | None) -> pa.DictionaryArray:
+    """A column of classes, row by row; its indices were checked when it was made."""
+    assert owners is not None
+    codes = column.indices.to_numpy().take(owners)
+    return pa.DictionaryArray.from_arrays(codes, column.dictionary, safe=False)
 
 
 def with_labels(raw: pa.Array, hierarchy: Hierarchy, leaves: Codes) -> pa.Array:
