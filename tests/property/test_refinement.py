@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import get_num_threads, set_num_threads
+from tests.property.test_certificate import least_loss, table
 
 import shoal
 from shoal.algorithms import _refinement
@@ -17,7 +18,6 @@ from shoal.algorithms._refinement import refined
 from shoal.core.blocks import Blocks
 from shoal.core.policy import Policy
 from shoal.core.run import Run
-from tests.property.test_certificate import least_loss, table
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("abcde"), st.sampled_from([20, 21, 25, 40, None]), st.sampled_from([1, 2, 50])),

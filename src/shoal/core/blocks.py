@@ -39,7 +39,7 @@ class Blocks:
             >>> column = np.array([0, 0, 1, 2, 3], np.int32)
             >>> blocks = Blocks.cut(column[:, None], loss_costs([ages], [column], [True]), 3, Run())
             >>> blocks.of(column[None]).tolist()
-            [0, 0, 0, 1, 1]
+            [0, 0, 1, 1, 1]
         """
         from shoal.kernels.index import build
 

@@ -1,8 +1,8 @@
 """Dissolving a few neighbouring clusters and rebuilding them, again and again, whenever that saves loss.
 
-Moves and swaps of single records end where every one of them costs something at first; where a column is published along
-a hierarchy that is almost everywhere. Rebuilding passes over such ridges: the records of up to four clusters are pooled,
-grown into clusters anew from other beginnings, and what is left over goes wherever it adds least.
+Moves and swaps of single records end where every one of them costs something at first; where a column is published
+along a hierarchy that is almost everywhere. Rebuilding passes over such ridges: the records of up to four clusters are
+pooled, grown into clusters anew from other beginnings, and what is left over goes wherever it adds least.
 """
 
 from typing import Any, NamedTuple
@@ -142,13 +142,13 @@ def _grow(clusters, least, draft, rest, state, costs, random, limit):
 
 @njit(cache=True, nogil=True)
 def _is_drafted(cluster, chosen, names, begin, end):
+    """Whether a cluster is dissolved, or already in the draft."""
+    found = False
     for place in range(len(chosen)):
-        if chosen[place] == cluster:
-            return True
+        found |= chosen[place] == cluster
     for place in range(begin, end):
-        if names[place] == cluster:
-            return True
-    return False
+        found |= names[place] == cluster
+    return found
 
 
 @njit(cache=True, nogil=True)
