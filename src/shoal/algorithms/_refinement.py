@@ -104,14 +104,13 @@ def _guard(records: Records) -> tuple[Any, bool]:
     bounds = {levels.DISTINCT: 0.0, levels.FREQUENCY: 0.0}
     whole = not people
     for model in records.policy.models:
-        measure = None
+        covered = model.by_size
         if len(histograms) == 1 and isinstance(model, SensitiveModel):
             measure = model.compiled(histograms[0])
-        if measure is not None and measure.kind in bounds:
-            bounds[measure.kind] = max(bounds[measure.kind], model.threshold)
-            whole &= model.floor <= max(records.policy.least, 1)
-        else:
-            whole &= model.by_size
+            if measure is not None and measure.kind in bounds:
+                bounds[measure.kind] = max(bounds[measure.kind], model.threshold)
+                covered = model.floor <= records.policy.least
+        whole &= covered
     if not any(bounds.values()):
         return Guard(np.empty(0, np.int32), 0, 0.0, 0.0), whole
     (values,) = records.dataset.listed(records.policy.seed)
