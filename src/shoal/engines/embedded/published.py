@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv as standard_csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,9 @@ from shoal.engines.embedded.encoding import (
 )
 from shoal.engines.embedded.formats import ENDINGS
 from shoal.errors import InputError, OutputError, unknown_columns
+
+ROWS, ROW_GROUP = 1 << 16, 1 << 20
+"""How many rows are written at a time: as many as caches hold, and as many as a row group of Parquet has."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,7 +155,13 @@ class EmbeddedPublished:
         return pa.table({name: plain_values(self.table[name]) for name in self.table.column_names})
 
     def write(self, path: Path) -> None:
-        write(path, self.decoded().schema, [self.decoded()], self.dialect, self.nominal)
+        rows = ROWS if format_of(path) == "csv" else ROW_GROUP
+        pieces = (self._sliced(begin, rows).decoded() for begin in range(0, self.records, rows))
+        write(path, self._sliced(0, 0).decoded().schema, pieces, self.dialect, self.nominal)
+
+    def _sliced(self, begin: int, rows: int) -> EmbeddedPublished:
+        """Some of the rows: plain values of all would take many times the memory of their codes."""
+        return replace(self, table=self.table.slice(begin, rows), _read={})
 
 
 def write(
@@ -183,11 +194,29 @@ def write(
                 stream.write(arff.written(pa.concat_tables([schema.empty_table(), *pieces]), nominal).encode())
                 return
             stream.write((_quoted(schema.names, delimiter) + "\n").encode())
-            for piece in pieces:
-                pa.csv.write_csv(
-                    _never_blank(piece), stream,
-                    pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed"),
-                )  # fmt: skip
+            for lines in _in_order(lambda piece: _lines(piece, delimiter), pieces):
+                stream.write(lines)
+
+
+def _lines(piece: pa.Table, delimiter: str) -> pa.Buffer:
+    """Rows as a CSV file has them."""
+    options = pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed")
+    stream = pa.BufferOutputStream()
+    pa.csv.write_csv(_never_blank(piece), stream, options)
+    return stream.getvalue()
+
+
+def _in_order(work: Callable[[pa.Table], pa.Buffer], pieces: Iterable[pa.Table]) -> Iterator[pa.Buffer]:
+    """What is made of pieces, in their order, some of them at a time."""
+    threads = pa.cpu_count()
+    waiting: deque[Future[pa.Buffer]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for piece in pieces:
+            waiting.append(pool.submit(work, piece))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _never_blank(table: pa.Table) -> pa.Table:
