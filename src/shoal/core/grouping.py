@@ -166,12 +166,11 @@ class _Keys:
 
 
 def _group_narrow(columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None, index: bool) -> Groups:
-    from numba import get_num_threads
-
     from shoal.kernels import grouping as kernel
+    from shoal.kernels import threads
 
     held = _Keys(columns, radices, weights)
-    slices = _slices(held.rows, get_num_threads())
+    slices = _slices(held.rows, threads.count())
     if held.space <= min(DENSEST, max(4 * held.rows, 1024)):
         total = sum(_threaded(lambda begin, end: _tallied(held, begin, end), slices))
         keys = np.flatnonzero(total).astype(np.int64)
@@ -207,9 +206,8 @@ def located(columns: Sequence[Codes], radices: Sequence[int], tuples: Codes) -> 
 
 def _located(held: _Keys, keys: Counts) -> Codes:
     """The position of each row's key among distinct ones."""
-    from numba import get_num_threads
-
     from shoal.kernels import grouping as kernel
+    from shoal.kernels import threads
 
     positions = np.empty(held.rows, dtype=np.int32)
     table = kernel.numbered(keys)
@@ -218,7 +216,7 @@ def _located(held: _Keys, keys: Counts) -> Codes:
         for first, last, chunk in held.chunks(begin, end):
             kernel.locate(chunk, keys, table, positions[first:last])
 
-    _threaded(locate, _slices(held.rows, get_num_threads()))
+    _threaded(locate, _slices(held.rows, threads.count()))
     return positions
 
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.feather
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
+from shoal.core.files import in_folder, piece
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.run import Run
 from shoal.engines.embedded import arff, source
 from shoal.engines.embedded.csv import Dialect
 from shoal.engines.embedded.encoding import (
@@ -154,13 +154,23 @@ class EmbeddedPublished:
         """The table with every dictionary resolved into plain values, also inside nested columns."""
         return pa.table({name: plain_values(self.table[name]) for name in self.table.column_names})
 
-    def write(self, path: Path) -> None:
-        rows = ROWS if format_of(path) == "csv" else ROW_GROUP
-        pieces = (self._sliced(begin, rows).decoded() for begin in range(0, self.records, rows))
-        write(path, self._sliced(0, 0).decoded().schema, pieces, self.dialect, self.nominal)
+    def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
+        schema = self._sliced(0, 0).decoded().schema
+        if not in_folder(path):
+            rows = ROWS if format_of(path) == "csv" else ROW_GROUP
+            write(path, schema, self._pieces(0, self.records, rows), self.dialect, self.nominal)
+            return
+        path.mkdir()
+        for number, first in enumerate(range(0, max(self.records, 1), rows_per_file)):
+            run.report(first / max(self.records, 1), "writing")
+            write(piece(path, number), schema, self._pieces(first, first + rows_per_file, ROW_GROUP), None)
+
+    def _pieces(self, begin: int, end: int, rows: int) -> Iterator[pa.Table]:
+        """The rows `begin:end`, some at a time: plain values of all would take many times the memory of their codes."""
+        for first in range(begin, max(min(end, self.records), begin + 1), rows):
+            yield self._sliced(first, min(rows, end - first)).decoded()
 
     def _sliced(self, begin: int, rows: int) -> EmbeddedPublished:
-        """Some of the rows: plain values of all would take many times the memory of their codes."""
         return replace(self, table=self.table.slice(begin, rows), _read={})
 
 
@@ -178,7 +188,9 @@ def write(
     compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
     with _refusing(path):
         if form == "parquet":
-            with pa.parquet.ParquetWriter(path, schema, compression="zstd") as file:
+            from pyarrow import parquet
+
+            with parquet.ParquetWriter(path, schema, compression="zstd") as file:
                 for piece in pieces:
                     file.write_table(piece)
             return
@@ -262,11 +274,16 @@ def as_texts(name: str, column: pa.ChunkedArray) -> tuple[NDArray[Any], list[str
 
 def format_of(path: Path) -> str:
     """The format in which a release is written to a path; an ending that names none is refused."""
+    if in_folder(path):
+        return "parquet"
     ending = Path(path.name.lower().removesuffix(".gz").removesuffix(".zst")).suffix
     for form in ("parquet", "arrow", "csv", "arff"):
         if ending in ENDINGS[form]:
             return form
-    raise OutputError(f"{path.name}: the format is not known by this ending; use .csv, .parquet, .arrow or .arff")
+    raise OutputError(
+        f"{path.name}: the format is not known by this ending; use .csv, .parquet, .arrow or .arff, or no ending for a "
+        "folder of Parquet files"
+    )
 
 
 def _quoted(names: Sequence[str], delimiter: str) -> str:
