@@ -243,11 +243,12 @@ def _sorted(held: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
         keys, counts = kernel.run_lengths(ordered)
         return keys, counts
     # A key and its weight are one number, so that sorting keys takes the weights along.
-    ordered <<= held.weight_bits
+    bits = held.weight_bits or 0
+    ordered <<= bits
     ordered |= held.weights[begin:end]
     ordered.sort()
-    weights = ordered & ((1 << held.weight_bits) - 1)
-    ordered >>= held.weight_bits
+    weights = ordered & ((1 << bits) - 1)
+    ordered >>= bits
     firsts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     return ordered[firsts], np.add.reduceat(weights, firsts)
 
