@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.grouping import Codes, Counts, decoded, group
+from shoal.core.grouping import Codes, Counts, decoded, group, packed_groups
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.errors import SchemaError
 
@@ -280,18 +280,23 @@ def summarize(
     def counted(name: str, codes: Codes, size: int, hierarchy: Hierarchy | None, whose: Sequence[Codes]) -> Histogram:
         """How often each class has each code; with the person beside it, an entry for each."""
         beside = [] if person is None or not whose else [person[2]]
+        packed = None if beside or not columns else packed_groups([*columns, codes], [*radices, size], weights)
+        if packed is not None:
+            found = unpacked(attributes, radices, *packed, (name, size, hierarchy))
+            classes.append((found.keys, found.sizes))
+            return found.sensitive[0]
         joint = group([*columns, codes, *whose], [*radices, size, *beside], weights=weights)
         keys, values = joint.keys[: len(columns)], joint.keys[len(columns)]
         fresh = np.ones(joint.keys.shape[1], dtype=np.bool_)
         fresh[1:] = np.any(keys[:, 1:] != keys[:, :-1], axis=0)
         firsts = np.flatnonzero(fresh)
         starts = np.append(firsts, len(fresh)).astype(np.int64)
-        if columns and not classes:  # the tuples are in the same order, and their records add up
+        if columns:  # the tuples are in the same order, and their records add up
             classes.append((keys[:, firsts], np.diff(np.append(0, np.cumsum(joint.counts))[starts])))
         # Sums of records are whole numbers, which doubles hold exactly.
         population = np.bincount(values, joint.counts, minlength=size).astype(np.int64)
         people = _people(values, size, joint.keys[-1], beside[0]) if beside else None
-        return Histogram(name, starts, values, joint.counts, population, hierarchy, people=people)
+        return Histogram(name, starts, values.copy(), joint.counts, population, hierarchy, people=people)
 
     whose = () if person is None else (person[1],)
     histograms = tuple(counted(*each, whose) for each in sensitive)

@@ -165,11 +165,27 @@ class _Keys:
         return isinstance(sample, np.ndarray) and len(sample) >= SAMPLE and len(np.unique(sample)) > 0.85 * len(sample)
 
 
+def packed_groups(
+    columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None = None
+) -> tuple[Counts, Counts] | None:
+    """The distinct tuples as `group` finds them, packed into one key each, and their counts; None where they do not fit
+    into one."""
+    if not columns or not len(columns[0]) or _parts(radices) < len(radices):
+        return None
+    return _counted(_Keys(columns, radices, weights))
+
+
 def _group_narrow(columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None, index: bool) -> Groups:
+    held = _Keys(columns, radices, weights)
+    keys, counts = _counted(held)
+    return Groups(decoded(keys, radices), counts, _located(held, keys) if index else None)
+
+
+def _counted(held: _Keys) -> tuple[Counts, Counts]:
+    """Distinct keys in order with their counts."""
     from shoal.kernels import grouping as kernel
     from shoal.kernels import threads
 
-    held = _Keys(columns, radices, weights)
     slices = _slices(held.rows, threads.count())
     if held.space <= min(DENSEST, max(4 * held.rows, 1024)):
         total = sum(_threaded(lambda begin, end: _tallied(held, begin, end), slices))
@@ -181,7 +197,7 @@ def _group_narrow(columns: Sequence[Codes], radices: Sequence[int], weights: Cou
             lambda left, right: kernel.merge(*left, *right),
             _threaded(lambda begin, end: count(held, begin, end), slices),
         )
-    return Groups(decoded(keys, radices), counts, _located(held, keys) if index else None)
+    return keys, counts
 
 
 def located(columns: Sequence[Codes], radices: Sequence[int], tuples: Codes) -> Codes:
