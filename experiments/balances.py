@@ -39,7 +39,12 @@ WORK = {
     "Other": ("Without-pay", "Never-worked"),
 }
 RACE = {"": ("White", "Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")}
-TREES = {"education": EDUCATION, "native-country": COUNTRY, "workclass": WORK, "race": RACE}
+TREES: dict[str, dict[str, tuple[str, ...]]] = {
+    "education": EDUCATION,
+    "native-country": COUNTRY,
+    "workclass": WORK,
+    "race": RACE,
+}
 
 
 def _tables(folder: Path) -> None:
@@ -106,4 +111,4 @@ def report(name: str, found: Balance, paper: str) -> None:
     headings = ["k", "utility %", "privacy %", "privacy %, missing counts", "most frequent value %"]
     text = "\n".join(told) + f"\nMeans of {found.seeds} samples, and in brackets the least and the greatest.\n\n"
     filled(name, text + tabled(headings, rows))
-    curves(found, FOLDER / f"{name}.svg")
+    curves(found, FOLDER / f"{name}.svg", runs="samples")

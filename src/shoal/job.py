@@ -13,13 +13,12 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, ValidationError
 
 from shoal import registry
 from shoal.core import dates, numbers
-from shoal.core.analyses import Analysis
 from shoal.core.contracts import Algorithm, Attack, Builder, Engine, Metric, Model
 from shoal.core.files import STANDARD, files_at
 from shoal.core.parameters import example, parameters
@@ -31,6 +30,7 @@ from shoal.core.words import printable
 from shoal.errors import InputError, MissingExtraError, ParameterError, ShoalError, alternatives, quoted
 
 if TYPE_CHECKING:
+    from shoal.core.analyses import Analysis
     from shoal.core.balance import Balance
     from shoal.core.dataset import Dataset
     from shoal.core.signing import SigningKey
@@ -149,9 +149,9 @@ def builder(spec: str | Path | Mapping[str, Any] | Builder) -> Builder:
     return made
 
 
-def engine(spec: str | Mapping[str, Any] | Engine | None) -> Engine:
-    """An engine from its spelling; the default one when none is named."""
-    made: Engine = registry.engine() if spec is None else plugin("engines", spec)
+def engine(spec: str | Mapping[str, Any] | Engine | None, source: Any = None) -> Engine:
+    """An engine from its spelling; when none is named, the one that takes the source by itself, or the default."""
+    made: Engine = registry.engine_for(source) if spec is None else plugin("engines", spec)
     return made
 
 
@@ -175,7 +175,7 @@ def check_policy(policy: Policy, method: Algorithm, *, allow_unverified: bool = 
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class _Input(_Strict):
@@ -220,6 +220,7 @@ class _Output(_Strict):
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: str | None = None
     sign: str | None = None
+    rows_per_file: Annotated[StrictInt, Field(ge=1)] | None = None
 
 
 class _Analysis(_Strict):
@@ -314,6 +315,7 @@ class Job:
     key_file: Path | None = None
     analyses: tuple[Analysis, ...] = ()
     sign: Path | None = None
+    rows_per_file: int | None = None
     balance: BalanceJob = field(default_factory=BalanceJob)
     attack: bool = False
     attacks: tuple[Attack, ...] = ()
@@ -534,6 +536,7 @@ class Job:
                 "path": _text(self.output), "manifest": _text(self.manifest), "plot": _text(self.plot),
                 "recoding": _text(self.recoding), "ledger": _text(self.ledger),
                 "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file), "sign": _text(self.sign),
+                "rows_per_file": self.rows_per_file,
             },
             "analyses": [analysis.spelled() for analysis in self.analyses] or None,
             "balance": None if self.balance == BalanceJob() else {
@@ -574,6 +577,8 @@ def load(path: Path) -> Job:
 
 def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     """A job from the tables of a job file."""
+    from shoal.core.analyses import Analysis
+
     if raw and not any(key in _File.model_fields for key in raw):  # the names in another file are nobody's business
         raise InputError(f"{where}: this is not a job file; one has {', '.join(_File.model_fields)}")
     try:
@@ -617,6 +622,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
         recoding=resolved(file.output.recoding), ledger=resolved(file.output.ledger),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file), sign=resolved(file.output.sign),
+        rows_per_file=file.output.rows_per_file,
         analyses=tuple(Analysis.parsed(each.model_dump()) for each in file.analyses),
         balance=BalanceJob(
             target=file.balance.target, sweep=tuple(file.balance.sweep), utility=tuple(file.balance.utility),

@@ -55,6 +55,7 @@ class Mondrian(Algorithm):
     """
 
     counts_people: ClassVar[bool] = True
+    in_blocks: ClassVar[bool] = True
     examples: ClassVar[Examples] = (
         {},
         {"strict": False, "numeric": "mean"},
@@ -124,13 +125,12 @@ class Cutter:
         self, dataset: Dataset, policy: Policy, columns: Sequence[Codes], weights: Counts, intervals: Sequence[bool], *,
         relaxed: bool, uncut: float = 0.0,
     ) -> None:  # fmt: skip
-        from numba import get_num_threads
-
+        from shoal.kernels import threads
         from shoal.kernels.mondrian import Moves, Points
 
         self.dataset, self.policy, self.relaxed, self.uncut = dataset, policy, relaxed, uncut
         self.generator = np.random.default_rng(policy.seed)
-        self.threads = get_num_threads()
+        self.threads = threads.count()
         # Where several attributes are equally wide, the one with the fewest values is cut: it gains most by a cut.
         trees = dataset.hierarchies
         ranked = sorted(range(len(trees)), key=lambda place: (trees[place].size, trees[place].column))
@@ -141,7 +141,7 @@ class Cutter:
         self.moves = Moves(spare, np.empty(count, np.int32), np.empty(count, np.int64))
         self.costs = width_costs(
             [trees[place] for place in ranked],
-            [dataset.summary.keys[place] for place in ranked],
+            [dataset.extent[place] for place in ranked],
             [intervals[place] for place in ranked],
         )
         people = dataset.schema.person is not None

@@ -38,7 +38,7 @@ def verify(
     chosen = job.engine(engine)
     stated = manifest.load(path)
     places = manifest.parts(stated, path)
-    lacking = [place.name for place in places.values() if not place.is_file()]
+    lacking = [place.name for place in places.values() if not place.exists()]
     if lacking:
         raise InputError(f"{lacking[0]}: there is no such file")
     hashes = {entry["part"]: entry["sha256"] for entry in stated["tables"]}

@@ -79,7 +79,13 @@ class Written:
     """What is written, and what stands in the place of identifiers."""
 
     target: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where the release goes; - is the standard output, as CSV.")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where the release goes: a file, a folder of Parquet files (a name without an ending), or - for the "
+            "standard output, as CSV.",
+        ),
     ] = None
     manifest: Annotated[
         Path | None, typer.Option("--manifest", help="Of -o -: where the manifest goes (default: there is none).")
@@ -113,6 +119,10 @@ class Written:
             "--ledger", help="The file with the earlier releases of this data set; refuse what would break them."
         ),
     ] = None
+    rows_per_file: Annotated[
+        int | None,
+        typer.Option("--rows-per-file", min=1, help="Of a folder: how many rows a file has (default: 10 million)."),
+    ] = None
     save_job: Annotated[Path | None, typer.Option("--save-job", help="Write this run as a job file.")] = None
 
     def applied(self, made: Job) -> Job:
@@ -126,6 +136,7 @@ class Written:
             key_file=self.key_file,
             plot=self.plot,
             sign=self.sign,
+            rows_per_file=self.rows_per_file,
         )
 
 

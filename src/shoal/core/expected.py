@@ -8,10 +8,11 @@ together only as far as their groups tell; within a group every way to put them 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
@@ -34,6 +35,16 @@ class Rows:
     low: Codes
     high: Codes
     weights: Floats
+    _distinct: dict[int, tuple[Codes, Codes, Codes]] = field(default_factory=dict, init=False)
+
+    def ranges(self, place: int) -> tuple[Codes, Codes, Codes]:
+        """The first and the last leaf of each distinct range in a column, and which range each row has; found once."""
+        if place not in self._distinct:
+            bound = int(self.high[place].max(initial=0)) + 1
+            found = group([self.low[place], self.high[place]], [bound, bound], index=True)
+            assert found.index is not None
+            self._distinct[place] = found.keys[0], found.keys[1], found.index
+        return self._distinct[place]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,7 +134,7 @@ class Expected:
     def marginal(self, name: str, bins: Codes) -> Floats:
         """The share of the records in each bin of a column."""
         part, place = self._holding(name)
-        shares, owners = _ranges(part.low[place], part.high[place], bins, self.trees[name].size)
+        shares, owners = _shares(part, place, bins, self.trees[name].size)
         totals: Floats = np.bincount(owners, weights=part.weights, minlength=len(shares)) @ shares
         return totals / max(self.records, 1.0)
 
@@ -131,8 +142,8 @@ class Expected:
         """The share of the records in each pair of bins of two columns."""
         (left, at), (right, there) = (self._holding(name) for name in names)
         sizes = [self.trees[name].size for name in names]
-        a, owners_a = _ranges(left.low[at], left.high[at], bins[0], sizes[0])
-        b, owners_b = _ranges(right.low[there], right.high[there], bins[1], sizes[1])
+        a, owners_a = _shares(left, at, bins[0], sizes[0])
+        b, owners_b = _shares(right, there, bins[1], sizes[1])
         if left is right:
             pairs = np.bincount(owners_a * len(b) + owners_b, weights=left.weights, minlength=len(a) * len(b))
             found: Floats = a.T @ pairs.reshape(len(a), len(b)) @ b
@@ -184,14 +195,13 @@ def _class_of(rows: Classes, leading: int) -> Codes:
     return np.cumsum(fresh, dtype=np.int32)
 
 
-def _ranges(low: Codes, high: Codes, bins: Codes, size: int) -> tuple[Floats, Codes]:
-    """For each distinct range of leaves, its share in each bin; and the range of each row."""
-    found = group([low, high], [size, size], index=True)
-    assert found.index is not None
-    first, last = found.keys[0][:, None], found.keys[1][:, None]
+def _shares(part: Rows, place: int, bins: Codes, size: int) -> tuple[Floats, NDArray[np.int64]]:
+    """For each distinct range of a column, its share in each bin; and the range of each row."""
+    low, high, owners = part.ranges(place)
+    first, last = low[:, None], high[:, None]
     ends = np.append(bins[1:], size) - 1
     inside = np.minimum(last, ends) - np.maximum(first, bins) + 1
-    return np.clip(inside, 0, None) / (last - first + 1), found.index.astype(np.int64)
+    return np.clip(inside, 0, None) / (last - first + 1), owners.astype(np.int64)
 
 
 def total_variation(one: Floats, other: Floats) -> float:

@@ -34,6 +34,19 @@ STANDARD = "-"
 """Stands for the standard input in the place of a file that is read, for the standard output where one is written."""
 _WILD = re.compile(r"[*?\[]")
 
+PIECE = re.compile(r"part-\d{5}\.parquet")
+"""The files of a release that is a folder. They are numbered: a name says nothing about what is in a file."""
+
+
+def in_folder(path: Path) -> bool:
+    """Whether a release at a path is a folder of Parquet files: where the name has no ending."""
+    return not path.suffix
+
+
+def piece(folder: Path, number: int) -> Path:
+    """The file of such a number in a release that is a folder."""
+    return folder / f"part-{number:05d}.parquet"
+
 
 def files_at(path: Path) -> list[Path]:
     """The files that a path stands for: the Parquet files in a folder, what fits a pattern, or the one file."""
@@ -65,9 +78,9 @@ def check_target(path: Path) -> None:
         there = path.exists()
     except OSError as error:
         raise OutputError(f"{path.name}: this cannot be the name of a file ({error.strerror})") from None
-    if path.is_dir():
-        raise OutputError(f"{path.name}: this is a folder; name a file")
-    if there and not path.is_file():
+    if path.is_dir() and not (in_folder(path) and all(PIECE.fullmatch(each.name) for each in path.iterdir())):
+        raise OutputError(f"{path.name}: this is a folder with other files in it; name a file, or a folder of its own")
+    if there and not path.is_file() and not path.is_dir():
         raise OutputError(f"{path.name}: this is a device or a pipe; name a file")
     if not path.parent.is_dir():
         raise OutputError(f"{path.name}: its folder does not exist")
@@ -84,7 +97,7 @@ def check_outputs(outputs: Sequence[Path], inputs: Iterable[Path] = ()) -> None:
             raise OutputError(f"{one.name} and {other.name} are the same file; each output needs a file of its own")
     read = [path for path in inputs if path.exists()]
     for path in outputs:
-        if path.exists() and any(path.samefile(source) for source in read):
+        if path.exists() and any(path.samefile(place) for source in read for place in (source, *source.parents[:-1])):
             raise OutputError(f"{path.name}: this would overwrite a file that is read; name another one")
 
 
@@ -212,8 +225,10 @@ class _Exchange:
         for place, (new, old, target) in enumerate(zip(self.news, self._olds, self.targets, strict=True)):
             if place not in fresh:
                 shutil.copymode(target, new)
-                _keep(target, old)
-            _flush(new)
+                if not target.is_dir():  # a folder is moved away when its turn comes
+                    _keep(target, old)
+            for inner in (*sorted(new.iterdir()), new) if new.is_dir() else (new,):
+                _flush(inner)
         for folder in self.folders:
             for inner in (folder / "new", folder / "old", folder):
                 _flush(inner)
@@ -222,7 +237,9 @@ class _Exchange:
         _flush(written)
         written.replace(self._mark)
         _flush(self.home)
-        for new, target in zip(self.news, self.targets, strict=True):
+        for new, old, target in zip(self.news, self._olds, self.targets, strict=True):
+            if target.is_dir():
+                target.replace(old)
             new.replace(target)
         for folder in {target.parent for target in self.targets}:
             _flush(folder)
@@ -233,12 +250,16 @@ class _Exchange:
         if self._mark.exists():
             fresh = json.loads(self._mark.read_bytes())
             for place, (new, old, target) in enumerate(zip(self.news, self._olds, self.targets, strict=True)):
-                if new.exists():
+                if old.is_dir():
+                    if not new.exists():
+                        _remove(target)
+                    old.replace(target)
+                elif new.exists():
                     continue
-                if old.exists():
+                elif old.exists():
                     old.replace(target)
                 elif place in fresh:
-                    target.unlink(missing_ok=True)
+                    _remove(target)
             self._mark.unlink()
         for folder in reversed(self.folders):
             shutil.rmtree(folder, ignore_errors=True)
@@ -289,6 +310,14 @@ def _keep(path: Path, kept: Path) -> None:
         _flush(kept)
 
 
+def _remove(path: Path) -> None:
+    """Removes a file or a folder, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def _flush(path: Path) -> None:
     """Makes sure that a file or a folder survives a loss of power."""
     handle = os.open(path, os.O_RDONLY)
@@ -300,6 +329,9 @@ def _flush(path: Path) -> None:
 
 
 def sha256(path: Path) -> str:
-    """The hash of a file's bytes."""
+    """The hash of a file's bytes; of a folder, that of what `sha256sum part-*.parquet` prints there."""
+    if path.is_dir():
+        lines = (f"{sha256(each)}  {each.name}\n" for each in sorted(path.iterdir()))
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

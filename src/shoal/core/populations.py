@@ -16,6 +16,7 @@ from shoal.core.expected import Expected
 from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.run import Run
+from shoal.kernels.chains import further
 
 SMALL = 2048
 """Rows that it is not worth to merge."""
@@ -43,25 +44,64 @@ def populations(
     sizes = {name: truth.trees[name].size for name in (*attributes, counted)}
     # Columns with many values first: without them, tables are small.
     ordered = sorted(attributes, key=lambda name: -sizes[name])
-    nodes = {name: conditions_of(truth.trees[name]) for name in ordered}
-    tables = [Table.of(each, ordered, counted) for each in (truth, estimate)]
+    after = _Followed(Table.of(estimate, ordered, counted), ordered)
+    for conditions, histogram in _large(truth, ordered, counted, least, run):
+        yield Population(conditions, histogram, after.where(conditions).histogram())
 
-    def walk(at: int, before: Table, after: Table, met: tuple[Condition, ...]) -> Iterator[Population]:
+
+def _large(
+    truth: Expected, ordered: Sequence[str], counted: str, least: float, run: Run
+) -> Iterator[tuple[tuple[Condition, ...], Floats]]:
+    """The conditions of every large population of a table, and the counts; those that follow on conditions come right
+    after them. Once all are found they are kept as long as the table is."""
+    held, key = _LARGE.setdefault(truth, {}), (tuple(ordered), counted, least)
+    if key in held:
+        yield from held[key]
+        return
+    nodes = {name: conditions_of(truth.trees[name]) for name in ordered}
+
+    def walk(at: int, table: Table, met: tuple[Condition, ...]) -> Iterator[tuple[tuple[Condition, ...], Floats]]:
         if at == len(ordered):
             return
         run.check()
-        name, rest = ordered[at], at + 1
+        name = ordered[at]
         low, high = nodes[name]
-        reached = np.append(0.0, np.cumsum(before.spread(name, sizes[name])))
+        reached = np.append(0.0, np.cumsum(table.spread(name, truth.trees[name].size)))
         frequent = np.flatnonzero(reached[high + 1] - reached[low] >= least - 1e-9 * max(least, 1.0))
         for place in frequent.tolist():
             condition = (name, int(low[place]), int(high[place]))
-            one, other = before.where(*condition), after.where(*condition)
-            yield Population((*met, condition), one.histogram(), other.histogram())
-            yield from walk(rest, one, other, (*met, condition))
-        yield from walk(rest, before.without(name), after.without(name), met)
+            within = table.where(*condition)
+            yield (*met, condition), within.histogram()
+            yield from walk(at + 1, within, (*met, condition))
+        yield from walk(at + 1, table.without(name), met)
 
-    yield from walk(0, tables[0], tables[1], ())
+    found = []
+    for each in walk(0, Table.of(truth, ordered, counted), ()):
+        found.append(each)
+        yield each
+    held[key] = found
+
+
+class _Followed:
+    """A table under conjunctions of conditions that come one after the other: what the last ones had in common is not
+    looked for again."""
+
+    def __init__(self, table: Table, ordered: Sequence[str]) -> None:
+        self._places = {name: place for place, name in enumerate(ordered)}
+        self._ordered = ordered
+        self._open: list[tuple[tuple[Condition, ...], int, Table]] = [((), 0, table)]
+
+    def where(self, conditions: tuple[Condition, ...]) -> Table:
+        *before, last = conditions
+        while self._open[-1][0] != tuple(before) or self._open[-1][1] > self._places[last[0]]:
+            self._open.pop()
+        met, at, table = self._open[-1]
+        while at < self._places[last[0]]:
+            table, at = table.without(self._ordered[at]), at + 1
+            self._open.append((met, at, table))
+        found = table.where(*last)
+        self._open.append((conditions, at + 1, found))
+        return found
 
 
 def conditions_of(tree: Hierarchy) -> tuple[Codes, Codes]:
@@ -129,27 +169,21 @@ class _Part:
         """The ranges of the next column."""
         return self.chain.codes[self.level][self.numbers]
 
-    def done(self, factors: Floats | None = None) -> _Part:
-        """Without the next column; each of its ranges lowers what rows count, where there are factors."""
-        numbers, weights = self.numbers, self.weights
-        if factors is not None:
-            lowered = factors[self.codes]
-            kept = np.flatnonzero(lowered)
-            numbers, weights = numbers[kept], weights[kept] * lowered[kept]
-        return _merged(self.chain, self.level + 1, self.chain.nexts[self.level][numbers], weights)
+    def done(self, factors: Floats) -> _Part:
+        """Without the next column, each of whose ranges lowers what rows count by its factor."""
+        chain, at = self.chain, self.level
+        codes, nexts, size = chain.codes[at], chain.nexts[at], chain.sizes[at + 1]
+        numbers, weights, once = further(self.numbers, self.weights, codes, factors, nexts, size)
+        if once or len(numbers) <= SMALL:
+            return _Part(chain, at + 1, numbers, weights)
+        return _merged(chain, at + 1, numbers, weights)
 
 
 def _merged(chain: _Chain, level: int, numbers: Codes, weights: Floats) -> _Part:
-    """Rows with equal numbers as one, where that is worth it."""
-    size = chain.sizes[level]
-    if size <= 4 * len(numbers):
-        totals = np.bincount(numbers, weights=weights, minlength=size).astype(np.float64)
-        occurring = np.flatnonzero(totals)
-        return _Part(chain, level, occurring.astype(np.int32), totals[occurring])
-    if len(numbers) <= SMALL:
-        return _Part(chain, level, numbers, weights)
+    """Rows with equal numbers as one."""
     found, index = np.unique(numbers, return_inverse=True)
-    return _Part(chain, level, found, np.bincount(index, weights=weights, minlength=len(found)).astype(np.float64))
+    totals = np.bincount(index, weights=weights, minlength=len(found)).astype(np.float64)
+    return _Part(chain, level, found.astype(np.int32), totals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,11 +213,9 @@ class Table:
             names = [name for name in attributes if name in rows.columns]
             codes = []
             for name in names:
-                at, bound = rows.columns.index(name), table.trees[name].size
-                found = group([rows.low[at], rows.high[at]], [bound, bound], index=True)
-                assert found.index is not None
-                ranges[name] = found.keys[0], found.keys[1]
-                codes.append((found.index, found.keys.shape[1]))
+                low, high, owners = rows.ranges(rows.columns.index(name))
+                ranges[name] = low, high
+                codes.append((owners, len(low)))
             if counted in rows.columns:  # it is published as it is, and its part comes first
                 chain, numbers = _Chain.of(names, codes, rows.low[rows.columns.index(counted)], rows.groups)
                 parts.insert(0, _merged(chain, 0, numbers, rows.weights))
@@ -214,9 +246,9 @@ class Table:
 
     def without(self, name: str) -> Table:
         """The same records without the next column."""
-        return self._done(name, None)
+        return self._done(name, np.ones(len(self.ranges[name][0])))
 
-    def _done(self, name: str, factors: Floats | None) -> Table:
+    def _done(self, name: str, factors: Floats) -> Table:
         at, part = self._next(name)
         parts = (*self.parts[:at], part.done(factors), *self.parts[at + 1 :])
         return Table(parts, self.ranges, self.sizes, self.counted, self.values)
@@ -248,6 +280,11 @@ class Table:
         found: Floats = np.bincount(groups, weights=part.weights, minlength=len(self.sizes)) / np.maximum(self.sizes, 1)
         return found
 
+
+_LARGE: WeakKeyDictionary[
+    Expected, dict[tuple[tuple[str, ...], str, float], list[tuple[tuple[Condition, ...], Floats]]]
+] = WeakKeyDictionary()
+"""The large populations of tables, as long as those are there."""
 
 _HELD: WeakKeyDictionary[Expected, dict[tuple[tuple[str, ...], str | None], Table]] = WeakKeyDictionary()
 """Tables that were taken apart, as long as they are there: a release and its baselines are compared with one table."""

@@ -19,6 +19,7 @@ from shoal.core.policy import Policy
 from shoal.core.publication import whole
 from shoal.core.recoding import Codebook, Recoding
 from shoal.core.release import Release
+from shoal.core.run import Run
 from shoal.core.schema import Role, Schema
 from shoal.errors import NotDefined, unknown_columns
 
@@ -70,7 +71,7 @@ class CountedTable:
     def frame(self) -> Any:
         raise NotDefined("this table stands only for comparisons and has no rows")
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
         raise NotDefined("this table stands only for comparisons and has no rows")
 
 
@@ -80,21 +81,23 @@ def reference(data: Dataset, form: Form, policy: Policy | None, *, hidden: bool,
     measured by, not one that it satisfies."""
     chosen = tuple(names) or (*data.schema.quasi, *data.schema.sensitive)
     known = data.knowing(chosen)
-    rows = known.table.group(chosen, ())
     schema = _without_people(known.schema, chosen)
-    trees = dict(zip(chosen, rows.hierarchies, strict=True))
-    summary = data.summary
-    levels = tuple(tree.height if hidden else 0 for tree in summary.hierarchies)
-    recoding = Recoding.at_levels(summary, levels, np.zeros(len(summary), np.bool_))
+    trees = {name: tree for name in chosen if (tree := known.schema[name].hierarchy) is not None}
+    levels = {name: tree.height if hidden and name in schema.quasi else 0 for name, tree in trees.items()}
+    # What has one value in every record need not be counted.
+    told = [name for name, tree in trees.items() if len(tree.labels[levels[name]]) > 1]
+    rows = known.table.group(told, ()) if told else None
+    counts = np.array([data.records], np.int64) if rows is None else rows.sizes
     columns, texts, books = {}, {}, {}
-    for name, keys in zip(chosen, rows.keys, strict=True):
-        level = trees[name].height if hidden and name in schema.quasi else 0
-        nodes = trees[name].codes[level][keys]
-        shown = trees[name].labels[level]
-        columns[name], texts[name] = _positions(nodes, shown)
+    for name, tree in trees.items():
+        keys = np.zeros(len(counts), np.int32) if rows is None or name not in told else rows.keys[told.index(name)]
+        columns[name], texts[name] = _positions(tree.codes[levels[name]][keys], tree.labels[levels[name]])
         if name in schema.quasi:
-            books[name] = Codebook.at_level(trees[name], level).labels
-    table = CountedTable(columns, texts, rows.sizes, books)
+            books[name] = Codebook.at_level(tree, levels[name]).labels
+    summary = data.summary
+    heights = tuple(tree.height if hidden else 0 for tree in summary.hierarchies)
+    recoding = Recoding.at_levels(summary, heights, np.zeros(len(summary), np.bool_))
+    table = CountedTable(columns, texts, counts, books)
     known_of_all = {key: value for key, value in whole(data).items() if key == "populations"}
     return Release(
         form=form, tables={"": table}, schema=schema, records=data.records, engine=data.engine, recoding=recoding,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
@@ -15,7 +16,7 @@ import numpy as np
 from shoal.core.classes import Classes, Histogram, joined
 from shoal.core.contracts import Algorithm, Cells, Engine, Form, Model, Published, View
 from shoal.core.decision import check_same
-from shoal.core.files import received, replacing_all, sha256
+from shoal.core.files import in_folder, received, replacing_all, sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy, number
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from shoal.core.dataset import Dataset
 
 FORMAT = 2
+
+ROWS_PER_FILE = 10_000_000
+"""Of a release that is a folder, unless somebody says otherwise: files of some hundred megabytes at most."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -375,34 +379,51 @@ class Release:
         """Every file that `write` makes at a path: the tables, and last the manifest."""
         return (*(part_path(path, part) for part in self.tables), manifest_path(path))
 
-    def put(self, path: Path, places: Sequence[Path], signer: SigningKey | None = None) -> None:
+    def put(
+        self,
+        path: Path,
+        places: Sequence[Path],
+        signer: SigningKey | None = None,
+        *,
+        rows_per_file: int | None = None,
+        run: Run | None = None,
+    ) -> None:
         """Writes the files of a release to places of their own, reads them as a recipient does, verifies them and
         signs the manifest."""
         for table, place in zip(self.tables.values(), places, strict=False):
-            table.write(place)
-        read = replace(
-            self,
-            tables={part: self.engine.open_published(place) for part, place in zip(self.tables, places, strict=False)},
-        )
-        if self.policy is not None and not read.verify(self.policy).holds:
-            raise VerificationError(f"{path.name}: the file as it would be read breaks the policy and is withheld")
-        hashes = [sha256(place) for place in places[:-1]]
+            table.write(place, rows_per_file=rows_per_file or ROWS_PER_FILE, run=run or Run())
+        with ThreadPoolExecutor(1) as pool:
+            hashing = pool.map(sha256, places[:-1])  # while the files are read
+            opened = {part: self.engine.open_published(place) for part, place in zip(self.tables, places, strict=False)}
+            read = replace(self, tables=opened)
+            if self.policy is not None and not read.verify(self.policy).holds:
+                raise VerificationError(f"{path.name}: the file as it would be read breaks the policy and is withheld")
+            hashes = list(hashing)
         stated = read.manifest(hashes)
         text = json.dumps(stated if signer is None else signer.signed(stated), indent=2, ensure_ascii=False)
         places[-1].write_text(text + "\n", encoding="utf-8")
 
-    def write(self, path: str | Path, *, sign: SigningKey | str | Path | None = None) -> Path:
+    def write(
+        self,
+        path: str | Path,
+        *,
+        sign: SigningKey | str | Path | None = None,
+        rows_per_file: int | None = None,
+        run: Run | None = None,
+    ) -> Path:
         """Writes the release, and beside it the manifest, whose path it returns.
 
-        All files are written beside their places first and take them together; when anything goes wrong the old ones
-        stay as they were. With `sign`, a signing key or the file of one, the manifest is signed.
+        A path without an ending becomes a folder of Parquet files of `rows_per_file` rows each; one after the other,
+        they have the rows in the order of a single file. All files are written beside their places first and take them
+        together; when anything goes wrong the old ones stay as they were. With `sign`, a signing key or the file of
+        one, the manifest is signed. The `run` is told how far the work is, and can stop it.
         """
         path = Path(path)
         signer = SigningKey.load(sign) if isinstance(sign, (str, Path)) else sign
         self.engine.check_format(path)
         files = self.files(path)
         with replacing_all(*files) as places:
-            self.put(path, places, signer)
+            self.put(path, places, signer, rows_per_file=rows_per_file, run=run)
         return files[-1]
 
     def manifest(self, hashes: Sequence[str]) -> dict[str, Any]:
@@ -562,8 +583,12 @@ def part_path(path: Path, part: str) -> Path:
     Example:
         >>> part_path(Path("out/release.csv.gz"), "sensitive").name
         'release.sensitive.csv.gz'
+        >>> part_path(Path("release"), "sensitive").name
+        'release-sensitive'
     """
     if not part:
         return path
     stem, dot, endings = path.name.partition(".")
+    if in_folder(path):
+        return path.with_name(f"{path.name}-{part}")
     return path.with_name(f"{stem}.{part}{dot}{endings}")

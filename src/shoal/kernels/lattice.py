@@ -34,12 +34,11 @@ class Domain(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Tuples as packed columns, one after the other, the records that each tuple stands for, which of them stands for
-    each distinct tuple of the table, and one of the distinct tuples that each one stands for."""
+    """Tuples as packed columns, one after the other, the records that each tuple stands for, and one of the distinct
+    tuples of the table that each one stands for."""
 
     columns: Any
     weights: Any
-    owners: Any
     firsts: Any
 
 

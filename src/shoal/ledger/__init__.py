@@ -97,7 +97,7 @@ class Ledger:
         if row.place is None:
             return True
         place = self.path.parent / row.place
-        return place.is_file() and sha256(place) == row.sha256
+        return place.exists() and sha256(place) == row.sha256
 
     def recover(self) -> None:
         """Finishes, or takes out, entries of processes that ended in between; only whoever holds the lock may."""

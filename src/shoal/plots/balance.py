@@ -14,9 +14,10 @@ PANELS = 2
 """Panels beside one another, a curve's other parameter each."""
 
 
-def curves(found: Balance, path: Path | None = None) -> Any:
-    """Utility and privacy along the swept parameter, with the spread over the seeds and every place where the leading
-    curves meet; a panel for each value of the other parameter. Written to `path` if one is given."""
+def curves(found: Balance, path: Path | None = None, runs: str = "seeds") -> Any:
+    """Utility and privacy along the swept parameter, with the spread over the runs (what differs between them is in
+    `runs`) and every place where the leading curves meet; a panel for each value of the other parameter. Written to
+    `path` if one is given."""
     if found.axis is None:
         raise ParameterError("curves need a number that is swept, such as k; draw the trade-off plane instead")
     library, axis = altair(), found.axis.name
@@ -85,7 +86,7 @@ def curves(found: Balance, path: Path | None = None) -> Any:
         )  # fmt: skip
     else:
         chart = chart.properties(data=data)
-    return _finished(chart, found, path)
+    return _finished(chart, found, path, runs=runs)
 
 
 def trade_off(
@@ -167,8 +168,8 @@ def _around(rows: list[dict[str, Any]], name: str) -> dict[str, Any]:
     return {"domain": [max(low - room, 0.0), min(high + room, 1.02)], "nice": False, "zero": False}
 
 
-def _finished(chart: Any, found: Balance, path: Path | None, more: str = "") -> Any:
-    seeds = f", means of {found.seeds} seeds" if found.seeds > 1 else ""
+def _finished(chart: Any, found: Balance, path: Path | None, more: str = "", runs: str = "seeds") -> Any:
+    seeds = f", means of {found.seeds} {runs}" if found.seeds > 1 else ""
     title = {"text": f"{found.records:,} records{seeds}", **({"subtitle": more} if more else {})}
     chart = chart.properties(title=title).configure_view(stroke=None)
     if path is not None:

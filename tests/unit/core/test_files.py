@@ -31,6 +31,9 @@ def die(event, arguments):
 sys.addaudithook(die)
 with files.replacing_all(*targets) as besides:
     for beside in besides:
+        if not beside.suffix:
+            beside.mkdir()
+            beside = beside / "part-00000.parquet"
         beside.write_text("new")
 os._exit(0)
 """
@@ -70,6 +73,56 @@ def test_a_kill_at_every_step_leaves_old_or_new(fresh: bool, tmp_path: Path) -> 
         if ended:
             break
     assert ended and seen == {"new", None if fresh else "old"}
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_kill_at_every_step_leaves_an_old_folder_or_the_new_one(fresh: bool, tmp_path: Path) -> None:
+    target, beside = tmp_path / "release", tmp_path / "release.manifest.json"
+    seen = set()
+    for step in range(0, 400, 2):
+        for path in (target, beside):
+            files._remove(path)
+        if not fresh:
+            target.mkdir()
+            for name in ("part-00000.parquet", "part-00001.parquet"):
+                (target / name).write_text("old")
+            beside.write_text("old")
+        ended = not killed(step, target, beside)
+        files.recover(tmp_path)
+        there = listed(target) if target.exists() else set()
+        state = {
+            path.read_text() for path in (*(target.iterdir() if there else ()), *([beside] if beside.exists() else ()))
+        }
+        assert (there, state) in (
+            ({"part-00000.parquet"}, {"new"}),
+            (set(), set()) if fresh else ({"part-00000.parquet", "part-00001.parquet"}, {"old"}),
+        ), step
+        assert listed(tmp_path) == ({"release", "release.manifest.json"} if there else set()), step
+        seen |= {len(there)}
+        if ended:
+            break
+    assert ended and seen == {1, 0 if fresh else 2}
+
+
+def test_folders_that_are_no_releases_are_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "release"
+    folder.mkdir()
+    files.check_target(folder)
+    (folder / "part-00000.parquet").write_text("old")
+    files.check_target(folder)
+    with pytest.raises(OutputError, match="would overwrite"):
+        files.check_outputs([folder], [folder / "part-00000.parquet"])
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(OutputError, match="other files"):
+        files.check_target(folder)
+
+
+def test_the_hash_of_a_folder_is_what_sha256sum_says(tmp_path: Path) -> None:
+    for number in (1, 0):
+        files.piece(tmp_path, number).write_text(str(number))
+    said = "sha256sum part-*.parquet | sha256sum"
+    done = subprocess.run(["sh", "-c", said], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split()[0] == files.sha256(tmp_path)
 
 
 def test_a_live_process_is_left_alone(tmp_path: Path) -> None:

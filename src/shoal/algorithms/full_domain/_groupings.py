@@ -60,8 +60,8 @@ class Grouping:
     firsts: Codes
 
     def spread(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which distinct tuples are in the chosen classes."""
-        spread: NDArray[np.bool_] = chosen[self.owners][self.base.tuples.owners]
+        """Which tuples of the base are in the chosen classes."""
+        spread: NDArray[np.bool_] = chosen[self.owners]
         return spread
 
 
@@ -107,7 +107,7 @@ class Groupings:
         self.domain = _domain(summary.hierarchies, packs)
         self.table = _table(summary, self.domain)
         everyone = np.arange(tuples, dtype=np.int32)
-        raw = Packed(_packed(summary, packs), np.ascontiguousarray(summary.sizes), everyone, everyone)
+        raw = Packed(_packed(summary, packs), np.ascontiguousarray(summary.sizes), everyone)
         self.raw = Base((0,) * attributes, raw, summary.sensitive, summary.people)
         self.bases = [self.raw]
         self.base_nodes = np.zeros((BASES, attributes), dtype=np.int64)
@@ -132,12 +132,8 @@ class Groupings:
         return self.rooms[number]
 
     def grouped(self, node: Node) -> Grouping:
-        """The classes of a node; its arrays are overwritten by the next call."""
-        base = self.base(node)
-        found = self.grouped_from(base, node)
-        if self.rebased(node, base, len(found.sizes)):
-            found = self.grouped_from(self.base(node), node)
-        return found
+        """The classes of a node, which know their distinct tuples; its arrays are overwritten by the next call."""
+        return self.grouped_from(self.raw, node)
 
     def surveyed(
         self, base: Base, node: Node, asked: Asked, charges: Any, scale: Any, room: int = 0
@@ -191,6 +187,12 @@ class Groupings:
         self.waiting = self.pause
         return True
 
+    def forget(self) -> None:
+        """Gives back the room of everything that can be had again."""
+        self.rooms.clear()
+        self.bases[1:] = []
+        self.tried = {self.raw.node}
+
     def base(self, node: Node) -> Base:
         """The base with the fewest classes that the node generalizes; it is the last one to be given up."""
         levels = np.array(node, dtype=np.int64)
@@ -204,8 +206,8 @@ class Groupings:
         enough to be of use."""
         from shoal.kernels.lattice import Packed
 
-        classes, held = len(found.sizes), found.base.tuples
-        if 2 * classes > len(held.weights):
+        classes = len(found.sizes)
+        if 2 * classes > len(found.base):
             return False
         place = len(self.bases)
         if place == BASES:
@@ -213,7 +215,7 @@ class Groupings:
             self.bases.pop(place)
         firsts = found.firsts.copy()
         columns = np.ascontiguousarray(self.raw.tuples.columns[:, firsts])
-        tuples = Packed(columns, found.sizes.copy(), found.owners[held.owners], firsts)
+        tuples = Packed(columns, found.sizes.copy(), firsts)
         classes_there = self.classes(found)
         self.bases.insert(place, Base(node, tuples, classes_there.sensitive, classes_there.people))
         self.base_nodes[place], self.base_sizes[place], self.base_uses[place] = node, classes, self.clock
@@ -233,7 +235,7 @@ class Groupings:
             found = group(columns, radices, weights=self.raw.tuples.weights, index=True)
             assert found.index is not None
             firsts = np.empty(len(found.counts), dtype=np.int32)
-            firsts[found.index] = self.raw.tuples.owners
+            firsts[found.index] = self.raw.tuples.firsts
             return Grouping(self.raw, found.index, found.counts, firsts)
         return Grouping(base, scratch.owners[: len(base)], scratch.sizes[:classes], scratch.firsts[:classes])
 
@@ -261,7 +263,9 @@ def _table(summary: Classes, domain: Any) -> Any:
     """The distinct tuples as the kernels count them."""
     from shoal.kernels.lattice import Table, occurring
 
-    leaves = np.ascontiguousarray(summary.keys.T)
+    # Half the room where numbers are small; of a large table this is among the largest things in memory.
+    narrow = max((tree.size for tree in summary.hierarchies), default=0) <= np.iinfo(np.int16).max
+    leaves = np.ascontiguousarray(summary.keys.T, dtype=np.int16 if narrow else np.int32)
     heights = np.array([tree.height for tree in summary.hierarchies], dtype=np.int64)
     return Table(leaves, occurring(leaves, np.ascontiguousarray(summary.sizes), heights, domain))
 

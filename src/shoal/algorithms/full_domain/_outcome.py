@@ -33,9 +33,9 @@ def recoded(checker: Checker, lattice: Lattice, best: Verdict, nodes: dict[str, 
         "runners_up": [described(lattice, verdict) for verdict in feasible[:MOST_RUNNERS_UP]],
         **facts,
     }
-    return Recoding.at_levels(
-        checker.groupings.summary, best.node, checker.suppression(best.node), facts=known, trail=trail
-    )
+    withheld = checker.suppression(best.node)
+    checker.groupings.forget()  # a large table needs the room now
+    return Recoding.at_levels(checker.groupings.summary, best.node, withheld, facts=known, trail=trail)
 
 
 def infeasible(checker: Checker, lattice: Lattice, *, proven: bool = True) -> InfeasibleError:

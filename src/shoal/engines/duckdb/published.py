@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,14 +12,17 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.classes import Classes
+from shoal.core.files import in_folder, piece
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
-from shoal.engines.duckdb.encoding import Distinct, Tally, as_came, distinct, translation
+from shoal.core.run import Run
+from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, translation
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
 from shoal.engines.duckdb.session import Session, Stored, literal, quoted
 from shoal.engines.duckdb.source import changed, open_source
 from shoal.engines.embedded import source as embedded
-from shoal.engines.embedded.published import EmbeddedPublished, as_texts, format_of, spelled_values, write
+from shoal.engines.embedded.encoding import as_came, plain_values
+from shoal.engines.embedded.published import EmbeddedPublished, as_texts, format_of, leaves_of, spelled_values, write
 from shoal.errors import InputError, OutputError, unknown_columns
 
 BLOCK = 1024
@@ -144,19 +147,12 @@ class DuckDBPublished:
             places, tree = self._labelled(name, found), trees.get(name)
             size = len(self._known[name])
             if tree is not None:
-                places, size = self._leaves(name, tree)[places], tree.size
+                places, size = leaves_of(name, self._known[name], tree)[places], tree.size
             columns[name] = values[name], translation(self.session, found, places), size
         tally = Tally.of(self.session, origin, columns, weight="sum(r.n)", what=self.label)
         if count is None and tally.records != self.records:
             raise changed(self.label)
         return tally.classes(attributes, sensitive, person=person)
-
-    def _leaves(self, name: str, tree: Hierarchy) -> Codes:
-        """The leaf of each label of a sensitive column."""
-        leaves = tree.leaves(self._known[name])
-        if None in leaves:
-            raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
-        return np.array(leaves, dtype=np.int32)
 
     def _check_counts(self, name: str) -> None:
         """A column that counts equal rows holds whole numbers."""
@@ -199,11 +195,7 @@ class DuckDBPublished:
         ordered = f"SELECT {', '.join((*selected, *times))} FROM {self._joined(self.rows, list(self.joins))}{order}"
         if not self.repeated:
             return ordered
-        # Equal rows stand together whatever orders them. They are repeated in blocks: a list of all would fill memory.
-        names = ", ".join(map(quoted, values))
-        blocks = f"SELECT {names}, times, unnest(range(0, times, {BLOCK})) AS first FROM ({ordered})"
-        rows = f"SELECT {names}, unnest(range(least({BLOCK}, times - first))) AS copy FROM ({blocks})"
-        return f"SELECT {names} FROM ({rows})"
+        return _repeated(list(values), ordered)
 
     def _enumerated(self) -> dict[str, str]:
         """The values of the columns, texts of dictionaries as members of a list: then rows are sorted, repeated and
@@ -236,19 +228,55 @@ class DuckDBPublished:
             return EmbeddedPublished(table).frame()
         return EmbeddedPublished(table, opened.native, None, opened.frame.schema, opened.dtypes).frame()
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
+        with self.session.stopped_by(run):
+            if not in_folder(path):
+                self._write(path, self._in_order(self._enumerated()) if format_of(path) == "parquet" else self._ordered)
+                return
+            path.mkdir()
+            first = 0
+            for number, rows in enumerate(self._cut(rows_per_file)):
+                run.report(first / max(self.records, 1), "writing")
+                self._write(piece(path, number), rows)
+                first += rows_per_file
+
+    def _cut(self, rows: int) -> Iterator[str]:
+        """The published rows in their order, so many at a time: they are ordered once, then taken from there."""
+        names = [column.name for column in self.columns]
+        if self.records <= rows:
+            yield self._in_order(self._enumerated())
+            return
+        if not self.repeated:
+            ordered = self.session.create(self._in_order(self._enumerated()), what=self.label)
+            for first in range(0, self.records, rows):
+                yield f"SELECT * FROM {ordered} WHERE rowid >= {first} AND rowid < {first + rows} ORDER BY rowid"
+            return
+        values = [f"{value} AS {quoted(name)}" for name, value in self._enumerated().items()]
+        order = f"ORDER BY {row_hash(self.hashes)}"
+        ordered = self.session.create(
+            f"SELECT {', '.join(values)}, r.n AS times, "
+            f"CAST(sum(r.n) OVER ({order} ROWS UNBOUNDED PRECEDING) AS BIGINT) AS until "
+            f"FROM {self._joined(self.rows, list(self.joins))}",
+            what=self.label,
+        )
+        for first in range(0, self.records, rows):
+            last = first + rows
+            cut = (
+                f"SELECT * REPLACE (least(until, {last}) - greatest(until - times, {first}) AS times) FROM {ordered} "
+                f"WHERE until > {first} AND until - times < {last} ORDER BY until"
+            )
+            yield _repeated(names, cut)
+
+    def _write(self, path: Path, rows: str) -> None:
         """Parquet is written by DuckDB, unless a column came with a type that DuckDB does not write. All else is
         written as the embedded engine does it, batch by batch, so that both engines spell values alike."""
         try:
             empty = self.session.fetch(f"SELECT * FROM ({self._ordered}) LIMIT 0")
             schema = self._as_came(empty).schema
             if format_of(path) == "parquet" and all(map(_alike, empty.schema.types, schema.types)):
-                self.session.execute(
-                    f"COPY ({self._in_order(self._enumerated())}) TO {literal(str(path))} "
-                    "(FORMAT parquet, COMPRESSION zstd)"
-                )
+                self.session.execute(f"COPY ({rows}) TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd)")
                 return
-            pieces = (self._as_came(pa.table(batch)) for batch in self.session.batches(self._ordered))
+            pieces = (self._as_came(_plain(batch)) for batch in self.session.batches(rows))
             opened = self.opened
             if opened is None:
                 write(path, schema, pieces, None)
@@ -256,6 +284,21 @@ class DuckDBPublished:
                 write(path, schema, pieces, opened.dialect, opened.nominal)
         except InputError:
             raise OutputError(f"{path.name}: could not be written; is the disk full?") from None
+
+
+def _repeated(names: Sequence[str], rows: str) -> str:
+    """Columns of rows, each as often as `times` says. Equal rows stand together whatever orders them. They are made in
+    blocks: a list of all would fill memory."""
+    chosen = ", ".join(map(quoted, names))
+    blocks = f"SELECT {chosen}, times, unnest(range(0, times, {BLOCK})) AS first FROM ({rows})"
+    return (
+        f"SELECT {chosen} FROM (SELECT {chosen}, unnest(range(least({BLOCK}, times - first))) AS copy FROM ({blocks}))"
+    )
+
+
+def _plain(batch: pa.RecordBatch) -> pa.Table:
+    """A batch with listed texts as texts."""
+    return pa.table({name: plain_values(pa.chunked_array([batch[name]])) for name in batch.schema.names})
 
 
 def _alike(here: pa.DataType, came: pa.DataType) -> bool:
