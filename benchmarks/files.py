@@ -68,7 +68,8 @@ def reading(rows: int, folder: Path) -> None:
         (wall, processor), (their_wall, theirs) = _clocked(ours), _clocked(lambda path=path: pl.read_csv(path))
         print(
             f"reading {rows:,} rows of {what} CSV: {wall:.2f} s, polars {their_wall:.2f} s, "
-            f"ratio {wall / their_wall:.2f}; processors {processor:.2f} s, polars {theirs:.2f} s, ratio {processor / theirs:.2f}"
+            f"ratio {wall / their_wall:.2f}; "
+            f"processors {processor:.2f} s, polars {theirs:.2f} s, ratio {processor / theirs:.2f}"
         )
 
 
