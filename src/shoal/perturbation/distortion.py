@@ -68,7 +68,7 @@ def fitted(values: Floats, family: str, name: str = "") -> Draw:
     # Twice the number of parameters less twice the log-likelihood at its maximum.
     families: dict[str, tuple[float, Draw]] = {
         "normal": (
-            4 + n * (np.log(2 * np.pi * deviation**2) + 1),
+            4 + n * (np.log(2 * np.pi) + 2 * np.log(deviation) + 1),  # the square of a huge one is infinite
             lambda generator, count: generator.normal(mean, deviation, count),
         ),
         "uniform": (4 + 2 * n * np.log(high - low), lambda generator, count: generator.uniform(low, high, count)),
@@ -77,7 +77,7 @@ def fitted(values: Floats, family: str, name: str = "") -> Draw:
         logs = np.log(values)
         center, width = logs.mean(), logs.std()
         families["lognormal"] = (
-            4 + n * (np.log(2 * np.pi * width**2) + 1) + 2 * logs.sum(),
+            4 + n * (np.log(2 * np.pi) + 2 * np.log(width) + 1) + 2 * logs.sum(),
             lambda generator, count: generator.lognormal(center, width, count),
         )
     if low >= 0:
