@@ -417,6 +417,11 @@ class Divisible(Protocol):
 class Engine(Parametrized, ABC):
     """Where tables live and are worked on: the only code that touches rows."""
 
+    @classmethod
+    def takes(cls, source: Any) -> bool:
+        """Whether it is the engine for such a source, unless another one is named."""
+        return False
+
     @abstractmethod
     def open(
         self,

@@ -19,11 +19,11 @@ from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.core.survey import Survey, spaced
-from shoal.engines.duckdb.encoding import Tally, as_came, joined
+from shoal.engines.duckdb.encoding import Tally, joined
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
 from shoal.engines.duckdb.session import Session, Stored, quoted
 from shoal.engines.duckdb.source import Source
-from shoal.engines.embedded.encoding import glanced
+from shoal.engines.embedded.encoding import as_came, glanced
 from shoal.errors import unknown_columns
 
 
