@@ -44,7 +44,7 @@ def marked(page):
     return pytest.param(page, id=page.name, marks=[pytest.mark.xdist_group("spark")] if page.stem == "spark" else [])
 
 
-@pytest.mark.parametrize("page", map(marked, PAGES))
+@pytest.mark.parametrize("page", list(map(marked, PAGES)))
 def test_pages(page, tmp_path, monkeypatch, capsys, request):
     """Python and shell blocks of a page run one after the other, in one folder, as a reader would.
 
