@@ -119,8 +119,8 @@ class _Lexicon:
 
         row = 0
         while True:
-            lexicon = (self.slots, self.heads, self.ends, self.texts, _words(self.texts))
-            self.used, row = kernel.encode((data, _words(data)), layout, lexicon, self.used, row, codes)
+            lexicon = (self.slots, self.heads, self.ends, self.texts, words(self.texts))
+            self.used, row = kernel.encode((data, words(data)), layout, lexicon, self.used, row, codes)
             if row < 0:
                 raise OddError
             if row == len(codes):
@@ -149,7 +149,7 @@ class _Lexicon:
         return pc.replace_substring(texts, '""', '"') if pc.any(pc.match_substring(texts, '"')).as_py() else texts
 
 
-def _words(data: NDArray[np.uint8]) -> NDArray[np.uint64]:
+def words(data: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """The eight bytes that begin at each byte."""
     return np.ndarray((len(data) - 7,), np.uint64, data, strides=(1,))
 
