@@ -175,9 +175,9 @@ def many_attributes(data: shoal.Dataset, seconds: float) -> None:
     course = ", ".join(f"{step['checked']:,}: {step['score']:.4f} ≥ {step['bound']:.4f}" for step in facts["course"])
     print(
         f"{data.records:,} records, {len(data.schema.quasi)} quasi-identifiers, {facts['nodes']['total']:,} nodes, "
-        f"{seconds:.0f} s ({time.process_time() - began:.0f} s of processor time): loss {facts['score']:.4f} (Datafly {datafly:.4f}), "
-        f"proven bound {facts['bound']:.4f}, gap {facts['gap']:.0%}, {facts['nodes']['checked']:,} nodes checked; "
-        f"score and bound by checked nodes: {course}"
+        f"{seconds:.0f} s ({time.process_time() - began:.0f} s of processor time): "
+        f"loss {facts['score']:.4f} (Datafly {datafly:.4f}), proven bound {facts['bound']:.4f}, gap {facts['gap']:.0%}, "
+        f"{facts['nodes']['checked']:,} nodes checked; score and bound by checked nodes: {course}"
     )
 
 
