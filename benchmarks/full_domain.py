@@ -176,7 +176,7 @@ def many_attributes(data: shoal.Dataset, seconds: float) -> None:
     print(
         f"{data.records:,} records, {len(data.schema.quasi)} quasi-identifiers, {facts['nodes']['total']:,} nodes, "
         f"{seconds:.0f} s ({time.process_time() - began:.0f} s of processor time): "
-        f"loss {facts['score']:.4f} (Datafly {datafly:.4f}), proven bound {facts['bound']:.4f}, gap {facts['gap']:.0%}, "
+        f"loss {facts['score']:.4f} (Datafly {datafly:.4f}), bound {facts['bound']:.4f}, gap {facts['gap']:.0%}, "
         f"{facts['nodes']['checked']:,} nodes checked; score and bound by checked nodes: {course}"
     )
 
