@@ -389,8 +389,11 @@ class Release:
     ) -> None:
         """Writes the files of a release to places of their own, reads them as a recipient does, verifies them and
         signs the manifest."""
+        run = run or Run()
+        run.report(0.0, "writing")
         for table, place in zip(self.tables.values(), places, strict=False):
-            table.write(place, rows_per_file=rows_per_file or ROWS_PER_FILE, run=run or Run())
+            table.write(place, rows_per_file=rows_per_file or ROWS_PER_FILE, run=run)
+        run.report(1.0, "reading back")
         read = replace(
             self,
             tables={part: self.engine.open_published(place) for part, place in zip(self.tables, places, strict=False)},
