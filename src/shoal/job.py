@@ -19,7 +19,6 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from shoal import registry
 from shoal.core import dates, numbers
-from shoal.core.analyses import Analysis
 from shoal.core.contracts import Algorithm, Attack, Builder, Engine, Metric, Model
 from shoal.core.files import STANDARD, files_at
 from shoal.core.parameters import example, parameters
@@ -31,6 +30,7 @@ from shoal.core.words import printable
 from shoal.errors import InputError, MissingExtraError, ParameterError, ShoalError, alternatives, quoted
 
 if TYPE_CHECKING:
+    from shoal.core.analyses import Analysis
     from shoal.core.balance import Balance
     from shoal.core.dataset import Dataset
     from shoal.core.signing import SigningKey
@@ -175,7 +175,7 @@ def check_policy(policy: Policy, method: Algorithm, *, allow_unverified: bool = 
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class _Input(_Strict):
@@ -577,6 +577,8 @@ def load(path: Path) -> Job:
 
 def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     """A job from the tables of a job file."""
+    from shoal.core.analyses import Analysis
+
     if raw and not any(key in _File.model_fields for key in raw):  # the names in another file are nobody's business
         raise InputError(f"{where}: this is not a job file; one has {', '.join(_File.model_fields)}")
     try:

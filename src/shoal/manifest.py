@@ -35,7 +35,13 @@ Count = Annotated[StrictInt, Field(ge=0)]
 Share = Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)]
 
 
-class _Column(BaseModel):
+class _Part(BaseModel):
+    """A part of a manifest; how it is checked is worked out when the first manifest is read."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class _Column(_Part):
     name: StrictStr
     role: Role
     kind: Kind
@@ -43,19 +49,19 @@ class _Column(BaseModel):
     format: StrictStr | None = None
 
 
-class _Table(BaseModel):
+class _Table(_Part):
     part: Annotated[StrictStr, Field(pattern=r"^[a-z0-9-]{0,40}$")]
     rows: Count
     sha256: StrictStr
 
 
-class _Policy(BaseModel):
+class _Policy(_Part):
     models: list[dict[str, Any]]
     suppression: StrictFloat | StrictInt
     objective: dict[str, Any] | None = None
 
 
-class _Sensitive(BaseModel):
+class _Sensitive(_Part):
     leaves: list[Count]
     population: list[Count]
     levels: list[list[Count]]
@@ -78,7 +84,7 @@ class _Sensitive(BaseModel):
         return self
 
 
-class _People(BaseModel):
+class _People(_Part):
     column: StrictStr
     published: Count
     smallest_class: Count
@@ -86,7 +92,7 @@ class _People(BaseModel):
     populations: dict[str, list[Count]] = {}
 
 
-class _Algorithm(BaseModel):
+class _Algorithm(_Part):
     model_config = ConfigDict(extra="allow")
 
     name: StrictStr
@@ -98,7 +104,7 @@ def _claims(algorithm: _Algorithm) -> bool:
     return made is None or made.claims
 
 
-class _Attack(BaseModel):
+class _Attack(_Part):
     name: StrictStr
     success: Share
     worst: Share
@@ -107,17 +113,17 @@ class _Attack(BaseModel):
     knew: StrictStr
 
 
-class _Unverified(BaseModel):
+class _Unverified(_Part):
     k: Count
 
 
-class _Signature(BaseModel):
+class _Signature(_Part):
     algorithm: Literal["Ed25519"]
     key: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
     value: StrictStr
 
 
-class _Manifest(BaseModel):
+class _Manifest(_Part):
     unverified: _Unverified | None = None
     form: StrictStr
     algorithm: _Algorithm

@@ -8,10 +8,11 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal import api, recodings, registry
 from shoal.core.columns import PublishedColumn
@@ -29,31 +30,39 @@ from shoal.core.signing import SigningKey
 from shoal.core.words import percent
 from shoal.errors import NotDefined, OutputError, ParameterError, VerificationError
 from shoal.job import DEFAULT_ALGORITHM, Job, check_policy, plugin
-from shoal.ledger import Ledger
 from shoal.plots.drawing import check_picture
 from shoal.plots.release import picture
+
+if TYPE_CHECKING:
+    from shoal.ledger import Ledger
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """A release, what it cost and what risk is left, by column too, figures of the run, the files that it wrote, notes
-    on how the table was read, and attacks on the release where they were asked for.
+    """A release of a table, what holds in it and what risk is left, what each column lost, figures of the run, the
+    files that it wrote, notes on how the table was read, and attacks on the release where they were asked for.
 
     The figures have the seed: it is the holder's secret, and whoever has it can repeat the run.
     """
 
+    data: Dataset = field(repr=False)
     release: Release
-    findings: Findings
+    standing: Findings
     columns: tuple[PublishedColumn, ...]
     figures: Mapping[str, Any]
     files: tuple[Path, ...]
     notes: tuple[str, ...] = ()
     attacks: tuple[Attempt, ...] = ()
 
+    @cached_property
+    def findings(self) -> Findings:
+        """What it cost and what risk is left: every quick metric, measured when somebody asks."""
+        return api.evaluate(self.data, self.release, *api.quick_metrics(), baselines=False)
+
     @property
     def summary(self) -> str:
         """The sentence that leads: how much is published, what holds, who was left out, which columns lost most."""
-        return released(self.findings, self.columns, self.release.records, self.release.published.records)
+        return released(self.standing, self.columns, self.release.records, self.release.published.records)
 
 
 def carry_out(job: Job, run: Run, save: Path | None, signer: SigningKey | None = None) -> Outcome:
@@ -84,7 +93,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
     if job.sign is not None:
         signer = signer or SigningKey.load(job.sign)
     pseudonyms = job.replacement()
-    ledger = None if job.ledger is None else Ledger(job.ledger)
+    ledger = None if job.ledger is None else _ledger(job.ledger)
     data = job.read()
     run.check()
     release = api.anonymize(
@@ -102,7 +111,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         run.report(1.0, "attacking")
         release, attacks = _attacked(job, data, release, run)
     run.report(1.0, "measuring")
-    findings = api.evaluate(data, release, *api.quick_metrics(), baselines=False)
+    standing = api.standing(release)
     columns = api.columns(data, release)
     parts = release.files(output)
     if sent(job):
@@ -111,7 +120,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         parts = (output, job.manifest or parts[-1])
     figures = {
         **(release.recoding.facts if release.recoding is not None else {}), "records": release.records,
-        **{finding.name: finding.value for finding in findings if finding.name == "classes"},
+        **{finding.name: finding.value for finding in standing if finding.name == "classes"},
         "suppressed": release.suppressed, "seed": seed, "notes": list(release.notes),
         **({"attacks": [attempt.as_dict() for attempt in attacks]} if job.attack else {}),
         **({"manifest": str(parts[-1])} if job.manifest is not None or not sent(job) else {}),
@@ -139,7 +148,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
     figures["seconds"] = round(time.perf_counter() - started, 3)
     files = tuple(path for path in (*parts, *others) if path.parent != output.parent or not sent(job))
     return Outcome(
-        release=release, findings=findings, columns=columns, figures=figures, files=files, notes=data.notes,
+        data=data, release=release, standing=standing, columns=columns, figures=figures, files=files, notes=data.notes,
         attacks=attacks,
     )  # fmt: skip
 
@@ -160,6 +169,12 @@ def _attacked(job: Job, data: Dataset, release: Release, run: Run) -> tuple[Rele
         )
     stated = {**release.provenance, "attacks": api.public_figures(data, release, chosen, run)}
     return replace(release, provenance=stated), found
+
+
+def _ledger(path: Path) -> Ledger:
+    from shoal.ledger import Ledger
+
+    return Ledger(path)
 
 
 def _send(path: Path) -> None:
@@ -183,7 +198,7 @@ def _check(job: Job, output: Path, others: list[Path]) -> None:
     if job.plot is not None:
         check_picture(job.plot)
     if job.ledger is not None:
-        Ledger(job.ledger).check_writable()
+        _ledger(job.ledger).check_writable()
     outputs = [output, job.manifest or manifest_path(output), *others]
     for folder in {path.parent for path in outputs}:
         recover(folder)

@@ -1,6 +1,7 @@
 """What is imported when, and by whom."""
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,48 @@ def test_nothing_heavy_is_imported_at_the_start(command):
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip().splitlines()[-1] == "[]"
+
+
+UNUSED = ("pandas", "scipy.linalg", "sklearn", "altair", "duckdb", "pyspark", "sqlglot", "jinja2", "pyarrow.parquet")
+COMPILER = "numba.np.arraymath"
+"""What the compiler imports before it compiles."""
+
+
+def test_an_anonymization_imports_what_it_needs_and_no_more(tmp_path):
+    table = tmp_path / "people.csv"
+    table.write_text("age,sex,zip\n" + "".join(f"{20 + row % 9},{'FM'[row % 2]},{row % 5}\n" for row in range(90)))
+    script = (
+        "import sys\nfrom shoal.cli import main\ntry:\n    main()\n"
+        "except SystemExit as stop:\n    assert not stop.code\n"
+        f"print([name for name in {(*UNUSED, COMPILER)!r} if name in sys.modules])"
+    )
+    arguments = ["anonymize", str(table), "--quasi", "age,sex,zip", "--k", "3", "--algorithm", "mondrian"]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", script, *arguments, "-o", str(tmp_path / f"{name}.csv")],
+            capture_output=True, text=True, check=True, env=environment,
+        ).stdout.splitlines()[-1]
+        for name in ("first", "second")
+    ]  # fmt: skip
+    assert found == [str([COMPILER]), "[]"]
+
+
+def test_every_verb_is_found_where_the_types_say_it_is():
+    from shoal import api
+
+    tree = ast.parse(Path(api.__file__).read_text(encoding="utf-8"))
+    typed = next(node for node in tree.body if isinstance(node, ast.If))
+    declared = {
+        node.module.removeprefix("shoal."): tuple(alias.name for alias in node.names)
+        for node in typed.body
+        if isinstance(node, ast.ImportFrom) and node.module
+    }
+    assert declared == api._FOUND_IN
+    assert sorted(name for names in declared.values() for name in names) == sorted(api.__all__)
+    assert all(getattr(api, name) is not None for name in api.__all__)
+    with pytest.raises(AttributeError):
+        _ = api.no_such_verb
 
 
 def imported(path):
@@ -121,8 +164,6 @@ def test_kernels_are_compiled_once(tmp_path):
         "group([np.arange(9, dtype=np.int32)] * 2, [2**20, 2**20])\n"
         "print(sum(grouping.aggregate.stats.cache_misses.values()))"
     )
-    import os
-
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     runs = [
         subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment)

@@ -124,13 +124,12 @@ class Cutter:
         self, dataset: Dataset, policy: Policy, columns: Sequence[Codes], weights: Counts, intervals: Sequence[bool], *,
         relaxed: bool, uncut: float = 0.0,
     ) -> None:  # fmt: skip
-        from numba import get_num_threads
-
+        from shoal.kernels import threads
         from shoal.kernels.mondrian import Moves, Points
 
         self.dataset, self.policy, self.relaxed, self.uncut = dataset, policy, relaxed, uncut
         self.generator = np.random.default_rng(policy.seed)
-        self.threads = get_num_threads()
+        self.threads = threads.count()
         # Where several attributes are equally wide, the one with the fewest values is cut: it gains most by a cut.
         trees = dataset.hierarchies
         ranked = sorted(range(len(trees)), key=lambda place: (trees[place].size, trees[place].column))

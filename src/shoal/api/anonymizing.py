@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal import job, manifest, recodings, registry
 from shoal.api.reading import check_dataset, listed
@@ -22,8 +22,9 @@ from shoal.core.run import Run
 from shoal.core.seen import History
 from shoal.diagnosis.plain_columns import check_apart, plain_columns
 from shoal.errors import ParameterError, SchemaError, VerificationError
-from shoal.ledger import Ledger
-from shoal.ledger import opened as opened_ledger
+
+if TYPE_CHECKING:
+    from shoal.ledger import Ledger
 
 SEED_BITS = 63
 """Bits of a seed that is drawn: far too many to be tried, and still a number that every file format holds."""
@@ -94,7 +95,7 @@ def anonymize(
         suppression=suppression,
         objective=None if objective is None else job.plugin("metrics", objective),
         seed=secrets.randbits(SEED_BITS) if seed is None else seed,
-        history=history if ledger is None else opened_ledger(ledger).history(data),
+        history=history if ledger is None else _opened(ledger).history(data),
     )
     method = job.plugin("algorithms", algorithm)
     job.check_policy(policy, method, allow_unverified=allow_unverified)
@@ -129,9 +130,15 @@ def anonymize(
         )
     if ledger is None:
         return release
-    with opened_ledger(ledger).publishing(data, release, run) as publication:
+    with _opened(ledger).publishing(data, release, run) as publication:
         publication.enter(release.manifest([""] * len(release.tables)), None)
     return replace(release, notes=(*release.notes, *publication.reasons))
+
+
+def _opened(ledger: Ledger | str | Path) -> Ledger:
+    from shoal.ledger import opened
+
+    return opened(ledger)
 
 
 MANY, OFTEN = 50, 0.1

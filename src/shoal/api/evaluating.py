@@ -69,8 +69,6 @@ def evaluate(
         raise ParameterError("held-out records are for classifiers: name the column that they predict as target")
     opened = release if isinstance(release, Release) else open_release(release, data)
     chosen, broken = ([job.plugin("metrics", metric) for metric in metrics], []) if metrics else every("metrics")
-    left_out = Finding(name="suppressed", value=opened.suppressed, how="records that were left out", unit="records")
-    kept = opened.verify(opened.policy, as_far_as_known=True) if opened.policy else Findings((left_out,))
     beside = references(data, opened.policy) if baselines else {}
     scores = [*(_between(metric, data, opened, beside) for metric in chosen), *broken]
     asked = [_analysed(analysis, data, opened, baselines) for analysis in wanted]
@@ -78,9 +76,16 @@ def evaluate(
         others = None if held_out is None else _read_likewise(opened, held_out)
         for name, chosen_learner in taught:
             asked += accuracies(data, opened, target, chosen_learner, name, others)
-    named = {finding.name for finding in (*kept, *scores)}
-    risk = (finding for finding in _risk(opened) if finding.name not in named)
-    return Findings((*asked, *scores, *kept, *risk))
+    named = {finding.name for finding in scores}
+    return Findings((*asked, *scores, *(finding for finding in standing(opened) if finding.name not in named)))
+
+
+def standing(release: Release) -> Findings:
+    """The models of a release's policy, as they hold in it, and the risk that is left; nothing about what it lost."""
+    left_out = Finding(name="suppressed", value=release.suppressed, how="records that were left out", unit="records")
+    kept = release.verify(release.policy, as_far_as_known=True) if release.policy else Findings((left_out,))
+    named = {finding.name for finding in kept}
+    return Findings((*kept, *(finding for finding in _risk(release) if finding.name not in named)))
 
 
 def columns(data: Dataset, release: Release | str | Path) -> tuple[PublishedColumn, ...]:

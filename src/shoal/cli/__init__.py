@@ -22,6 +22,7 @@ from shoal.cli import (
     hierarchy,
     journal,
     keys,
+    lean,
     ledger,
     options,
     output,
@@ -60,7 +61,7 @@ for command in (
     serve,
 ):  # fmt: skip
     name = command.__name__.rpartition(".")[2]
-    app.command(name=name)(journal.kept(name, options.taken_apart(command.run)))
+    app.command(name=name)(lean.started(journal.kept(name, options.taken_apart(command.run))))
 app.add_typer(overlap.app, name="overlap")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(keys.app, name="keys")

@@ -158,12 +158,11 @@ class _Keys:
 
 
 def _group_narrow(columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None, index: bool) -> Groups:
-    from numba import get_num_threads
-
     from shoal.kernels import grouping as kernel
+    from shoal.kernels import threads
 
     held = _Keys(columns, radices, weights)
-    slices = _slices(held.rows, get_num_threads())
+    slices = _slices(held.rows, threads.count())
     if held.space <= min(DENSEST, max(4 * held.rows, 1024)):
         total = sum(_threaded(lambda begin, end: _tallied(held, begin, end), slices))
         keys = np.flatnonzero(total).astype(np.int64)

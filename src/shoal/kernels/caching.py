@@ -13,6 +13,8 @@ import tempfile
 from pathlib import Path
 
 import numba
+from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 from numba.misc.appdirs import AppDirs
 
 from shoal import __version__
@@ -61,6 +63,24 @@ def _remove(folder: Path, process: int) -> None:
     if os.getpid() == process:  # and not one that was forked from it
         shutil.rmtree(folder, ignore_errors=True)
 
+
+_anything = FunctionCache.load_overload
+
+
+def _load(cache, signature, context):
+    """Loads a kernel without the declarations of everything that can be compiled.
+
+    The compiler imports a hundred modules before it looks into its cache. Machine code needs none of them, only the
+    memory management that goes with it; as soon as anything is compiled after all, the compiler has them imported.
+    """
+    if not cache._py_func.__module__.startswith(f"{__package__}."):
+        return _anything(cache, signature, context)
+    rtsys.initialize(context)
+    with cache._guard_against_spurious_io_errors():
+        return cache._load_overload(signature, context)
+
+
+FunctionCache.load_overload = _load
 
 home = Path(numba.config.CACHE_DIR or AppDirs(appname="shoal", appauthor=False).user_cache_dir)
 numba.config.CACHE_DIR = str(kept(home, version(Path(__file__).parent)))

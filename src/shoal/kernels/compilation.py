@@ -9,6 +9,8 @@ from threading import Lock, get_ident
 
 from numba.core.event import Listener, register
 
+from shoal.kernels import blas
+
 COMPILING = "compiling for this machine, once: this can take up to half a minute; later runs start at once"
 
 _logger = logging.getLogger("shoal")
@@ -28,6 +30,7 @@ class _Clock(Listener):
         with _lock:
             first, _told = not _told, True
         if first:
+            blas.deferred()
             _logger.info(COMPILING)
 
     def on_end(self, event):

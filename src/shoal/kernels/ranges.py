@@ -3,15 +3,23 @@
 import numpy as np
 from numba import njit
 
+_HIGHEST = 2**31 - 1
+
 
 @njit(cache=True, nogil=True)
 def extremes(index, column, classes):
     """For one attribute: the least and the greatest code in each class; rows with a negative class do not count."""
-    low = np.full(classes, np.iinfo(np.int32).max, np.int32)
-    high = np.full(classes, -1, np.int32)
+    low = np.empty(classes, np.int32)
+    high = np.empty(classes, np.int32)
+    for owner in range(classes):
+        low[owner] = _HIGHEST
+        high[owner] = -1
     for row in range(len(index)):
         owner = index[row]
         if owner >= 0:
-            low[owner] = min(low[owner], column[row])
-            high[owner] = max(high[owner], column[row])
+            code = column[row]
+            if code < low[owner]:
+                low[owner] = code
+            if code > high[owner]:
+                high[owner] = code
     return low, high

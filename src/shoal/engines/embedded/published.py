@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.feather
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
@@ -176,7 +174,9 @@ def write(
     compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
     with _refusing(path):
         if form == "parquet":
-            with pa.parquet.ParquetWriter(path, schema, compression="zstd") as file:
+            from pyarrow import parquet
+
+            with parquet.ParquetWriter(path, schema, compression="zstd") as file:
                 for piece in pieces:
                     file.write_table(piece)
             return

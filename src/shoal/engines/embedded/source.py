@@ -10,8 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.feather
-import pyarrow.parquet
 
 from shoal.core.files import files_at
 from shoal.core.header import LOOKED_AT, held_back, numbers_rows
@@ -67,10 +65,14 @@ class Source:
         chosen = [spelled[name] for name in names]
         try:
             if self.format == "arrow":
-                table = pa.feather.read_table(self.path, columns=chosen, memory_map=True)
+                from pyarrow import feather
+
+                table = feather.read_table(self.path, columns=chosen, memory_map=True)
             else:
+                from pyarrow import parquet
+
                 table = pa.concat_tables(
-                    pa.parquet.read_table(path, columns=chosen, read_dictionary=chosen, partitioning=None)
+                    parquet.read_table(path, columns=chosen, read_dictionary=chosen, partitioning=None)
                     for path in self.files
                 )
         except (pa.ArrowException, OSError):
@@ -177,10 +179,12 @@ def _together(opened: Sequence[Source]) -> Source:
     odd = [each.path.name for each in opened if each.path and (each.format != "parquet" or each.frame is not None)]
     if odd:
         raise InputError(f"{odd[0]}: several files are read together when all are Parquet, and this one is not")
-    schema = pa.parquet.read_schema(first.path)
+    from pyarrow import parquet
+
+    schema = parquet.read_schema(first.path)
     for each in opened[1:]:
         assert each.path is not None
-        other = pa.parquet.read_schema(each.path)
+        other = parquet.read_schema(each.path)
         if other.names != schema.names or other.types != schema.types:
             differing = sorted({name for name, _ in set(_fields(other)) ^ set(_fields(schema))})
             what = f"differ in {differing[0]!r}" if differing else "stand in another order"
@@ -242,7 +246,9 @@ def open_file(
 def _typed(path: Path, form: str) -> tuple[tuple[str, ...], Callable[[], pa.Table]]:
     """The header of a Parquet or Arrow file, and a way to read all of it."""
     if form == "parquet":
-        file = pa.parquet.ParquetFile(path)
+        from pyarrow import parquet
+
+        file = parquet.ParquetFile(path)
         return tuple(file.schema_arrow.names), file.read
     reader = pa.ipc.open_file(pa.memory_map(str(path)))
     return tuple(reader.schema.names), reader.read_all

@@ -1,0 +1,47 @@
+"""What the command does without, so that it starts at once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from importlib.machinery import ModuleSpec
+from typing import Any
+
+
+def started(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, with pandas imported only if it needs pandas."""
+
+    @wraps(command)
+    def lean(**given: Any) -> None:
+        without_pandas()
+        command(**given)
+
+    return lean
+
+
+def without_pandas() -> None:
+    """Lets Arrow not look for pandas, which it imports with the first array it makes, to recognize its series.
+
+    A command makes none. This is for the command's own process: in a user's, pandas may come later, and Arrow would not
+    know its missing values. Whoever imports pandas here still gets it, and Arrow's conversions to and from it work.
+    """
+    if "pandas" in sys.modules:
+        return
+    import pyarrow
+
+    refused = _Refused()
+    sys.meta_path.insert(0, refused)
+    try:
+        pyarrow.array([])  # Arrow looks once
+    finally:
+        sys.meta_path.remove(refused)
+
+
+class _Refused:
+    """Finds no pandas."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name == "pandas":
+            raise ModuleNotFoundError("not needed here", name=name)
+        return None
