@@ -80,6 +80,14 @@ Strict = Annotated[
     typer.Option("--strict", help="Protect each sensitive attribute also against whoever knows the others."),
 ]
 
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="Where the table is worked on, NAME:key=value,… (default: in this process).",
+        autocompletion=names_of("engines"),
+    ),
+]
 RowsArePeople = Annotated[
     bool | None,
     typer.Option("--rows-are-people", help="Every row is a person of its own, also where an identifier repeats."),
@@ -137,14 +145,7 @@ class Source:
         bool | None,
         typer.Option("--neutralize-formulas", help="Put an apostrophe before texts that a spreadsheet would run."),
     ] = None
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            "--engine",
-            help="Where the table is worked on, NAME:key=value,… (default: in this process).",
-            autocompletion=names_of("engines"),
-        ),
-    ] = None
+    engine: Engine = None
     job: JobFile = None
 
     def made(self) -> Job:
