@@ -49,7 +49,14 @@ def test_nine_attributes(nine: shoal.Dataset) -> None:
     """Another tool's local recoding: 0.0591 in seconds, about 0.052 in a minute."""
     release = shoal.anonymize(nine, "k-anonymity:k=5", algorithm="k-member:numeric=interval,refine=true")
     assert release.recoding.facts["refinement"]["finished"]
-    assert loss(nine, release) <= 0.045
+    assert loss(nine, release) <= 0.039
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "k-member", "two-phase"])
+def test_nine_attributes_along_hierarchies(nine: shoal.Dataset, algorithm: str) -> None:
+    """Another tool's local recoding: 0.0570. Moves, swaps and splits alone end at 0.0558, 0.0616 and 0.0593."""
+    release = shoal.anonymize(nine, "k-anonymity:k=5", algorithm=f"{algorithm}:numeric=hierarchy,refine=true", seed=1)
+    assert loss(nine, release) <= 0.052
 
 
 def test_eight_attributes_with_three_occupations_in_each_class(eight: shoal.Dataset) -> None:

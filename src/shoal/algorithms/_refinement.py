@@ -1,17 +1,23 @@
-"""Refinement: moves and swaps records between clusters, and splits big clusters, while the loss falls.
+"""Refinement: moves and swaps records between clusters, splits big ones and rebuilds neighbouring ones, while the loss
+falls.
 
 Any clustering can end with it. Every round looks, for each record, for the move to a neighbouring cluster or the swap
 with one of its records that saves most, in the clusters as they stand; then carries the proposals out, best first,
-no cluster twice. The number of threads changes nothing.
+no cluster twice. When nothing is left to propose, a few neighbouring clusters at a time are dissolved and rebuilt, here
+and there, in blocks that know nothing of one another. Loss is what will be published: along a hierarchy that of the
+closest common node. The number of threads changes nothing.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from shoal.algorithms._records import Records, in_slices, numbered, portions
+from shoal.core.blocks import Blocks
+from shoal.core.costs import reordered
 from shoal.core.grouping import Codes
 from shoal.core.run import Run
 from shoal.core.sensitive import SensitiveModel
@@ -21,6 +27,21 @@ NEIGHBOURS = 32
 
 NEIGHBOURS_SHARE = 0.2
 """Of the progress that is told, what finding the nearest tuples counts."""
+
+ROUNDS_SHARE = 0.4
+"""Of that progress, what moves and swaps count before anything is rebuilt."""
+
+PHASES = 12
+"""How often clusters are cut into blocks at most, and rebuilt in them."""
+
+TIMES, FEWEST = 2, 1000
+"""Rebuildings in a phase, for each record; and in each block at least."""
+
+WORTHWHILE = 0.002
+"""The share of the loss that a phase has to save for another one to follow."""
+
+BLOCK = 2048
+"""Clusters in a block at most."""
 
 CHUNK = 1 << 20
 """Records of clusters that are looked at, times the clusters' mean size, before the clock is."""
@@ -33,20 +54,18 @@ def refined(
     limited = run.part(seconds=seconds)
     owners, splits = split(records, owners, limited)
     search = _Search(records, owners, neighbours, limited)
-    before = loss = float(search.state.paid.sum())
-    first = share = 0.0
-    while not limited.expired and search.round():
-        saved, loss = loss - float(search.state.paid.sum()), float(search.state.paid.sum())
-        first = max(first, saved)
-        # Rounds save less and less; the last ones next to nothing.
-        share = max(share, 1 - saved / first if first > 0 else 0.0, limited.elapsed / seconds)
-        limited.report(NEIGHBOURS_SHARE + (1 - NEIGHBOURS_SHARE) * share, "refining clusters")
+    before = float(search.state.paid.sum())
+    search.exchange(NEIGHBOURS_SHARE, ROUNDS_SHARE)
+    rebuilt = search.rebuild(ROUNDS_SHARE, 1.0)
+    if rebuilt:
+        search.exchange(1.0, 1.0)
     cells = len(records) * records.points.shape[1]
     facts = {
         "before": before / cells, "after": float(search.state.paid.sum()) / cells, "rounds": search.rounds,
-        "exchanges": search.exchanges, "splits": splits, "finished": search.finished,
+        "exchanges": search.exchanges, "rebuilt": rebuilt, "splits": splits,
+        "finished": search.finished and not limited.expired,
     }  # fmt: skip
-    return search.state.owners, facts
+    return numbered(search.state.owners), facts
 
 
 def split(records: Records, owners: Codes, run: Run) -> tuple[Codes, int]:
@@ -74,34 +93,43 @@ def split(records: Records, owners: Codes, run: Run) -> tuple[Codes, int]:
         owners = taken
 
 
-def _guard(records: Records) -> Any:
-    """What proposals are held against at once: bounds on the number and the frequency of values. Other models are asked
-    when a round is over, which takes far more rounds."""
+def _guard(records: Records) -> tuple[Any, bool]:
+    """What proposals are held against at once: bounds on the number and the frequency of values; and whether that is
+    all that the policy asks for. Other models are asked when a round is over, which takes far more rounds."""
     from shoal.kernels import levels
     from shoal.kernels.refinement import Guard
 
     histograms = records.dataset.summary.sensitive
+    people = records.dataset.schema.person is not None
     bounds = {levels.DISTINCT: 0.0, levels.FREQUENCY: 0.0}
-    if len(histograms) == 1:
-        for model in records.policy.models:
-            measure = model.compiled(histograms[0]) if isinstance(model, SensitiveModel) else None
+    whole = not people
+    for model in records.policy.models:
+        covered = model.by_size
+        if len(histograms) == 1 and isinstance(model, SensitiveModel):
+            measure = model.compiled(histograms[0])
             if measure is not None and measure.kind in bounds:
                 bounds[measure.kind] = max(bounds[measure.kind], model.threshold)
+                covered = model.floor <= records.policy.least
+        whole &= covered
     if not any(bounds.values()):
-        return Guard(np.empty(0, np.int32), 0, 0.0, 0.0)
+        return Guard(np.empty(0, np.int32), 0, 0.0, 0.0), whole
     (values,) = records.dataset.listed(records.policy.seed)
-    return Guard(values, len(histograms[0].population), bounds[levels.DISTINCT], bounds[levels.FREQUENCY])
+    return Guard(values, len(histograms[0].population), bounds[levels.DISTINCT], bounds[levels.FREQUENCY]), whole
 
 
 class _Search:
     """The clusters as they stand, and the proposals of the current round."""
 
     def __init__(self, records: Records, owners: Codes, neighbours: int, run: Run) -> None:
+        from numba import get_num_threads
+
         from shoal.kernels import index, refinement
 
-        self.kernel, self.watch = refinement, run
+        self.kernel, self.watch, self.threads = refinement, run, get_num_threads()
         self.records, self.least = records, max(records.policy.least, 1)
-        tuples, clusters, dimensions = len(records.points), int(owners.max()) + 1, records.points.shape[1]
+        tuples, dimensions = len(records.points), records.points.shape[1]
+        # Room for as many clusters as there can be.
+        clusters = max(len(owners) // self.least, int(owners.max()) + 1)
         near = np.full((tuples, min(neighbours, tuples)), -1, dtype=np.int32)
         distances = np.empty(near.shape)
         boxes = records.index(records.points, run)
@@ -127,9 +155,79 @@ class _Search:
             np.full(len(owners), np.inf), np.zeros(len(owners)), np.zeros(len(owners), np.int32),
             np.zeros(len(owners), np.int32),
         )  # fmt: skip
-        self.guard = _guard(records)
+        self.guard, self.guards_all = _guard(records)
         self.rounds = self.exchanges = 0
         self.finished = False
+
+    def exchange(self, begin: float, end: float) -> None:
+        """Moves and swaps records until none of that saves anything more, or the time is over."""
+        paid = self.state.paid
+        loss, first, share = float(paid.sum()), 0.0, 0.0
+        while not self.watch.expired and self.round():
+            saved, loss = loss - float(paid.sum()), float(paid.sum())
+            first = max(first, saved)
+            # Rounds save less and less; the last ones next to nothing.
+            share = max(share, 1 - saved / first if first > 0 else 0.0)
+            self.watch.report(begin + (end - begin) * share, "refining clusters")
+
+    def rebuild(self, begin: float, end: float) -> int:
+        """Dissolves and rebuilds clusters as long as it is worth while; returns how often that saved something.
+
+        Models that are asked only when a round is over could refuse all of a block then, so that nothing is rebuilt
+        where there are any.
+        """
+        paid, state = self.state.paid, self.state
+        saved, phase = 0, 0
+        while self.guards_all and phase < PHASES and not self.watch.expired:
+            loss = float(paid.sum())
+            held = np.flatnonzero(state.sizes)
+            saved += sum(self._rebuilt(phase, held, *self._blocks(phase, held)))
+            phase += 1
+            self.watch.report(begin + (end - begin) * phase / PHASES, "rebuilding clusters")
+            if loss - float(paid.sum()) <= WORTHWHILE * loss:
+                break
+        state.changed[:] = self.rounds  # every record may look at every cluster again
+        state.looked[:] = -1
+        return saved
+
+    def _blocks(self, phase: int, held: Any) -> tuple[Codes, int]:
+        """The block of each cluster that is `held`, and the number of blocks: others in every phase, so that clusters
+        which are parted in one meet in another."""
+        # Of attributes that are equally wide the first is cut.
+        order = np.random.default_rng(phase).permutation(self.records.points.shape[1])
+        corners = self.state.extremes[held, 3 * (phase % 2)][:, order]
+        blocks = Blocks.cut(corners, reordered(self.records.costs, order), BLOCK, self.watch)
+        return blocks.of(corners.T), len(blocks)
+
+    def _rebuilt(self, phase: int, held: Any, homes: Codes, blocks: int) -> list[int]:
+        """Rebuilds the clusters that are `held`, each block on its own; returns how often that saved something."""
+        from shoal.kernels.rebuilding import Block, rebuild
+
+        state, watch = self.state, self.watch
+        zones = np.full(len(state.heads), -1, np.int32)
+        zones[held] = homes
+        rows = np.flatnonzero(state.owners >= 0)
+        rows = rows[np.argsort(zones[state.owners[rows]], kind="stable")]
+        edges = np.searchsorted(zones[state.owners[rows]], np.arange(blocks + 1))
+        counts = np.bincount(homes, minlength=blocks)
+        free = np.flatnonzero(state.sizes == 0)
+        most = np.diff(edges) // self.least
+        firsts = np.append(0, np.cumsum(most - counts))
+
+        def work(zone: int) -> int:
+            if watch.expired:
+                return 0
+            spare = np.append(np.zeros(counts[zone], np.int64), free[firsts[zone] : firsts[zone + 1]])
+            random = np.random.SeedSequence((self.records.policy.seed, phase, zone)).generate_state(1, np.uint64) | 1
+            some = rows[edges[zone] : edges[zone + 1]]
+            block = Block(some, np.int32(zone), zones, spare, np.full(1, counts[zone], np.int64), random)
+            times = max(TIMES * len(some), FEWEST)
+            return int(rebuild(times, block, state, self.records.costs, self.least, self.guard, watch.flag))
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            saved = list(pool.map(work, range(blocks)))
+        watch.check()
+        return saved
 
     def _propose(self) -> bool:
         """Fills in the proposals, chunk by chunk while there is time; whether all records were looked at."""

@@ -69,7 +69,7 @@ class Auto(Algorithm):
         >>> data = shoal.read(shoal.samples.haberman(), quasi=["age", "operation-year", "positive-nodes"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=Auto(), seed=1)
         >>> release.recoding.facts["chosen"]
-        'two-phase:numeric=interval,refine=true'
+        'mdav:numeric=interval,refine=true'
     """
 
     examples: ClassVar[Examples] = ({}, {"numeric": "given", "publish": ("age=mean",), "budget": 0.0})

@@ -23,7 +23,7 @@ class KMember(Clustering):
 
     Records that are left over join the cluster to which they add least. Clusters that break another model of the
     policy merge with the neighbour to which that adds least. The search for the cheapest record goes through a
-    tree of boxes and is exact. With `refine`, this is the algorithm here that loses least.
+    tree of boxes and is exact.
 
     Does not protect against more than the models of the policy do, and does not find the least loss.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.grouping import Codes, Counts, decoded, group
+from shoal.core.grouping import Codes, Counts, decoded, group, packed_groups
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.errors import SchemaError
 
@@ -271,31 +271,41 @@ def summarize(
     weights: Counts | None = None,
     person: tuple[str, Codes, int] | None = None,
 ) -> Classes:
-    """Classes from integer columns: one pass over the rows for the keys and one for each sensitive attribute.
+    """Classes from integer columns: one pass over the rows for each sensitive attribute, or for the keys alone.
 
     With `weights`, a row counts as so many records; with a `person` column, it is known whose they are.
     """
-    found = group(columns, radices, weights=weights)
-    records = int(found.counts.sum())
+    classes: list[tuple[Codes, Counts]] = []
 
     def counted(name: str, codes: Codes, size: int, hierarchy: Hierarchy | None, whose: Sequence[Codes]) -> Histogram:
         """How often each class has each code; with the person beside it, an entry for each."""
         beside = [] if person is None or not whose else [person[2]]
+        packed = None if beside or not columns else packed_groups([*columns, codes], [*radices, size], weights)
+        if packed is not None:
+            found = unpacked(attributes, radices, *packed, (name, size, hierarchy))
+            classes.append((found.keys, found.sizes))
+            return found.sensitive[0]
         joint = group([*columns, codes, *whose], [*radices, size, *beside], weights=weights)
         keys, values = joint.keys[: len(columns)], joint.keys[len(columns)]
         fresh = np.ones(joint.keys.shape[1], dtype=np.bool_)
         fresh[1:] = np.any(keys[:, 1:] != keys[:, :-1], axis=0)
-        starts = np.append(np.flatnonzero(fresh), len(fresh)).astype(np.int64)
-        population = np.zeros(size, np.int64)
-        np.add.at(population, values, joint.counts)
+        firsts = np.flatnonzero(fresh)
+        starts = np.append(firsts, len(fresh)).astype(np.int64)
+        if columns:  # the tuples are in the same order, and their records add up
+            classes.append((keys[:, firsts], np.diff(np.append(0, np.cumsum(joint.counts))[starts])))
+        # Sums of records are whole numbers, which doubles hold exactly.
+        population = np.bincount(values, joint.counts, minlength=size).astype(np.int64)
         people = _people(values, size, joint.keys[-1], beside[0]) if beside else None
-        return Histogram(name, starts, values, joint.counts, population, hierarchy, people=people)
+        return Histogram(name, starts, values.copy(), joint.counts, population, hierarchy, people=people)
 
     whose = () if person is None else (person[1],)
-    return Classes(
-        tuple(attributes), found.keys, found.counts, tuple(counted(*each, whose) for each in sensitive),
-        tuple(hierarchies), records, None if person is None else counted(*person, None, ()),
-    )  # fmt: skip
+    histograms = tuple(counted(*each, whose) for each in sensitive)
+    people = None if person is None else counted(*person, None, ())
+    if not classes:
+        found = group(columns, radices, weights=weights)
+        classes.append((found.keys, found.counts))
+    keys, sizes = classes[0]
+    return Classes(tuple(attributes), keys, sizes, histograms, tuple(hierarchies), int(sizes.sum()), people)
 
 
 def unpacked(

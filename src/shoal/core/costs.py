@@ -78,6 +78,12 @@ def level_costs(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes]) -> t
     return _costs(hierarchies, columns, [False] * len(hierarchies), charges), scale
 
 
+def reordered(costs: Costs, order: NDArray[np.int64]) -> Costs:
+    """The costs of the same attributes in another order."""
+    shared = ("tables", "values", "tree", "charges")
+    return Costs(**{name: held if name in shared else held[order] for name, held in costs._asdict().items()})
+
+
 def _costs(
     hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool], charges: Sequence[Floats]
 ) -> Costs:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any
 
@@ -148,6 +148,14 @@ class _Keys:
             self.fill(first, last, room[: last - first])
             yield first, last, room[: last - first]
 
+    @cached_property
+    def weight_bits(self) -> int | None:
+        """How many bits a weight has; None where it does not fit into a number beside its key."""
+        if not len(self.weights):
+            return 0
+        bits = int(self.weights.max()).bit_length()
+        return bits if int(self.weights.min()) >= 0 and self.space.bit_length() + bits < 63 else None
+
     @property
     def mostly_distinct(self) -> bool:
         """Whether a sample says that there are too many distinct tuples for a hash table to stay in the cache."""
@@ -157,33 +165,75 @@ class _Keys:
         return isinstance(sample, np.ndarray) and len(sample) >= SAMPLE and len(np.unique(sample)) > 0.85 * len(sample)
 
 
+def packed_groups(
+    columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None = None
+) -> tuple[Counts, Counts] | None:
+    """The distinct tuples as `group` finds them, packed into one key each, and their counts; None where they do not fit
+    into one."""
+    if not columns or not len(columns[0]) or _parts(radices) < len(radices):
+        return None
+    return _counted(_Keys(columns, radices, weights))
+
+
 def _group_narrow(columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None, index: bool) -> Groups:
+    held = _Keys(columns, radices, weights)
+    keys, counts = _counted(held)
+    return Groups(decoded(keys, radices), counts, _located(held, keys) if index else None)
+
+
+def _counted(held: _Keys) -> tuple[Counts, Counts]:
+    """Distinct keys in order with their counts."""
     from shoal.kernels import grouping as kernel
     from shoal.kernels import threads
 
-    held = _Keys(columns, radices, weights)
     slices = _slices(held.rows, threads.count())
     if held.space <= min(DENSEST, max(4 * held.rows, 1024)):
         total = sum(_threaded(lambda begin, end: _tallied(held, begin, end), slices))
         keys = np.flatnonzero(total).astype(np.int64)
         counts = total[keys]
     else:
-        count = _sorted if weights is None and held.mostly_distinct else _hashed
+        count = _sorted if held.weight_bits is not None and held.mostly_distinct else _hashed
         keys, counts = reduce(
             lambda left, right: kernel.merge(*left, *right),
             _threaded(lambda begin, end: count(held, begin, end), slices),
         )
-    positions = None
-    if index:
-        positions = np.empty(held.rows, dtype=np.int32)
-        table = kernel.numbered(keys)
+    return keys, counts
 
-        def locate(begin: int, end: int) -> None:
-            for first, last, chunk in held.chunks(begin, end):
-                kernel.locate(chunk, keys, table, positions[first:last])
 
-        _threaded(locate, slices)
-    return Groups(decoded(keys, radices), counts, positions)
+def located(columns: Sequence[Codes], radices: Sequence[int], tuples: Codes) -> Codes:
+    """The number of each row's tuple among `tuples`, as `group` found them in the same columns; -1: not among them.
+
+    Example:
+        >>> sex, age = np.array([0, 1, 0, 0], np.int8), np.array([2, 2, 2, 1], np.int8)
+        >>> located([sex, age], [2, 3], group([sex, age], [2, 3]).keys).tolist()
+        [1, 2, 1, 0]
+    """
+    if _parts(radices) == len(radices):
+        return _located(_Keys(columns, radices, None), packed_codes(list(tuples), radices)[0])
+    # Wider tuples are numbered part by part, together with those that are known.
+    both = [np.concatenate([known, column]) for known, column in zip(tuples, columns, strict=True)]
+    index = group(both, radices, index=True).index
+    assert index is not None
+    numbers = np.full(int(index.max(initial=-1)) + 1, -1, np.int32)
+    numbers[index[: tuples.shape[1]]] = np.arange(tuples.shape[1], dtype=np.int32)
+    found: Codes = numbers[index[tuples.shape[1] :]]
+    return found
+
+
+def _located(held: _Keys, keys: Counts) -> Codes:
+    """The position of each row's key among distinct ones."""
+    from shoal.kernels import grouping as kernel
+    from shoal.kernels import threads
+
+    positions = np.empty(held.rows, dtype=np.int32)
+    table = kernel.numbered(keys)
+
+    def locate(begin: int, end: int) -> None:
+        for first, last, chunk in held.chunks(begin, end):
+            kernel.locate(chunk, keys, table, positions[first:last])
+
+    _threaded(locate, _slices(held.rows, threads.count()))
+    return positions
 
 
 def _tallied(held: _Keys, begin: int, end: int) -> Counts:
@@ -204,9 +254,19 @@ def _sorted(held: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
     for first in range(begin, end, CHUNK):
         last = min(first + CHUNK, end)
         held.fill(first, last, ordered[first - begin : last - begin])
+    if not len(held.weights):
+        ordered.sort()
+        keys, counts = kernel.run_lengths(ordered)
+        return keys, counts
+    # A key and its weight are one number, so that sorting keys takes the weights along.
+    bits = held.weight_bits or 0
+    ordered <<= bits
+    ordered |= held.weights[begin:end]
     ordered.sort()
-    keys, counts = kernel.run_lengths(ordered)
-    return keys, counts
+    weights = ordered & ((1 << bits) - 1)
+    ordered >>= bits
+    firsts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    return ordered[firsts], np.add.reduceat(weights, firsts)
 
 
 def _hashed(held: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
@@ -394,13 +395,14 @@ class Release:
         for table, place in zip(self.tables.values(), places, strict=False):
             table.write(place, rows_per_file=rows_per_file or ROWS_PER_FILE, run=run)
         run.report(1.0, "reading back")
-        read = replace(
-            self,
-            tables={part: self.engine.open_published(place) for part, place in zip(self.tables, places, strict=False)},
-        )
-        if self.policy is not None and not read.verify(self.policy).holds:
-            raise VerificationError(f"{path.name}: the file as it would be read breaks the policy and is withheld")
-        hashes = [self.engine.digest(place) for place in places[:-1]]
+        at_once = not any(map(self.engine.in_database, places))  # one connection does one thing at a time
+        with ThreadPoolExecutor(1) as pool:
+            hashing = pool.map(self.engine.digest, places[:-1] if at_once else ())  # while the files are read
+            opened = {part: self.engine.open_published(place) for part, place in zip(self.tables, places, strict=False)}
+            read = replace(self, tables=opened)
+            if self.policy is not None and not read.verify(self.policy).holds:
+                raise VerificationError(f"{path.name}: the file as it would be read breaks the policy and is withheld")
+            hashes = list(hashing) if at_once else [self.engine.digest(place) for place in places[:-1]]
         stated = read.manifest(hashes)
         text = json.dumps(stated if signer is None else signer.signed(stated), indent=2, ensure_ascii=False)
         places[-1].write_text(text + "\n", encoding="utf-8")

@@ -167,11 +167,11 @@ def numbered(keys):
 
 @njit(cache=True, nogil=True)
 def locate(wanted, keys, table, positions):
-    """Writes the position in `keys` of every wanted key; `table` is what `numbered` made of the keys."""
+    """Writes the position in `keys` of every wanted key, or -1; `table` is what `numbered` made of the keys."""
     shift = np.uint64(64 - _bits(table))
     mask = len(table) - 1
     for row in range(len(wanted)):
         place = _slot(wanted[row], shift)
-        while keys[table[place]] != wanted[row]:
+        while table[place] >= 0 and keys[table[place]] != wanted[row]:
             place = (place + 1) & mask
         positions[row] = table[place]

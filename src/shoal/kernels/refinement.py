@@ -153,7 +153,7 @@ def _swapped(cluster, leaving, coming, state, costs, limit):
 
 
 @njit(cache=True, nogil=True)
-def _keeps(cluster, leaving, coming, state, guard, counts):
+def keeps(cluster, leaving, coming, state, guard, counts):
     """Whether a cluster keeps what is guarded when one record leaves and another comes, -1 for none. `counts` is all
     zero, before and after."""
     size, distinct, most = 0, 0, 0
@@ -186,7 +186,7 @@ def _may(row, partner, target, state, guard, counts):
         return True
     # One type for all numbers: every other mixture of types would be compiled on its own.
     row, partner, home, target = np.int64(row), np.int64(partner), np.int64(state.owners[row]), np.int64(target)
-    return _keeps(home, row, partner, state, guard, counts) and _keeps(target, partner, row, state, guard, counts)
+    return keeps(home, row, partner, state, guard, counts) and keeps(target, partner, row, state, guard, counts)
 
 
 @njit(cache=True, nogil=True)
@@ -260,7 +260,7 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
 
 
 @njit(cache=True, nogil=True)
-def _shift(row, target, state):
+def shift(row, target, state):
     """Moves one record to another cluster's list."""
     after, before = state.following[row], state.previous[row]
     if before >= 0:
@@ -281,8 +281,8 @@ def exchange(row, partner, target, state, costs):
     """A record goes to another cluster, and its partner, if there is one, comes back."""
     home, target = np.int64(state.owners[row]), np.int64(target)
     if partner >= 0:
-        _shift(np.int64(partner), home, state)
-    _shift(np.int64(row), target, state)
+        shift(np.int64(partner), home, state)
+    shift(np.int64(row), target, state)
     measure(home, state, costs)
     measure(target, state, costs)
 

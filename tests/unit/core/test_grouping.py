@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.core import grouping
-from shoal.core.grouping import decoded, group, packed_codes, words
+from shoal.core.grouping import decoded, group, located, packed_codes, words
 
 
 def counted(columns, weights=None):
@@ -92,3 +92,34 @@ def test_packed_codes_come_apart_again_and_keep_their_order(radices, seed):
         for column in decoded(key, [radices[place] for place in word])
     ]
     assert np.array_equal(apart, columns)
+
+
+@pytest.mark.parametrize("largest", [1, 1000, 2**62])
+def test_weights_are_sorted_along_with_keys_or_hashed_where_they_do_not_fit(largest, monkeypatch):
+    generator = np.random.default_rng(3)
+    monkeypatch.setattr(grouping, "SAMPLE", 64)
+    columns = [generator.integers(0, 2**20, 2000).astype(np.int32) for _ in range(2)]
+    columns = [np.append(column, column[:300]) for column in columns]
+    weights = np.append(generator.integers(0, 9, len(columns[0]) - 1), largest)
+    held = grouping._Keys(columns, [2**20, 2**20], weights)
+    assert held.mostly_distinct
+    assert (held.weight_bits is None) == (largest == 2**62)
+    assert as_dict(group(columns, [2**20, 2**20], weights=weights)) == counted(columns, weights)
+
+
+@given(tables())
+@settings(max_examples=40, deadline=None)
+def test_rows_are_located_among_known_tuples(table):
+    columns, radices, _ = table
+    found = group(columns, radices, index=True)
+    assert np.array_equal(located(columns, radices, found.keys), found.index)
+    backwards = found.keys[:, ::-1]
+    assert np.array_equal(backwards[:, located(columns, radices, backwards)], np.array(columns))
+    fewer = located(columns, radices, found.keys[:, 1:])
+    assert np.array_equal(fewer, found.index - 1)
+
+
+def test_narrow_codes_group_as_wide_ones_do():
+    wide = [np.array([0, 127, 5, 127], np.int32), np.array([300, 2, 2, 2], np.int32)]
+    narrow = [wide[0].astype(np.int8), wide[1].astype(np.int16)]
+    assert as_dict(group(narrow, [128, 301])) == as_dict(group(wide, [128, 301]))

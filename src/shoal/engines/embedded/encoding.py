@@ -61,15 +61,18 @@ def looked_up(table: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
     """What a table has at places, the last entry at -1. Looking all up at once would take eight bytes for each."""
     found = np.empty(len(places), table.dtype)
     for begin in range(0, len(places), CHUNK):
-        found[begin : begin + CHUNK] = table[places[begin : begin + CHUNK]]
+        np.take(table, places[begin : begin + CHUNK], mode="wrap", out=found[begin : begin + CHUNK])
     return found
 
 
 def occurring(places: NDArray[Any], count: int) -> NDArray[np.bool_]:
     """Which of so many places occur, and last whether a negative one does."""
     found = np.zeros(count + 1, dtype=np.bool_)
+    found[-1] = places.min(initial=0) < 0
     for begin in range(0, len(places), CHUNK):
         found[places[begin : begin + CHUNK]] = True
+        if found[:-1].all():
+            break
     return found
 
 

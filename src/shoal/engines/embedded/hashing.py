@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from shoal.engines.embedded.encoding import indices_of, looked_up
 
 Hashes = NDArray[np.uint64]
 
+MANY = 1 << 18
 PRESENT, ABSENT = b"=", b"~"
 """What stands before a value and for a missing one: an empty text is not a missing one."""
 
@@ -43,6 +45,26 @@ def row_hashes(columns: Iterable[tuple[str, pa.ChunkedArray | pa.Array]], seed: 
         values = looked_up(hashes, indices)
         total = values if total is None else total + values
     return total if total is not None else np.zeros(0, np.uint64)
+
+
+def ascending(hashes: Hashes) -> NDArray[np.int64]:
+    """The places of hashes in ascending order; equal ones, which are those of equal rows, in any.
+
+    They are spread evenly: by their first bits they fall into parts that caches hold, and every thread sorts one.
+    """
+    if len(hashes) < MANY:
+        return np.argsort(hashes)
+    parts = (hashes >> np.uint64(56)).astype(np.uint8)
+    order = np.argsort(parts, kind="stable")
+    ends = np.cumsum(np.bincount(parts, minlength=1 << 8))
+
+    def sort(part: int) -> None:
+        places = order[ends[part - 1] if part else 0 : ends[part]]
+        places[:] = places[np.argsort(hashes[places])]
+
+    with ThreadPoolExecutor(pa.cpu_count()) as pool:
+        list(pool.map(sort, range(1 << 8)))
+    return order
 
 
 def _spelled(column: pa.ChunkedArray | pa.Array) -> tuple[NDArray[Any], Any]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv as standard_csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,9 @@ from shoal.engines.embedded.encoding import (
 )
 from shoal.engines.embedded.formats import ENDINGS
 from shoal.errors import InputError, OutputError, unknown_columns
+
+ROWS, ROW_GROUP = 1 << 16, 1 << 20
+"""How many rows are written at a time: as many as caches hold, and as many as a row group of Parquet has."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,14 +155,23 @@ class EmbeddedPublished:
         return pa.table({name: plain_values(self.table[name]) for name in self.table.column_names})
 
     def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
-        table = self.decoded()
+        schema = self._sliced(0, 0).decoded().schema
         if not in_folder(path):
-            write(path, table.schema, [table], self.dialect, self.nominal)
+            rows = ROWS if format_of(path) == "csv" else ROW_GROUP
+            write(path, schema, self._pieces(0, self.records, rows), self.dialect, self.nominal)
             return
         path.mkdir()
-        for number, first in enumerate(range(0, max(len(table), 1), rows_per_file)):
-            run.report(first / max(len(table), 1), "writing")
-            write(piece(path, number), table.schema, [table.slice(first, rows_per_file)], None)
+        for number, first in enumerate(range(0, max(self.records, 1), rows_per_file)):
+            run.report(first / max(self.records, 1), "writing")
+            write(piece(path, number), schema, self._pieces(first, first + rows_per_file, ROW_GROUP), None)
+
+    def _pieces(self, begin: int, end: int, rows: int) -> Iterator[pa.Table]:
+        """The rows `begin:end`, some at a time: plain values of all would take many times the memory of their codes."""
+        for first in range(begin, max(min(end, self.records), begin + 1), rows):
+            yield self._sliced(first, min(rows, end - first)).decoded()
+
+    def _sliced(self, begin: int, rows: int) -> EmbeddedPublished:
+        return replace(self, table=self.table.slice(begin, rows), _read={})
 
 
 def write(
@@ -192,11 +206,29 @@ def write(
                 stream.write(arff.written(pa.concat_tables([schema.empty_table(), *pieces]), nominal).encode())
                 return
             stream.write((_quoted(schema.names, delimiter) + "\n").encode())
-            for piece in pieces:
-                pa.csv.write_csv(
-                    _never_blank(piece), stream,
-                    pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed"),
-                )  # fmt: skip
+            for lines in _in_order(lambda piece: _lines(piece, delimiter), pieces):
+                stream.write(lines)
+
+
+def _lines(piece: pa.Table, delimiter: str) -> pa.Buffer:
+    """Rows as a CSV file has them."""
+    options = pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed")
+    stream = pa.BufferOutputStream()
+    pa.csv.write_csv(_never_blank(piece), stream, options)
+    return stream.getvalue()
+
+
+def _in_order(work: Callable[[pa.Table], pa.Buffer], pieces: Iterable[pa.Table]) -> Iterator[pa.Buffer]:
+    """What is made of pieces, in their order, some of them at a time."""
+    threads = pa.cpu_count()
+    waiting: deque[Future[pa.Buffer]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for piece in pieces:
+            waiting.append(pool.submit(work, piece))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _never_blank(table: pa.Table) -> pa.Table:

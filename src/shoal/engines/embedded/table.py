@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
 from shoal.core.contracts import Published, Sheet, What
-from shoal.core.grouping import Codes, group
+from shoal.core.grouping import Codes, group, located
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Codebook, Counterfeits, Plan, Recoding
@@ -21,11 +21,11 @@ from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.core.survey import Survey, alone, spaced
 from shoal.core.values import Values
-from shoal.engines.embedded.encoding import dictionary, glanced, numbered, plain_values
-from shoal.engines.embedded.hashing import row_hashes
+from shoal.engines.embedded.encoding import dictionary, glanced, looked_up, narrowest, numbered, plain_values
+from shoal.engines.embedded.hashing import ascending, row_hashes
 from shoal.engines.embedded.published import EmbeddedPublished
 from shoal.engines.embedded.source import Source
-from shoal.errors import unknown_columns
+from shoal.errors import VerificationError, unknown_columns
 
 Rows = NDArray[np.int64]
 
@@ -81,13 +81,16 @@ class EmbeddedTable:
         hashes = row_hashes([(name, column)])
         return len(hashes) - len(np.unique(hashes))
 
-    def _tuples(self, quasi: Sequence[str]) -> Codes:
-        """The distinct tuple of each row, in the order of the summary."""
+    def _tuples(self, quasi: Sequence[str], known: Codes | None = None) -> Codes:
+        """The distinct tuple of each row, in the order of the summary; quicker where those of the summary are known."""
         held = self._indices.get(tuple(quasi))
         if held is None:
             columns = [self.columns[name] for name in quasi]
-            held = group([each.codes for each in columns], [each.hierarchy.size for each in columns], index=True).index
+            codes, radices = [each.codes for each in columns], [each.hierarchy.size for each in columns]
+            held = group(codes, radices, index=True).index if known is None else located(codes, radices, known)
             assert held is not None
+            if int(held.min(initial=0)) < 0:
+                raise VerificationError("a plan does not have every tuple of the table")
             self._indices[tuple(quasi)] = held
         return held
 
@@ -212,7 +215,7 @@ class EmbeddedTable:
         """The class of each row; negative: withheld."""
         slots = np.where(plan.withheld, np.int32(-1), plan.classes)
         if not plan.by_record:
-            return slots[self._tuples(schema.quasi)]
+            return looked_up(slots, self._tuples(schema.quasi, plan.keys))
         owners = np.empty(self.records, dtype=np.int32)
         owners[self._listing(schema.quasi, seed)] = slots
         return owners
@@ -258,20 +261,22 @@ def _arranged(
     sorted.
     """
     if not by_class or owners is None:
-        return np.argsort(row_hashes(by_row.items())), None
+        return ascending(row_hashes(by_row.items())), None
     said = row_hashes(by_class.items())
     if not by_row:
         ranking = np.argsort(said, kind="stable").astype(np.int32)
         return None, np.repeat(ranking, np.bincount(owners, minlength=len(said))[ranking])
-    order = np.argsort(said[owners] + row_hashes(by_row.items()))
+    hashes = row_hashes(by_row.items())
+    hashes += looked_up(said, owners)
+    order = ascending(hashes)
     return order, owners[order]
 
 
 def _placed(column: pa.DictionaryArray, owners: Codes | None) -> pa.DictionaryArray:
     """A column of classes, row by row; its indices were checked when it was made."""
     assert owners is not None
-    codes = column.indices.to_numpy().take(owners)
-    return pa.DictionaryArray.from_arrays(codes, column.dictionary, safe=False)
+    codes = column.indices.to_numpy().astype(narrowest(len(column.dictionary)))
+    return pa.DictionaryArray.from_arrays(looked_up(codes, owners), column.dictionary, safe=False)
 
 
 def with_labels(raw: pa.Array, hierarchy: Hierarchy, leaves: Codes) -> pa.Array:

@@ -1,0 +1,281 @@
+"""Dissolving a few neighbouring clusters and rebuilding them, again and again, whenever that saves loss.
+
+Moves and swaps of single records end where every one of them costs something at first; where a column is published
+along a hierarchy that is almost everywhere. Rebuilding passes over such ridges: the records of up to four clusters are
+pooled, grown into clusters anew from other beginnings, and what is left over goes wherever it adds least.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.index import joined
+from shoal.kernels.refinement import LEAST_GAIN, keeps, measure, shift
+
+POOLED = 4
+"""Clusters that are dissolved together at most; six save a hundredth more in half as much time again."""
+
+LARGEST = 3
+"""Times the least size that a cluster may have to be dissolved. Larger ones are of equal records, mostly."""
+
+FEWER = 4
+"""One rebuilding out of so many leaves room for fewer clusters than there could be."""
+
+LOOKS = 16
+"""Nearest tuples whose clusters a record that is left over may join."""
+
+
+class Block(NamedTuple):
+    """What one rebuilding thread has for itself: the records `rows` of some clusters, all with the same number in
+    `zones`, numbers of clusters in `spare`, of which those from `used[0]` on are free, and a random state."""
+
+    rows: Any
+    zone: Any
+    zones: Any
+    spare: Any
+    used: Any
+    random: Any
+
+
+class Draft(NamedTuple):
+    """Clusters as they may become: the records in the pool with the draft cluster of each, those without one yet, and
+    of each draft cluster the ends, the size, the cost of a record, and which cluster it will be (-1: one of the
+    dissolved)."""
+
+    pool: Any
+    owners: Any
+    rest: Any
+    low: Any
+    high: Any
+    sizes: Any
+    paid: Any
+    names: Any
+
+
+@njit(cache=True, nogil=True)
+def draw(random, below):
+    """A random number from 0 up to, not including, `below` (xorshift64*)."""
+    state = random[0]
+    state ^= state >> np.uint64(12)
+    state ^= state << np.uint64(25)
+    state ^= state >> np.uint64(27)
+    random[0] = state
+    return np.int64((state * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(11)) % below
+
+
+@njit(cache=True, nogil=True)
+def _chosen(row, state, block, most, chosen):
+    """Fills in a record's cluster and a few of those around it; returns how many."""
+    chosen[0] = state.owners[row]
+    found, wanted = 1, 1 + draw(block.random, len(chosen))
+    near = state.neighbours[state.tuples[row]]
+    for _ in range(3 * wanted):
+        if found >= wanted:
+            break
+        # The square of an even draw: near ones more often than far ones.
+        even = draw(block.random, 1 << 20) / (1 << 20)
+        tuple_ = near[int(len(near) * even * even)]
+        if tuple_ < 0:
+            continue
+        first, last = state.starts[tuple_], state.starts[tuple_ + 1]
+        cluster = state.owners[first + draw(block.random, last - first)]
+        if cluster >= 0 and block.zones[cluster] == block.zone and state.sizes[cluster] <= most:
+            fresh = True
+            for place in range(found):
+                fresh &= chosen[place] != cluster
+            if fresh:
+                chosen[found] = cluster
+                found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _widen(draft, cluster, point):
+    for attribute in range(len(point)):
+        draft.low[cluster, attribute] = min(draft.low[cluster, attribute], point[attribute])
+        draft.high[cluster, attribute] = max(draft.high[cluster, attribute], point[attribute])
+
+
+@njit(cache=True, nogil=True)
+def _grow(clusters, least, draft, rest, state, costs, random, limit):
+    """Grows so many draft clusters to the least size, each from a record drawn at random or the one farthest from the
+    cluster before; returns their loss, which is incomplete once it exceeds `limit`."""
+    low, high, left = draft.low, draft.high, draft.rest
+    total = 0.0
+    for cluster in range(clusters):
+        at = draw(random, rest)
+        if cluster > 0 and draw(random, 2):
+            farthest = -1.0
+            for place in range(rest):
+                point = state.points[state.tuples[draft.pool[left[place]]]]
+                here = joined(costs, low[cluster - 1], high[cluster - 1], point, np.inf)
+                if here > farthest:
+                    farthest, at = here, place
+        paid = 0.0
+        for size in range(least):
+            if size > 0:
+                best, at = np.inf, -1
+                for place in range(rest):
+                    point = state.points[state.tuples[draft.pool[left[place]]]]
+                    here = joined(costs, low[cluster], high[cluster], point, best)
+                    if here < best:
+                        best, at = here, place
+                        if here <= paid:
+                            break  # Nothing is cheaper than what adds nothing.
+                paid = best
+            entry = left[at]
+            rest -= 1
+            left[at] = left[rest]
+            draft.owners[entry] = cluster
+            point = state.points[state.tuples[draft.pool[entry]]]
+            if size == 0:
+                low[cluster], high[cluster] = point, point
+            else:
+                _widen(draft, cluster, point)
+        draft.sizes[cluster], draft.paid[cluster], draft.names[cluster] = least, paid, -1
+        total += paid * least
+        if total > limit:
+            break
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _is_drafted(cluster, chosen, names, begin, end):
+    """Whether a cluster is dissolved, or already in the draft."""
+    found = False
+    for place in range(len(chosen)):
+        found |= chosen[place] == cluster
+    for place in range(begin, end):
+        found |= names[place] == cluster
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _place(clusters, chosen, draft, rest, state, costs, block, limit):
+    """Puts each record that is left over into the draft cluster, or the cluster around it, to which it adds least;
+    returns the number of draft clusters and what was added. Nothing fits any more once that exceeds `limit`."""
+    held, total = clusters, 0.0
+    for place in range(rest):
+        entry = draft.rest[place]
+        near = state.neighbours[state.tuples[draft.pool[entry]]]
+        point = state.points[state.tuples[draft.pool[entry]]]
+        best, at, name = limit - total, -1, -1
+        for cluster in range(held):
+            before, size = draft.paid[cluster] * draft.sizes[cluster], draft.sizes[cluster] + 1
+            added = (
+                joined(costs, draft.low[cluster], draft.high[cluster], point, (best + before) / size) * size - before
+            )
+            if added < best:
+                best, at = added, cluster
+        for look in range(min(len(near), LOOKS if clusters else len(near))):
+            if near[look] < 0:
+                break
+            first, last = state.starts[near[look]], state.starts[near[look] + 1]
+            cluster = state.owners[first + (0 if clusters else draw(block.random, last - first))]
+            if cluster < 0 or block.zones[cluster] != block.zone:
+                continue
+            if _is_drafted(cluster, chosen, draft.names, clusters, held):
+                continue
+            before, size = state.paid[cluster], state.sizes[cluster] + 1
+            ends = state.extremes[cluster]
+            added = joined(costs, ends[0], ends[3], point, (best + before) / size) * size - before
+            if added < best:
+                best, at, name = added, held, cluster
+        if at < 0:
+            return held, np.inf
+        if at == held:
+            draft.low[held], draft.high[held] = state.extremes[name, 0], state.extremes[name, 3]
+            draft.sizes[held], draft.names[held] = state.sizes[name], name
+            draft.paid[held] = state.paid[name] / state.sizes[name]
+            held += 1
+        before = draft.paid[at] * draft.sizes[at]
+        _widen(draft, at, point)
+        draft.sizes[at] += 1
+        draft.paid[at] = (before + best) / draft.sizes[at]
+        draft.owners[entry] = at
+        total += best
+    return held, total
+
+
+@njit(cache=True, nogil=True)
+def _carry_out(clusters, held, pooled, chosen, draft, state, costs, block, guard, counts):
+    """Makes the draft what is; unless a cluster lost what is guarded, in which case all is as it was. Returns whether
+    the draft was kept."""
+    used = block.used[0]
+    for cluster in range(clusters):
+        if cluster < len(chosen):
+            draft.names[cluster] = chosen[cluster]
+        else:
+            draft.names[cluster] = block.spare[used]
+            used += 1
+    for entry in range(pooled):
+        # The cluster before takes the place of the draft one.
+        row = draft.pool[entry]
+        before, after = np.int64(state.owners[row]), np.int64(draft.names[draft.owners[entry]])
+        draft.owners[entry] = before
+        if before != after:
+            shift(row, after, state)
+    kept = True
+    if len(guard.values):
+        for cluster in range(held):
+            kept &= keeps(np.int64(draft.names[cluster]), np.int64(-1), np.int64(-1), state, guard, counts)
+    if not kept:
+        for entry in range(pooled):
+            if state.owners[draft.pool[entry]] != draft.owners[entry]:
+                shift(draft.pool[entry], draft.owners[entry], state)
+        return False
+    for cluster in range(held):
+        block.zones[draft.names[cluster]] = block.zone
+        measure(np.int64(draft.names[cluster]), state, costs)
+    for place in range(clusters, len(chosen)):
+        used -= 1
+        block.spare[used] = chosen[place]
+        measure(np.int64(chosen[place]), state, costs)
+    block.used[0] = used
+    return True
+
+
+@njit(cache=True, nogil=True)
+def rebuild(times, block, state, costs, least, guard, flag):
+    """Dissolves and rebuilds clusters of a block so many times, at records drawn at random, and keeps what saves
+    loss; returns how often it did.
+
+    Blocks that have no cluster in common may be rebuilt at the same time.
+    """
+    most = LARGEST * least
+    room, width = POOLED * most, state.points.shape[1]
+    wide = room // least + 1 + room
+    draft = Draft(
+        np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64), np.empty((wide, width), np.int32),
+        np.empty((wide, width), np.int32), np.empty(wide, np.int64), np.empty(wide), np.empty(wide, np.int64),
+    )  # fmt: skip
+    around, counts = np.empty(POOLED, np.int64), np.zeros(guard.kinds, np.int64)
+    saved = 0
+    for _ in range(times):
+        if flag[0]:
+            break
+        row = block.rows[draw(block.random, len(block.rows))]
+        if state.paid[state.owners[row]] <= 0.0 or state.sizes[state.owners[row]] > most:
+            continue
+        chosen = around[: _chosen(row, state, block, most, around)]
+        pooled, limit = 0, -LEAST_GAIN
+        for cluster in chosen:
+            limit += state.paid[cluster]
+            row = np.int64(state.heads[cluster])
+            while row >= 0:
+                draft.pool[pooled], draft.rest[pooled] = row, pooled
+                pooled += 1
+                row = np.int64(state.following[row])
+        clusters = 0  # A single cluster is dissolved among those around it.
+        if len(chosen) > 1:
+            clusters = min(pooled // least - (draw(block.random, FEWER) == 0), len(chosen) + 1)
+        total = _grow(clusters, least, draft, pooled, state, costs, block.random, limit)
+        if total > limit:
+            continue
+        held, added = _place(
+            clusters, chosen, draft, pooled - clusters * least, state, costs, block, limit - total
+        )  # fmt: skip
+        if total + added <= limit:
+            saved += _carry_out(clusters, held, pooled, chosen, draft, state, costs, block, guard, counts)
+    return saved
