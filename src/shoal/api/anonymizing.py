@@ -106,6 +106,7 @@ def anonymize(
     plain.check()
     if policy.history is not None:
         data = method.remembering(data, policy.history)
+    run.report(0.0, "searching")
     recoding = method.search(data, policy, run)
     if method.unverified:
         policy = replace(policy, models=())
