@@ -8,7 +8,7 @@ demo: .venv/installed
 	$(BIN)/shoal demo -o demo-output
 
 test: .venv/installed packages
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # Programs that some tests compare with or look through; where they cannot be installed, those tests are skipped.
 PACKAGES := weka openjdk-17-jre-headless chromium
@@ -53,4 +53,5 @@ clean:
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { test "$$(id -u)" = 0 && apt-get update -q && apt-get install -qy python3-venv; }
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -c $(filter constraints%,$^) -e '.[all,dev]'
+	$(if $(findstring lowest,$@),,$(@D)/bin/python -m shoal.kernels.ahead)
 	@touch $@

@@ -3,6 +3,7 @@ out."""
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from collections import Counter
@@ -46,6 +47,25 @@ def looking(browser: Any) -> Iterator[Any]:
 
     with browsers.looking(browser) as seen:
         yield seen
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Spark session on a real cluster of two workers, one for all tests that ask for it.
+
+    They are marked with `xdist_group("spark")`, so that with several processes one of them has all.
+    """
+    import cluster
+
+    if cluster.java() is None or find_spec("pyspark") is None:
+        pytest.skip("they need Java 17 and pyspark")
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    with cluster.started(tmp_path_factory.mktemp("cluster")) as running:
+        session = SparkSession.builder.master(running.url).config(map=cluster.SETTINGS).getOrCreate()
+        yield session
+        session.stop()
 
 
 @pytest.fixture(autouse=True)

@@ -68,6 +68,15 @@ class MissingExtraError(ShoalError):
         super().__init__(f"{feature} needs an optional package; install it with: pip install 'shoal[{extra}]'")
 
 
+class MissingProgramError(ShoalError):
+    """A feature needs a program that is not part of Python and is not there."""
+
+    def __init__(self, feature: str, program: str, package: str) -> None:
+        super().__init__(
+            f"{feature} needs {program}, which was not found; on Debian and Ubuntu: apt-get install {package}"
+        )
+
+
 class InfeasibleError(ShoalError):
     """No release satisfies the policy. `attempt` holds the figures of the closest try."""
 

@@ -149,9 +149,9 @@ def builder(spec: str | Path | Mapping[str, Any] | Builder) -> Builder:
     return made
 
 
-def engine(spec: str | Mapping[str, Any] | Engine | None) -> Engine:
-    """An engine from its spelling; the default one when none is named."""
-    made: Engine = registry.engine() if spec is None else plugin("engines", spec)
+def engine(spec: str | Mapping[str, Any] | Engine | None, source: Any = None) -> Engine:
+    """An engine from its spelling; when none is named, the one that takes the source by itself, or the default."""
+    made: Engine = registry.engine_for(source) if spec is None else plugin("engines", spec)
     return made
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -176,3 +177,12 @@ def engine(name: str | None = None, values: dict[str, Any] | None = None) -> con
 
     made: contracts.Engine = make("engines", name or DEFAULT, values or {})
     return made
+
+
+def engine_for(source: Any) -> contracts.Engine:
+    """The engine that takes a source by itself, as that of a frame which lives there; else the default one."""
+    if source is not None and not isinstance(source, (str, PathLike)):
+        for name in names("engines"):
+            if find("engines", name).takes(source):
+                return engine(name)
+    return engine()

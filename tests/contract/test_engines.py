@@ -15,7 +15,7 @@ from shoal.api import quick_metrics
 from shoal.core.finding import Findings
 from shoal.diagnosis.plain_columns import plain_columns
 from shoal.engines import DEFAULT
-from shoal.errors import InputError, MissingExtraError, SchemaError, ShoalError
+from shoal.errors import InputError, MissingExtraError, MissingProgramError, SchemaError, ShoalError
 
 KEY = b"a key of at least sixteen bytes"
 ROLES = {
@@ -53,12 +53,14 @@ def people(rows=240, seed=0):
     )
 
 
-@pytest.fixture(params=registry.names("engines"))
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in registry.names("engines")])
 def engine(request):
-    """The name of an engine whose packages are installed."""
+    """The name of an engine whose packages are installed; Spark runs on a real cluster."""
+    if request.param == "spark":
+        request.getfixturevalue("spark")
     try:
         shoal.read(pl.DataFrame({"a": [1]}), quasi=["a"], engine=request.param)
-    except MissingExtraError as reason:
+    except (MissingExtraError, MissingProgramError) as reason:
         pytest.skip(str(reason))
     return request.param
 

@@ -8,7 +8,7 @@ import shoal
 from shoal import registry
 from shoal.core.files import sha256
 from shoal.core.run import Run
-from shoal.errors import CancelledError, MissingExtraError, OutputError
+from shoal.errors import CancelledError, MissingExtraError, MissingProgramError, OutputError
 
 ROLES = {"quasi": ["age", "town"], "sensitive": ["disease"]}
 
@@ -24,11 +24,13 @@ def people(rows=1234):
     )
 
 
-@pytest.fixture(params=registry.names("engines"))
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in registry.names("engines")])
 def engine(request):
+    if request.param == "spark":
+        request.getfixturevalue("spark")
     try:
         shoal.read(pl.DataFrame({"a": [1]}), quasi=["a"], engine=request.param)
-    except MissingExtraError as reason:
+    except (MissingExtraError, MissingProgramError) as reason:
         pytest.skip(str(reason))
     return request.param
 

@@ -249,9 +249,10 @@ def _rank(value: Hashable, column: Column, priors: Any) -> Any:
 
 
 def _leaf(given: Given, value: Hashable) -> str:
-    """The text of a given tree that a value is."""
+    """The text of a given tree that a value is: the same one, or else a number that is spelled in another way."""
+    same = [key for key in given.texts if _idle(key) == value]
     exact = number(value)
-    return next(key for key in given.texts if _idle(key) == value or (exact is not None and number(key) == exact))
+    return next(iter(same), None) or next(key for key in given.texts if exact is not None and number(key) == exact)
 
 
 def _tree_order(given: Given) -> list[str]:

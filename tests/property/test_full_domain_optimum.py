@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.algorithms.full_domain import _parts
 from shoal.algorithms.full_domain._checker import Checker
 from shoal.core.classes import Classes, Histogram
 from shoal.core.lattice import Lattice
@@ -171,6 +172,30 @@ def test_optimal_is_the_least_of_all_nodes(models: str, table: tuple, limit: flo
     assert found.facts["proven"] and found.facts["gap"] == 0
 
 
+@pytest.mark.parametrize("models", MODELS)
+@common
+@given(table=tables(), limit=limits, objective=st.sampled_from(list(OBJECTIVES)), seed=st.integers(0, 9))
+def test_what_parts_and_climbing_add_keeps_the_optimum(
+    models: str, table: tuple, limit: float, objective: str, seed: int
+) -> None:
+    """As in a lattice that is too large to be searched to the end, with every column or two a part of its own."""
+    trees, records, sensitive = table
+    data = opened(trees, records, sensitive)
+    policy = Policy(models=tuple(MODELS[models]), suppression=limit, objective=OBJECTIVES[objective], seed=seed)
+    expected = brute(data, trees, records, policy, objective)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_parts, "LARGEST", 4)
+        if not expected:
+            with pytest.raises(InfeasibleError):
+                check(shoal.Optimal(anytime_above=0), data, policy)
+            return
+        found = check(shoal.Optimal(anytime_above=0), data, policy)
+    least = min(entry[0] for entry in expected.values())
+    assert found.facts["proven"]
+    assert found.facts["score"] == pytest.approx(least, abs=1e-9, rel=1e-9)
+    assert found.facts["score"] == pytest.approx(expected[found.levels][0], abs=1e-9, rel=1e-9)
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @common
 @given(table=tables(), limit=limits)
@@ -267,16 +292,24 @@ def test_a_stopped_search_tells_a_true_bound(
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @common
-@given(table=tables(), models=st.sampled_from(list(MODELS)))
-def test_no_node_of_a_box_beats_its_bound(objective: str, table: tuple, models: str) -> None:
-    """Every box of the lattice: no node in it scores or loses less than the box is said to."""
+@given(table=tables(), models=st.sampled_from(list(MODELS)), limit=limits, parted=st.booleans())
+def test_no_node_of_a_box_beats_its_bound(
+    objective: str, table: tuple, models: str, limit: float, parted: bool
+) -> None:
+    """Every box of the lattice: no node in it scores or loses less than the box is said to, also where it is known what
+    is lost in parts of the columns."""
     data = opened(*table)
-    policy = Policy(models=tuple(MODELS[models]), suppression=1.0, objective=OBJECTIVES[objective])
+    policy = Policy(models=tuple(MODELS[models]), suppression=limit, objective=OBJECTIVES[objective])
     checker = Checker(data, policy, Run())
-    nodes = list(Lattice.of(data.hierarchies))
+    lattice = Lattice.of(data.hierarchies)
+    nodes = list(lattice)
     verdicts = {node: checker.check(node) for node in nodes}
+    if parted:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_parts, "LARGEST", 4)
+            _parts.bound_parts(checker, lattice, Run(), most=inf)
     for low, high in product(nodes, nodes):
-        if any(first > last for first, last in zip(low, high, strict=True)):
+        if any(first > last for first, last in zip(low, high, strict=True)) or verdicts[high].lost > checker.budget:
             continue
         bound = checker.bound(low, high)
         for node, verdict in verdicts.items():

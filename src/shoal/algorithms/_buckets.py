@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from shoal.errors import InfeasibleError, ParameterError
 class DiverseClustering(Clustering):
     """A clustering that looks at sensitive values. Where the whole table is not diverse enough, records of values that
     are too frequent are left out, as few as possible, if the suppression allows."""
+
+    in_blocks: ClassVar[bool] = False
 
     def check(self, records: Records) -> None:
         check_one_sensitive(records.dataset, type(self).__name__)

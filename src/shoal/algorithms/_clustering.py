@@ -48,6 +48,7 @@ class Clustering(Algorithm):
     ] = 60.0
 
     counts_people: ClassVar[bool] = True
+    in_blocks: ClassVar[bool] = True
     by_union: ClassVar[bool] = False
     """Whether clusters that break the policy merge by the cost of the union, not by what the merger adds."""
 

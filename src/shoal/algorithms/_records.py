@@ -67,7 +67,7 @@ class Records:
         """The records of a dataset; `outputs` says of each quasi-identifier how it is published."""
         summary = dataset.summary
         tuples = np.repeat(np.arange(len(summary), dtype=np.int32), summary.sizes)
-        costs = loss_costs(summary.hierarchies, list(summary.keys), [output != "hierarchy" for output in outputs])
+        costs = loss_costs(summary.hierarchies, dataset.extent, [output != "hierarchy" for output in outputs])
         return cls(dataset, policy, outputs, np.ascontiguousarray(summary.keys.T), summary.sizes, tuples, costs)
 
     def some(self, members: NDArray[np.int64]) -> Records:

@@ -17,7 +17,6 @@ import numpy as np
 
 from shoal.algorithms._records import Records, in_slices, numbered, portions
 from shoal.core.blocks import Blocks
-from shoal.core.costs import reordered
 from shoal.core.grouping import Codes
 from shoal.core.run import Run
 from shoal.core.sensitive import SensitiveModel
@@ -193,10 +192,9 @@ class _Search:
     def _blocks(self, phase: int, held: Any) -> tuple[Codes, int]:
         """The block of each cluster that is `held`, and the number of blocks: others in every phase, so that clusters
         which are parted in one meet in another."""
-        # Of attributes that are equally wide the first is cut.
-        order = np.random.default_rng(phase).permutation(self.records.points.shape[1])
-        corners = self.state.extremes[held, 3 * (phase % 2)][:, order]
-        blocks = Blocks.cut(corners, reordered(self.records.costs, order), BLOCK, self.watch)
+        corners = self.state.extremes[held, 3 * (phase % 2)]
+        order = np.random.default_rng(phase).permutation(corners.shape[1])
+        blocks = Blocks.cut(corners, self.records.costs, BLOCK, self.watch, order)
         return blocks.of(corners.T), len(blocks)
 
     def _rebuilt(self, phase: int, held: Any, homes: Codes, blocks: int) -> list[int]:

@@ -66,6 +66,7 @@ class Kactus(Clustering):
     smallest: Annotated[float, Gt(0), Doc("the least size of two branches of the tree")] = 2
     confidence: Annotated[float, Gt(0), Le(0.5), Doc("of the errors by which the tree is pruned")] = 0.25
 
+    in_blocks: ClassVar[bool] = False
     examples: ClassVar[Examples] = ({}, {"recode": "path", "crossover": 0.0, "smallest": 1.0, "confidence": 0.5})
 
     @property

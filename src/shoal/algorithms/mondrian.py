@@ -55,6 +55,7 @@ class Mondrian(Algorithm):
     """
 
     counts_people: ClassVar[bool] = True
+    in_blocks: ClassVar[bool] = True
     examples: ClassVar[Examples] = (
         {},
         {"strict": False, "numeric": "mean"},
@@ -140,7 +141,7 @@ class Cutter:
         self.moves = Moves(spare, np.empty(count, np.int32), np.empty(count, np.int64))
         self.costs = width_costs(
             [trees[place] for place in ranked],
-            [dataset.summary.keys[place] for place in ranked],
+            [dataset.extent[place] for place in ranked],
             [intervals[place] for place in ranked],
         )
         people = dataset.schema.person is not None

@@ -50,6 +50,7 @@ class SimpleKMeans(Clustering):
     )
     iterations: Annotated[int, Ge(1), Doc("rounds of k-means at most")] = 500
 
+    in_blocks: ClassVar[bool] = False
     examples: ClassVar[Examples] = ({}, {"columns": "quasi", "numeric": "mean"})
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:

@@ -246,7 +246,7 @@ def apply(
         True
     """
     rule = recodings.load(recoding)
-    chosen = job.engine(engine)
+    chosen = job.engine(engine, source)
     opened = chosen.open(
         received(source), delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas,
         format=format, sheet=sheet, rename_duplicates=rename_duplicates,

@@ -50,7 +50,7 @@ def read(
     engine: Engine | str | None = None,
 ) -> Dataset:
     """A table with roles: a path (CSV, Parquet, Arrow IPC, JSON lines, a spreadsheet, Stata, SPSS, SAS) or a frame
-    (pandas, polars, pyarrow).
+    (pandas, polars, pyarrow, Spark).
 
     Args:
         source: the path or the frame. It is never modified. `"-"` is the standard input; a folder, or a pattern such as
@@ -82,7 +82,8 @@ def read(
             refused.
         neutralize_formulas: whether texts that a spreadsheet would run as a formula get an apostrophe in front, here
             and in every release.
-        engine: where the table is worked on: `embedded` (in this process, the default) or another engine's name.
+        engine: where the table is worked on: `embedded` (in this process, the default) or another engine's name. A
+            frame of Spark is worked on where it lives.
 
     Example:
         >>> import shoal
@@ -90,7 +91,7 @@ def read(
         >>> data.records, len(data.summary)
         (30162, 528)
     """
-    chosen_engine = job.engine(engine)
+    chosen_engine = job.engine(engine, source)
     opened = chosen_engine.open(
         received(source), delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas,
         format=format, sheet=sheet, rename_duplicates=rename_duplicates,
@@ -190,5 +191,5 @@ def looked_at(
     """Every column of a source, or of a dataset's source, as distinct values and codes."""
     if isinstance(source, Dataset):
         return source.engine.look(source.table.source)
-    chosen = job.engine(engine)
+    chosen = job.engine(engine, source)
     return chosen.look(chosen.open(received(source), **reading))

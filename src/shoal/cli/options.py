@@ -15,6 +15,7 @@ import typer
 from shoal.errors import ParameterError
 
 if TYPE_CHECKING:
+    from shoal.core.contracts import Engine
     from shoal.job import Job
 
 
@@ -146,6 +147,9 @@ class Source:
         typer.Option("--neutralize-formulas", help="Put an apostrophe before texts that a spreadsheet would run."),
     ] = None
     engine: Engine = None
+    master: Annotated[
+        str | None, typer.Option("--master", help="The cluster's address, such as spark://host:7077 (with --engine).")
+    ] = None
     job: JobFile = None
 
     def made(self) -> Job:
@@ -160,7 +164,7 @@ class Source:
             missing=tuple(listed(self.missing)) or None, format=self.format, sheet=self.sheet,
             rename_duplicates=self.rename_duplicates,
             neutralize_formulas=self.neutralize_formulas,
-            engine=None if self.engine is None else job.engine(self.engine),
+            engine=self._engine(),
         )  # fmt: skip
         kinds = paired(self.kinds, "--kind")
         dated, written = paired(self.date_formats, "--date-format"), paired(self.number_formats, "--number-format")
@@ -170,6 +174,16 @@ class Source:
             date_format={name: dates.checked(text) for name, text in dated.items()},
             number_format={name: numbers.checked(text) for name, text in written.items()},
         )
+
+    def _engine(self) -> Engine | None:
+        """The engine, at the address of a cluster where one is given."""
+        from shoal import job
+
+        if self.master is None:
+            return None if self.engine is None else job.engine(self.engine)
+        if self.engine is None:
+            raise ParameterError("--master goes with an engine that works on a cluster; name it with --engine")
+        return job.engine(f"{self.engine}{',' if ':' in self.engine else ':'}master={self.master}")
 
 
 @dataclass(frozen=True, kw_only=True)

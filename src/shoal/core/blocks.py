@@ -8,15 +8,20 @@ space: whatever was not there when they were cut, such as all but a sample of a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.costs import Costs
+from shoal.core.classes import Classes, Histogram
+from shoal.core.contracts import Divisible
+from shoal.core.costs import Costs, reordered
+from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
+from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
+from shoal.errors import ParameterError, SchemaError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,8 +34,11 @@ class Blocks:
     children: Counts
 
     @classmethod
-    def cut(cls, points: Codes, costs: Costs, most: int, run: Run) -> Blocks:
+    def cut(cls, points: Codes, costs: Costs, most: int, run: Run, order: NDArray[np.int64] | None = None) -> Blocks:
         """Blocks of so many points at most, one point a row; equal points stay together.
+
+        Of attributes in which a part is equally wide the first in the `order` is cut: by default the one with the
+        fewest leaves, as Mondrian does. Classes reach least over such edges.
 
         Example:
             >>> from shoal.core.costs import loss_costs
@@ -43,14 +51,15 @@ class Blocks:
         """
         from shoal.kernels.index import build
 
-        boxes = build(np.ascontiguousarray(points), costs, most, run.flag)
+        order = np.argsort(costs.sizes, kind="stable") if order is None else order
+        boxes = build(np.ascontiguousarray(points[:, order]), reordered(costs, order), most, run.flag)
         run.check()
         attributes, thresholds = np.full((2, len(boxes.left)), -1, np.int64)
         inner = np.flatnonzero(boxes.left >= 0)
         children = boxes.left.astype(np.int64)
         lower, upper = boxes.high[children[inner]], boxes.low[children[inner] + 1]
-        attributes[inner] = np.argmax(lower < upper, axis=1)
-        thresholds[inner] = lower[np.arange(len(inner)), attributes[inner]]
+        chosen = np.argmax(lower < upper, axis=1)
+        attributes[inner], thresholds[inner] = order[chosen], lower[np.arange(len(inner)), chosen]
         return cls(attributes, thresholds, children)
 
     def __len__(self) -> int:
@@ -72,6 +81,26 @@ class Blocks:
         leaves = self.attributes < 0
         return low[leaves], high[leaves]
 
+    def joined(self, broken: NDArray[np.bool_]) -> Blocks:
+        """The same with every block that is `broken` joined with what lies on the other side of the cut that made it.
+        There is nothing to join where there is one block."""
+        failing = np.zeros(len(self.attributes), np.bool_)
+        failing[self.attributes < 0] = broken
+        above = self.children >= 0
+        failing[above] = failing[self.children[above]] | failing[self.children[above] + 1]
+        whole = above & failing
+        # Nodes that nobody reaches any more are no blocks either.
+        reached = np.zeros(len(whole), np.bool_)
+        reached[0] = True
+        for node in np.flatnonzero(above).tolist():
+            reached[self.children[node] : self.children[node] + 2] = reached[node] and not whole[node]
+        places = np.cumsum(reached) - 1
+        inner = above & ~whole
+        return Blocks(
+            np.where(inner, self.attributes, -1)[reached], np.where(inner, self.thresholds, -1)[reached],
+            np.where(inner, places[self.children], -1)[reached],
+        )  # fmt: skip
+
     def of(self, keys: Codes) -> Codes:
         """The block of each tuple; `keys` has an attribute a row."""
         places = np.zeros(keys.shape[1], np.int64)
@@ -83,3 +112,64 @@ class Blocks:
             places[moving] = self.children[nodes] + right
         found: Codes = self._numbers[places]
         return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Block(Dataset):
+    """The records of a table in one block, as a table of its own that still belongs to the `whole` one: models compare
+    with all records, and lengths are measured by the whole table's."""
+
+    whole: Whole | None = None
+
+    def _summarized(self) -> Classes:
+        assert self.whole is not None
+        found = super()._summarized()
+        histograms = tuple(
+            histogram.compared(held) for histogram, held in zip(found.sensitive, self.whole.sensitive, strict=True)
+        )
+        return replace(found, sensitive=histograms, records=self.whole.records)
+
+    @property
+    def extent(self) -> Sequence[Codes]:
+        assert self.whole is not None
+        return self.whole.extent
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Whole:
+    """What blocks must know of the table that they are cut from, which takes next to no memory."""
+
+    dataset: Dataset
+    table: Divisible
+    extent: Sequence[Codes]
+    sensitive: Sequence[Histogram]
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> Whole:
+        """Raises when the table cannot be cut."""
+        table, schema = dataset.table, dataset.schema
+        if not isinstance(table, Divisible):
+            raise ParameterError("this engine does not cut tables into blocks; use another one, or no blocks")
+        if not schema.quasi:
+            raise SchemaError("no quasi-identifier is named; name the columns that outsiders may know")
+        first, *others = (
+            table.group((name,), schema.sensitive if not at else (), person=schema.person)
+            for at, name in enumerate(schema.quasi)
+        )
+        return cls(dataset, table, [each.keys[0] for each in (first, *others)], first.sensitive)
+
+    @property
+    def records(self) -> int:
+        return self.dataset.records
+
+    @property
+    def hierarchies(self) -> list[Hierarchy]:
+        found = [self.dataset.schema[name].hierarchy for name in self.dataset.schema.quasi]
+        return [hierarchy for hierarchy in found if hierarchy is not None]
+
+    def block(self, low: Codes, high: Codes) -> Block:
+        """The records in a box."""
+        held = self.dataset
+        return Block(
+            self.table.within(held.schema.quasi, low.tolist(), high.tolist()), held.schema, held.engine, whole=self
+        )

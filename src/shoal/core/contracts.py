@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,6 +236,9 @@ class Algorithm(Parametrized, ABC):
     claims: ClassVar[bool] = True
     """Whether what it makes satisfies a policy, which then needs a model; a perturbation claims nothing."""
 
+    in_blocks: ClassVar[bool] = False
+    """Whether it recodes a block of a table as it would a table: each class on its own, published as ranges."""
+
     extras: ClassVar[Mapping[str, str]] = {}
     """Optional packages that it imports, and the extra that installs each; they are looked for before any work."""
 
@@ -398,8 +401,28 @@ class Table(Protocol):
         ...
 
 
+@runtime_checkable
+class Divisible(Protocol):
+    """A table in an engine's hands that can be worked on block by block, so that no more than a block of it has to fit
+    into memory. With these two questions any local recoding runs on any engine."""
+
+    def sampled(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
+        """Columns as integers, of so many records at most: those whose keyed hash is least, so that neither the order
+        of the rows nor the engine decides which ones."""
+        ...
+
+    def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> Table:
+        """The records whose leaves in some columns lie between these, both included, as a table of their own."""
+        ...
+
+
 class Engine(Parametrized, ABC):
     """Where tables live and are worked on: the only code that touches rows."""
+
+    @classmethod
+    def takes(cls, source: Any) -> bool:
+        """Whether it is the engine for such a source, unless another one is named."""
+        return False
 
     @abstractmethod
     def open(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -49,6 +49,9 @@ class Dataset:
     @cached_property
     def summary(self) -> Classes:
         """The distinct tuples of all quasi-identifiers, with counts and sensitive histograms."""
+        return self._summarized()
+
+    def _summarized(self) -> Classes:
         if not self.schema.quasi:
             raise SchemaError("no quasi-identifier is named; name the columns that outsiders may know")
         quasi, person = self.schema.quasi, self.schema.person
@@ -67,6 +70,12 @@ class Dataset:
     def hierarchies(self) -> tuple[Hierarchy, ...]:
         """The hierarchies of the quasi-identifiers."""
         return self.summary.hierarchies
+
+    @property
+    def extent(self) -> Sequence[Codes]:
+        """Leaves of each quasi-identifier, the least and the greatest of the whole table among them: what the length
+        of a range is measured by."""
+        return list(self.summary.keys)
 
     def group(self, attributes: tuple[str, ...]) -> Classes:
         """The classes over any columns that are encoded: quasi-identifiers and sensitive attributes."""

@@ -17,13 +17,19 @@ class Charges(NamedTuple):
 
 class Score(NamedTuple):
     """How sums of costs become a score; `charge` says what a record that is left out costs in each attribute: 0
-    nothing, 1 one instead of its cell's cost, 2 the information that left-out values had."""
+    nothing, 1 one instead of its cell's cost, 2 the information that left-out values had.
+
+    `shares[p, a]` of what attribute `a` adds counts in part `p`; the shares of an attribute sum to one. No release adds
+    less in part `p` than `floors[p]`.
+    """
 
     offsets: Any
     spans: Any
     weights: Any
     geometric: bool
     charge: int
+    shares: Any
+    floors: Any
 
 
 @njit(cache=True, nogil=True)
@@ -101,14 +107,14 @@ def bound(low, high, lost, charges, score, domain):
     the greatest cost of a cell that its value has at the low level is the least that this adds.
 
     Also the attribute in which the last step of the box costs most, and the bound of the part of the box in which
-    that attribute is at its greatest level; -1 when the box is a single node. With `low` and `high` the same this
-    is the score itself.
+    that attribute is at its greatest level; -1 when the box is a single node. With `low` and `high` the same and
+    nothing known of the parts this is the score itself.
     """
     totals, greatest, starts = charges
-    offsets, spans, weights, geometric, charge = score
+    offsets, spans, weights, geometric, charge, shares, floors = score
     leaf_starts, widths = domain.leaf_starts, domain.widths
-    sum_low = 0.0
     chosen, widest, step_up = -1, -1.0, 0.0
+    sums = np.zeros(len(floors))
     for position in range(len(low)):
         begin, top = leaf_starts[position], high[position]
         width = widths[position, top]
@@ -137,10 +143,14 @@ def bound(low, high, lost, charges, score, domain):
                 term_below = term
             else:
                 term_high = term
-        sum_low += term_low
+        for part in range(len(floors)):
+            sums[part] += shares[part, position] * term_low
         if top > low[position] and term_high - term_below > widest:
             chosen, widest, step_up = position, term_high - term_below, term_high - term_low
-    least, upper = sum_low, sum_low + step_up
+    least, upper = 0.0, 0.0
+    for part in range(len(floors)):
+        least += max(sums[part], floors[part])
+        upper += max(sums[part] + (shares[part, chosen] * step_up if chosen >= 0 else 0.0), floors[part])
     if geometric:
         least, upper = np.expm1(least), np.expm1(upper)
     return least, chosen, upper

@@ -10,6 +10,8 @@ from numba import njit
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _WIDEST = 2.0**62
+_CHUNK = 1 << 11
+"""Tuples whose keys are made at once: they stay in the cache."""
 
 
 class Domain(NamedTuple):
@@ -32,8 +34,8 @@ class Domain(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Tuples as packed columns, the records that each one stands for, and one of the distinct tuples of the table that
-    each one stands for."""
+    """Tuples as packed columns, one after the other, the records that each tuple stands for, and one of the distinct
+    tuples of the table that each one stands for."""
 
     columns: Any
     weights: Any
@@ -89,6 +91,21 @@ def _lookup(levels, domain, table):
 
 
 @njit(cache=True, nogil=True)
+def _telling(levels, domain):
+    """The packed columns whose attributes are not all at levels of one value: the others add nothing to any key."""
+    found = np.empty(len(domain.pack_starts), np.int64)
+    used = 0
+    for pack in range(len(found)):
+        telling = False
+        for at in range(domain.starts[pack], domain.starts[pack + 1]):
+            telling = telling or domain.widths[domain.members[at], levels[domain.members[at]]] > 1
+        if telling:
+            found[used] = pack
+            used += 1
+    return found[:used]
+
+
+@njit(cache=True, nogil=True)
 def smallest(nodes, sizes, count, levels):
     """Which of the first `count` nodes that the levels generalize has the fewest classes; the first one always fits."""
     best = 0
@@ -102,59 +119,62 @@ def smallest(nodes, sizes, count, levels):
 
 
 @njit(cache=True, nogil=True)
+def _keyed(begin, held, packs, domain, table, keys):
+    """The keys of some tuples from `begin` on, column by column; returns how many there are."""
+    packed, pack_starts = held.columns, domain.pack_starts
+    count = min(len(keys), packed.shape[1] - begin)
+    for row in range(count):
+        keys[row] = 0
+    for pack in packs:
+        entries = table[pack_starts[pack] :]
+        column = packed[pack, begin : begin + count]
+        for row in range(count):
+            keys[row] += entries[column[row]]
+    return count
+
+
+@njit(cache=True, nogil=True)
 def number(levels, held, domain, scratch):
     """Numbers the classes of a node: that of each tuple, how many records each has and one of its distinct tuples, in
     `scratch`. Returns how many classes there are, or -1 when a key does not fit into 64 bits."""
-    packed, weights, pack_starts = held.columns, held.weights, domain.pack_starts
+    weights = held.weights
     table, slots, slot_keys, owners, sizes, firsts = scratch
     space = _lookup(levels, domain, table)
     if space < 0:
         return -1
-    tuples, packs = packed.shape
+    tuples = len(weights)
+    packs = _telling(levels, domain)
+    keys = np.empty(min(tuples, _CHUNK), np.int64)
     classes = 0
     # Addressed directly where clearing the slots costs no more than hashing the tuples.
-    if space <= min(8 * tuples, len(slots)):
-        for slot in range(space):
-            slots[slot] = -1
-        for row in range(tuples):
-            key = np.int64(0)
-            for pack in range(packs):
-                key += table[pack_starts[pack] + packed[row, pack]]
-            owner = slots[key]
-            if owner < 0:
-                owner = classes
-                slots[key] = owner
-                sizes[owner] = 0
-                firsts[owner] = held.firsts[row]
-                classes += 1
-            owners[row] = owner
-            sizes[owner] += weights[row]
-        return classes
+    direct = space <= min(8 * tuples, len(slots))
     bits = 1
     while (1 << bits) < 2 * tuples:
         bits += 1
     shift = np.uint64(64 - bits)
     mask = (1 << bits) - 1
-    for slot in range(1 << bits):
+    for slot in range(space if direct else 1 << bits):
         slots[slot] = -1
-    for row in range(tuples):
-        key = np.int64(0)
-        for pack in range(packs):
-            key += table[pack_starts[pack] + packed[row, pack]]
-        mixed = np.uint64(key) ^ (np.uint64(key) >> np.uint64(29))
-        slot = np.int64((mixed * _MIX) >> shift)
-        while slots[slot] >= 0 and slot_keys[slot] != key:
-            slot = (slot + 1) & mask
-        owner = slots[slot]
-        if owner < 0:
-            owner = classes
-            slots[slot] = owner
-            slot_keys[slot] = key
-            sizes[owner] = 0
-            firsts[owner] = held.firsts[row]
-            classes += 1
-        owners[row] = owner
-        sizes[owner] += weights[row]
+    for begin in range(0, tuples, _CHUNK):
+        for at in range(_keyed(begin, held, packs, domain, table, keys)):
+            key, row = keys[at], begin + at
+            slot = key
+            if not direct:
+                mixed = np.uint64(key) ^ (np.uint64(key) >> np.uint64(29))
+                slot = np.int64((mixed * _MIX) >> shift)
+                while slots[slot] >= 0 and slot_keys[slot] != key:
+                    slot = (slot + 1) & mask
+            owner = slots[slot]
+            if owner < 0:
+                owner = classes
+                slots[slot] = owner
+                if not direct:
+                    slot_keys[slot] = key
+                sizes[owner] = 0
+                firsts[owner] = held.firsts[row]
+                classes += 1
+            owners[row] = owner
+            sizes[owner] += weights[row]
     return classes
 
 

@@ -63,28 +63,33 @@ def fitted(values: Floats, family: str, name: str = "") -> Draw:
         >>> fitted(np.array([1.0, 2.0, 3.0]), "uniform")(np.random.default_rng(0), 2).round(4).tolist()
         [2.2739, 1.5396]
     """
-    mean, deviation, low, high = values.mean(), values.std(), values[0], values[-1]
-    n = len(values)
-    # Twice the number of parameters less twice the log-likelihood at its maximum.
-    families: dict[str, tuple[float, Draw]] = {
-        "normal": (
-            4 + n * (np.log(2 * np.pi * deviation**2) + 1),
+    low, high, n = values[0], values[-1], len(values)
+    # The squares of huge numbers are infinite; over a power of two, they are the same figures.
+    scale = 2.0 ** float(np.frexp(max(abs(low), abs(high)))[1])
+    mean, deviation = values.mean(), (values / scale).std() * scale
+    families: dict[str, tuple[float, Draw]] = {}
+    # Twice the number of parameters less twice the log-likelihood at its maximum: -inf where all values are the same.
+    with np.errstate(divide="ignore"):
+        families["normal"] = (
+            4 + n * (np.log(2 * np.pi) + 2 * np.log(deviation) + 1),
             lambda generator, count: generator.normal(mean, deviation, count),
-        ),
-        "uniform": (4 + 2 * n * np.log(high - low), lambda generator, count: generator.uniform(low, high, count)),
-    }
-    if low > 0:
-        logs = np.log(values)
-        center, width = logs.mean(), logs.std()
-        families["lognormal"] = (
-            4 + n * (np.log(2 * np.pi * width**2) + 1) + 2 * logs.sum(),
-            lambda generator, count: generator.lognormal(center, width, count),
         )
-    if low >= 0:
-        families["exponential"] = (
-            2 + 2 * n * (np.log(mean) + 1),
-            lambda generator, count: generator.exponential(mean, count),
+        families["uniform"] = (
+            4 + 2 * n * np.log(high - low),
+            lambda generator, count: generator.uniform(low, high, count),
         )
+        if low > 0:
+            logs = np.log(values)
+            center, width = logs.mean(), logs.std()
+            families["lognormal"] = (
+                4 + n * (np.log(2 * np.pi) + 2 * np.log(width) + 1) + 2 * logs.sum(),
+                lambda generator, count: generator.lognormal(center, width, count),
+            )
+        if low >= 0:
+            families["exponential"] = (
+                2 + 2 * n * (np.log(mean) + 1),
+                lambda generator, count: generator.exponential(mean, count),
+            )
     if family == "empirical":
         return lambda generator, count: np.interp(generator.uniform(0, n - 1, count), np.arange(n), values)
     if family == "best":

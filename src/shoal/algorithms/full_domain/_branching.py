@@ -8,10 +8,13 @@ answer is proven whenever the search ends, and at any earlier time there is a bo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from heapq import heappop, heappush
 from math import inf, prod
+from typing import Protocol
 
-from shoal.algorithms.full_domain._checker import Checker, Verdict
+from shoal.algorithms.full_domain._checker import Verdict
+from shoal.algorithms.full_domain._scoring import Bound
 from shoal.core.lattice import Lattice, Node
 from shoal.core.run import Run
 
@@ -21,10 +24,25 @@ Box = tuple[float, int, Node, Node]
 """A bound, a number that orders boxes with the same one, and the low and the high node."""
 
 
+class Checks(Protocol):
+    """What the search asks about nodes."""
+
+    budget: int
+    at_once: int
+    verdicts: dict[Node, Verdict]
+
+    @property
+    def by_cells(self) -> bool: ...
+    def check(self, node: Node) -> Verdict: ...
+    def check_all(self, nodes: Sequence[Node]) -> None: ...
+    def bound(self, low: Node, high: Node) -> Bound: ...
+    def floor(self, node: Node) -> float: ...
+
+
 class Branching:
     """The search, its best node so far and the bound that is proven."""
 
-    def __init__(self, checker: Checker, lattice: Lattice, *, within: float = 0.0) -> None:
+    def __init__(self, checker: Checks, lattice: Lattice, *, within: float = 0.0) -> None:
         self.checker, self.lattice, self.within = checker, lattice, within
         self.best: Verdict | None = None
         self.to_beat = inf

@@ -156,10 +156,16 @@ class Checker:
         verdict = self.check(high)
         if not isinstance(self.scores, CellScores):
             return self.scores.bound(low, high, self.check(low).base + verdict.extra)
-        lost = self._lost.get(high) if verdict.lost else self.scores.nothing
-        if lost is None:
-            lost = self._lost.keep(high, self._check(self.groupings.base(high), high).values)
-        return self.scores.bound(low, high, lost)
+        return self.scores.bound(low, high, self.lost(high, self.scores))
+
+    def lost(self, node: Node, scores: CellScores) -> Counts:
+        """The values of the records that a node, which is within the budget, has to leave out for sure."""
+        if not self.check(node).lost:
+            return scores.nothing
+        held = self._lost.get(node)
+        if held is None:
+            held = self._lost.keep(node, self._check(self.groupings.base(node), node).values)
+        return held
 
     def floor(self, node: Node) -> float:
         """The least that a node and its generalizations can score, without a look at the classes."""

@@ -3,70 +3,117 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import numpy as np
 
 from shoal.algorithms.full_domain._branching import Branching
-from shoal.algorithms.full_domain._checker import Verdict
+from shoal.algorithms.full_domain._checker import Checker, Verdict
 from shoal.core.lattice import Node
 from shoal.core.run import Run
 
-PATIENCE = 20
+PATIENCE = 2000
+"""Checked nodes without a better one after which the search gives up, or as many as the best one took to be found."""
+
+IDLE = 400
+"""Rounds that led to no node that had not been checked, after which the search gives up, too."""
+
+STRONGER = 50
+"""Such rounds after which one attribute more is shaken."""
+
+AT_ONCE = 4
 
 
 class Climbing:
-    """Steps to better neighbours from two starts, then shakes the best node and steps on, again and again."""
+    """Steps to better neighbours from two starts, then shakes the best node and steps on, again and again.
 
-    def __init__(self, search: Branching, seed: int) -> None:
-        self.search, self.checker, self.lattice = search, search.checker, search.lattice
+    It goes by checked nodes alone, so that it ends with the same node on every machine. Nodes below one that has to
+    leave out too much have to as well, and are not checked.
+    """
+
+    def __init__(self, checker: Checker, search: Branching, seed: int) -> None:
+        self.checker, self.search, self.lattice = checker, search, search.lattice
         self.generator = np.random.default_rng(seed)
+        self.failed = np.zeros((0, len(self.lattice.least)), dtype=np.int8)
+        self.failures = 0
+        self.found_after = 0
+        self.passed: set[Node] = set()
+        """Nodes that were stepped on: who comes there again goes the same way."""
 
     def run(self, run: Run, *, most: float) -> None:
-        """Climbs until the run's time is up, or until `most` nodes are checked."""
+        """Climbs until nothing better is found for long, until the run's time is up, or until `most` nodes are
+        checked."""
         self.watch, self.most = run, most
         for start in (self._raised(), self._judged(self.lattice.greatest)):
             if start.feasible:
                 self._improve(start)
-        low, high = np.array(self.lattice.least), np.array(self.lattice.greatest)
         idle = 0
-        while self.search.best is not None and idle < PATIENCE and self._may_go_on():
+        while self.search.best is not None and idle < IDLE and self._may_go_on():
             before = len(self.checker.verdicts)
-            shaken = np.array(self.search.best.node)
-            chosen = self.generator.permutation(len(shaken))[: self.generator.integers(1, 4)]
-            shaken[chosen] = self.generator.integers(low[chosen], high[chosen] + 1)
-            there = self._judged(tuple(shaken.tolist()))
-            if there.feasible:
-                self._improve(there)
+            self._shake(self.search.best.node, 3 + idle // STRONGER)
             idle = idle + 1 if len(self.checker.verdicts) == before else 0
 
     def _may_go_on(self) -> bool:
         checked = len(self.checker.verdicts)
-        if checked % 64 == 0:
-            self.watch.report(checked / self.most, f"{checked:,} nodes checked")
-        return not self.watch.expired and checked < self.most
+        self.watch.report(min(checked / self.most, 1.0), f"{checked:,} nodes checked")
+        patience = max(PATIENCE, self.found_after)
+        return not self.watch.expired and checked < min(self.most, self.found_after + patience)
 
     def _judged(self, node: Node) -> Verdict:
         found = self.checker.check(node)
-        self.search.consider(found)
+        if self.search.consider(found):
+            self.found_after = len(self.checker.verdicts)
+        if found.lost > self.checker.budget and not self._fails(node):
+            if self.failures == len(self.failed):
+                self.failed = np.resize(self.failed, (max(64, 2 * self.failures), len(node)))
+            self.failed[self.failures] = node
+            self.failures += 1
         return found
 
+    def _fails(self, node: Node) -> bool:
+        """Whether a generalization of a node is known to leave out too much."""
+        known = self.failed[: self.failures] >= np.array(node, dtype=np.int8)
+        return bool(known.all(axis=1).any())
+
     def _raised(self) -> Verdict:
-        """From the bottom, the attribute with the most values goes up until a node satisfies the policy."""
+        """The attribute with the most values goes up, again and again; about the first node on that way that satisfies
+        the policy is found by halving it."""
         widths = self.checker.groupings.domain.widths
-        node = self.lattice.least
-        while not (found := self._judged(node)).feasible and self._may_go_on():
-            free = [at for at, level in enumerate(node) if level < self.lattice.greatest[at]]
-            if not free:
-                break
-            at = max(free, key=lambda attribute: (widths[attribute, node[attribute]], -attribute))
-            node = (*node[:at], node[at] + 1, *node[at + 1 :])
+        way = [self.lattice.least]
+        while free := [at for at, level in enumerate(way[-1]) if level < self.lattice.greatest[at]]:
+            here = way[-1]
+            at = max(free, key=lambda attribute: (widths[attribute, here[attribute]], -attribute))
+            way.append((*here[:at], here[at] + 1, *here[at + 1 :]))
+        found = self._judged(way[-1])
+        fails, fits = -1, len(way) - 1
+        while found.feasible and fits - fails > 1 and self._may_go_on():
+            middle = (fails + fits) // 2
+            there = self._judged(way[middle])
+            if there.feasible:
+                found, fits = there, middle
+            else:
+                fails = middle
         return found
+
+    def _shake(self, node: Node, most: int) -> None:
+        """Steps on from a node with up to so many attributes at levels drawn at random."""
+        chosen = self.generator.permutation(len(node))[: self.generator.integers(1, most + 1)].tolist()
+        shaken = list(node)
+        for at in chosen:
+            shaken[at] = int(self.generator.integers(self.lattice.least[at], self.lattice.greatest[at] + 1))
+        there = tuple(shaken)
+        if there in self.passed or self._fails(there):
+            return
+        found = self._judged(there)
+        if found.feasible:
+            self._improve(found)
 
     def _improve(self, here: Verdict) -> None:
         """Takes the first better neighbour, the most promising ones first, until there is none."""
         better: Verdict | None = here
-        while better is not None:
+        while better is not None and better.node not in self.passed:
             here = better
+            self.passed.add(here.node)
             better = self._first_better(here, self.lattice.specializations(here.node))
             if better is None:
                 better = self._first_better(here, self._exchanges(here.node))
@@ -74,12 +121,13 @@ class Climbing:
                 better = self._first_better(here, self.lattice.generalizations(here.node))
 
     def _first_better(self, here: Verdict, moves: Iterable[Node]) -> Verdict | None:
-        for floor, node in sorted((self.checker.floor(node), node) for node in moves):
-            if floor >= here.score or not self._may_go_on():
-                break
-            found = self._judged(node)
-            if found.feasible and found.score < here.score:
-                return found
+        promising = sorted((floor, node) for node in moves if (floor := self.checker.floor(node)) < here.score)
+        waiting = (node for _, node in promising if not self._fails(node))
+        while self._may_go_on() and (nodes := list(islice(waiting, AT_ONCE))):
+            self.checker.check_all([node for node in nodes if node not in self.checker.verdicts])
+            for found in map(self._judged, nodes):
+                if found.feasible and found.score < here.score:
+                    return found
         return None
 
     def _exchanges(self, node: Node) -> Iterator[Node]:

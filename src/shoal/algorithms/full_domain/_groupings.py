@@ -214,7 +214,7 @@ class Groupings:
             place = int(self.base_uses[1:].argmin()) + 1
             self.bases.pop(place)
         firsts = found.firsts.copy()
-        columns = np.ascontiguousarray(self.raw.tuples.columns[firsts])
+        columns = np.ascontiguousarray(self.raw.tuples.columns[:, firsts])
         tuples = Packed(columns, found.sizes.copy(), firsts)
         classes_there = self.classes(found)
         self.bases.insert(place, Base(node, tuples, classes_there.sensitive, classes_there.people))
@@ -287,9 +287,9 @@ def _packs(trees: Sequence[Hierarchy]) -> list[list[int]]:
 
 
 def _packed(summary: Classes, packs: Sequence[Sequence[int]]) -> Codes:
-    """The distinct tuples as packed columns, one row each."""
-    packed = np.zeros((len(summary), len(packs)), dtype=np.int32)
-    for column, pack in zip(packed.T, packs, strict=True):
+    """The distinct tuples as packed columns."""
+    packed = np.zeros((len(packs), len(summary)), dtype=np.int32)
+    for column, pack in zip(packed, packs, strict=True):
         for attribute in pack:
             column *= summary.hierarchies[attribute].size
             column += summary.keys[attribute]

@@ -37,7 +37,18 @@ class CellScores:
         self.whole = groupings.table.whole
         self.heights = np.array([tree.height for tree in groupings.summary.hierarchies], dtype=np.int64)
         self.nothing: Counts = np.zeros(int(self.domain.leaf_counts.sum()), dtype=np.int64)
-        self.scale = Score(terms.offsets, terms.spans, terms.weights, terms.geometric, CHARGES[terms.left_out])
+        whole = np.ones((1, len(terms.weights)))
+        self.scale = Score(
+            terms.offsets,
+            terms.spans,
+            terms.weights,
+            terms.geometric,
+            CHARGES[terms.left_out],
+            whole,
+            np.full(1, -np.inf),
+        )
+        self.bounding = self.scale
+        """The same with what is known of parts of the attributes: it bounds, and no longer scores."""
         # The least that a cell costs at a level or above it.
         floors = [np.minimum.accumulate(costs[::-1], axis=0)[::-1] for costs in terms.costs]
         if terms.left_out == "one":
@@ -62,9 +73,17 @@ class CellScores:
     def bound(self, low: Node, high: Node, lost: Counts) -> Bound:
         """A score that no node from `low` to `high` can beat when records with such values of the levels of `high` are
         left out in all of them."""
+        return self.bounded(low, high, lost, self.bounding)
+
+    def bounded(self, low: Node, high: Node, lost: Counts, scale: Any) -> Bound:
+        """The same by another scale: with other weights, or with less known."""
         first = np.array(low, dtype=np.int64)
         last = first if high is low else np.array(high, dtype=np.int64)
-        return Bound(*self._bound(first, last, lost, self.floors, self.scale, self.domain))
+        return Bound(*self._bound(first, last, lost, self.floors, scale, self.domain))
+
+    def know(self, shares: Floats, floors: Floats) -> None:
+        """From now on bounds know that no release adds less than the floors in parts of the attributes."""
+        self.bounding = self.scale._replace(shares=shares, floors=floors)
 
     def floor(self, node: Node) -> float:
         """The least that a node and its generalizations can score, without a look at the classes."""

@@ -16,6 +16,7 @@ from shoal.algorithms.full_domain._checker import Checker
 from shoal.algorithms.full_domain._climbing import Climbing
 from shoal.algorithms.full_domain._named import by_column
 from shoal.algorithms.full_domain._outcome import infeasible, recoded
+from shoal.algorithms.full_domain._parts import bound_parts
 from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice
@@ -27,6 +28,9 @@ PATIENCE = 20.0
 CLIMBING_CHECKS = 6_000
 """What the local search may check: enough for several rounds from its best node, and the same at any load, so that the
 score does not hang on a few seconds more or less."""
+
+PARTS_CHECKS = 4_000
+"""What may be checked to bound parts of the attributes."""
 
 CLIMBING_SHARE = 0.7
 """The share of the time that it may take where even that is too much."""
@@ -108,7 +112,9 @@ class Optimal(Algorithm):
             climbing = limited.part(
                 seconds=CLIMBING_SHARE * seconds if seconds else None, between=(0.0, CLIMBING_SHARE)
             )
-            Climbing(search, policy.seed).run(climbing, most=min(most / 2, CLIMBING_CHECKS))
+            Climbing(checker, search, policy.seed).run(climbing, most=min(most / 2, CLIMBING_CHECKS))
+            left = most - len(checker.verdicts)
+            bound_parts(checker, lattice, limited.part(), most=min(left / 4, PARTS_CHECKS))
         search.run(limited.part(between=(CLIMBING_SHARE if large else 0.0, 1.0)), most=most)
         best = search.best
         if best is None:

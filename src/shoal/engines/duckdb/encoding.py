@@ -14,6 +14,7 @@ from shoal.core.classes import Classes, summarize, unpacked
 from shoal.core.grouping import Codes, Counts, words
 from shoal.core.hierarchy import Hierarchy
 from shoal.engines.duckdb.session import Session, Stored
+from shoal.engines.embedded.encoding import as_came
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,19 +46,6 @@ def distinct(
     )
     found = session.fetch(f"SELECT value, n FROM {table} ORDER BY id")
     return Distinct(table, as_came(found["value"], came), found["n"].to_numpy())
-
-
-def as_came(column: pa.ChunkedArray, came: pa.DataType | None) -> pa.ChunkedArray:
-    """A column with the type that it had at the source, where DuckDB has another one for it."""
-    if came is not None and pa.types.is_dictionary(came):
-        came = came.value_type
-    came = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(came, came)
-    if came is None or came == column.type:
-        return column
-    try:
-        return column.cast(came)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return column
 
 
 def loadable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -18,13 +18,13 @@ from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.engines.duckdb.databases import Connection
-from shoal.engines.duckdb.encoding import Distinct, Tally, as_came, distinct, translation
+from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, translation
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
 from shoal.engines.duckdb.session import Session, Stored, literal, quoted
 from shoal.engines.duckdb.source import changed, open_source, open_stored
 from shoal.engines.embedded import source as embedded
-from shoal.engines.embedded.encoding import plain_values
-from shoal.engines.embedded.published import EmbeddedPublished, as_texts, format_of, spelled_values, write
+from shoal.engines.embedded.encoding import as_came, plain_values
+from shoal.engines.embedded.published import EmbeddedPublished, as_texts, format_of, leaves_of, spelled_values, write
 from shoal.errors import InputError, OutputError, unknown_columns
 
 BLOCK = 1024
@@ -149,19 +149,12 @@ class DuckDBPublished:
             places, tree = self._labelled(name, found), trees.get(name)
             size = len(self._known[name])
             if tree is not None:
-                places, size = self._leaves(name, tree)[places], tree.size
+                places, size = leaves_of(name, self._known[name], tree)[places], tree.size
             columns[name] = values[name], translation(self.session, found, places), size
         tally = Tally.of(self.session, origin, columns, weight="sum(r.n)", what=self.label)
         if count is None and tally.records != self.records:
             raise changed(self.label)
         return tally.classes(attributes, sensitive, person=person)
-
-    def _leaves(self, name: str, tree: Hierarchy) -> Codes:
-        """The leaf of each label of a sensitive column."""
-        leaves = tree.leaves(self._known[name])
-        if None in leaves:
-            raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
-        return np.array(leaves, dtype=np.int32)
 
     def _check_counts(self, name: str) -> None:
         """A column that counts equal rows holds whole numbers."""

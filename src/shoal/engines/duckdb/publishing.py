@@ -15,13 +15,13 @@ from shoal.core.grouping import packed_codes
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.core.schema import Schema
-from shoal.engines.duckdb.encoding import as_came, loadable, packed
+from shoal.engines.duckdb.encoding import loadable, packed
 from shoal.engines.duckdb.hashing import cell_hash
 from shoal.engines.duckdb.published import DuckDBPublished, PublishedColumn
 from shoal.engines.duckdb.session import Session, Stored, quoted
 from shoal.engines.duckdb.source import Source, changed
 from shoal.engines.duckdb.table import DuckDBTable
-from shoal.engines.embedded.encoding import dictionary
+from shoal.engines.embedded.encoding import as_came, dictionary
 from shoal.engines.embedded.hashing import row_hashes
 from shoal.engines.embedded.table import changed_values, published_values, tokens, with_labels
 

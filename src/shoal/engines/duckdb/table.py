@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,11 +19,11 @@ from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.core.survey import Survey, spaced
-from shoal.engines.duckdb.encoding import Tally, as_came, joined
+from shoal.engines.duckdb.encoding import Tally, joined
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
 from shoal.engines.duckdb.session import Session, Stored, quoted
 from shoal.engines.duckdb.source import Source
-from shoal.engines.embedded.encoding import glanced
+from shoal.engines.embedded.encoding import as_came, glanced
 from shoal.errors import unknown_columns
 
 
@@ -42,13 +42,15 @@ class DuckDBTable:
     """A source and the codes of its columns with a role.
 
     The `tally` counts the combinations of codes; everything that is about classes comes from it, and so do releases of
-    nothing but such columns. Records that lack a value in one of the `dropping` columns are no part of the table.
+    nothing but such columns. Records that lack a value in one of the `dropping` columns are no part of the table, nor
+    are those whose leaves are not `between` the given ones.
     """
 
     source: Source
     columns: Mapping[str, CodedColumn]
     tally: Tally
     dropping: frozenset[str] = frozenset()
+    between: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def _session(self) -> Session:
@@ -84,6 +86,15 @@ class DuckDBTable:
         order = ", ".join((*(f"k{self.places[name]}" for name in quasi), "hash"))
         return tuple(self._fetched(names, f"{self.rows(chosen, seed=seed)} ORDER BY {order}"))
 
+    def sampled(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
+        return tuple(self._fetched(names, f"{self.rows(names, seed=seed)} ORDER BY hash LIMIT {int(records)}"))
+
+    def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> DuckDBTable:
+        between = {name: (int(least), int(most)) for name, least, most in zip(quasi, low, high, strict=True)}
+        inside = " AND ".join(f"{self.tally.code(name)} BETWEEN {a} AND {b}" for name, (a, b) in between.items())
+        stored = self._session.create(f"SELECT * FROM {self.tally.table} WHERE {inside}")
+        return replace(self, tally=replace(self.tally, table=stored), between=between)
+
     def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
         kinds = self.source.kinds
         places = [self.source.names.index(name) for name in names]
@@ -114,7 +125,8 @@ class DuckDBTable:
     def rows(self, encoded: Sequence[str], plain: Sequence[str] = (), *, seed: int | None = None) -> str:
         """The records: leaves as `k0`, `k1` and so on, by the place of the column, values as they are at the source as
         `c0`, `c1`, and, with a seed, the keyed hash of the whole record as `hash`."""
-        names = [name for name in self.columns if name in encoded or name in self.dropping]
+        needed = {*encoded, *self.dropping, *self.between}
+        names = [name for name in self.columns if name in needed]
         codes = {f"l{self.places[name]}": (f"s.{quoted(name)}", self.columns[name].codes) for name in names}
         selected = [f"l{self.places[name]}.code AS k{self.places[name]}" for name in names]
         selected += [f"s.{quoted(name)} AS c{self.source.names.index(name)}" for name in plain]
@@ -122,7 +134,9 @@ class DuckDBTable:
             kinds = self.source.kinds
             hashes = [cell_hash(name, f"s.{quoted(name)}", kinds[name], seed) for name in self.source.names]
             selected.append(f"{row_hash(hashes)} AS hash")
-        return f"(SELECT {', '.join(selected)} FROM {joined(self.source.relation, codes)})"
+        bounds = [f"l{self.places[name]}.code BETWEEN {a} AND {b}" for name, (a, b) in self.between.items()]
+        where = f" WHERE {' AND '.join(bounds)}" if bounds else ""
+        return f"(SELECT {', '.join(selected)} FROM {joined(self.source.relation, codes)}{where})"
 
     def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int, run: Run) -> Survey:
         """Only the records that are looked at come to Python; the others are counted in the database."""

@@ -143,12 +143,17 @@ def _spelled_as_no_number(name: str, texts: list[str], filled: NDArray[np.bool_]
     return odd
 
 
-def dictionary(name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """A column as one array of indices and one of distinct values; nested and binary ones are refused."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+def check_type(name: str, given: pa.DataType) -> None:
+    """Refuses a type whose values cannot be told apart as texts: nested and binary ones."""
+    kind = given.value_type if pa.types.is_dictionary(given) else given
     texts = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)
     if not (texts or _is_numeric(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)):
         raise SchemaError(f"column {name!r} holds {kind}, which cannot have a privacy role; leave it plain or drop it")
+
+
+def dictionary(name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """A column as one array of indices and one of distinct values; nested and binary ones are refused."""
+    check_type(name, column.type)
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     combined = encoded.unify_dictionaries().combine_chunks()
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
@@ -333,6 +338,19 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 
 def _plain_field(field: pa.Field) -> pa.Field:
     return field.with_type(_plain_type(field.type))
+
+
+def as_came(column: pa.ChunkedArray, came: pa.DataType | None) -> pa.ChunkedArray:
+    """A column with the type that it had at the source, where an engine has another one for it."""
+    if came is not None and pa.types.is_dictionary(came):
+        came = came.value_type
+    came = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(came, came)
+    if came is None or came == column.type:
+        return column
+    try:
+        return column.cast(came)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return column
 
 
 def in_known_zone(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -101,10 +101,8 @@ class EmbeddedPublished:
             codes, labels = self._column(name)
             size = len(labels)
             if hierarchy is not None:
-                leaves = hierarchy.leaves(labels)
-                if None in leaves:
-                    raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
-                codes, size = looked_up(np.array(leaves, dtype=narrowest(hierarchy.size)), codes), hierarchy.size
+                leaves = leaves_of(name, labels, hierarchy).astype(narrowest(hierarchy.size))
+                codes, size = looked_up(leaves, codes), hierarchy.size
             columns.append((name, codes, size, hierarchy))
         return summarize(
             attributes, [codes for codes, _ in keys], [len(labels) for _, labels in keys], columns,
@@ -244,6 +242,14 @@ def _refusing(path: Path) -> Iterator[None]:
         yield
     except pa.ArrowException as error:
         raise OutputError(f"{path.name}: could not be written ({type(error).__name__})") from None
+
+
+def leaves_of(name: str, labels: Sequence[str | None], hierarchy: Hierarchy) -> Codes:
+    """The leaf of each label of a sensitive column."""
+    leaves = hierarchy.leaves(labels)
+    if None in leaves:
+        raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
+    return np.array(leaves, dtype=np.int32)
 
 
 def spelled_values(values: pa.Array) -> list[str | None]:

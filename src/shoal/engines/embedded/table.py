@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,25 @@ class EmbeddedTable:
     def listed(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
         rows = self._listing(quasi, seed)
         return tuple(self.codes(name)[rows] for name in names)
+
+    def sampled(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
+        rows = self._order(seed)[:records]
+        return tuple(self.codes(name)[rows] for name in names)
+
+    def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> EmbeddedTable:
+        inside = np.ones(self.records, dtype=np.bool_)
+        for name, least, greatest in zip(quasi, low, high, strict=True):
+            codes = self.codes(name)
+            if least > 0 or greatest < self.columns[name].hierarchy.size - 1:
+                inside &= (least <= codes) & (codes <= greatest)
+        kept = inside
+        if self.kept is not None:
+            kept = self.kept.copy()
+            kept[self.kept] = inside
+        columns = {name: replace(column, codes=column.codes[inside]) for name, column in self.columns.items()}
+        places = np.cumsum(inside) - 1
+        orders = {seed: places[order[inside[order]]] for seed, order in self._orders.items()}
+        return EmbeddedTable(self.source, columns, int(np.count_nonzero(inside)), kept, _orders=orders)
 
     def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
         return row_hashes(self._loaded(names).items(), key)[self._listing(quasi, seed)]

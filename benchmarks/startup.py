@@ -1,0 +1,125 @@
+"""How long the command takes, at its first run after an installation and warm: Adult, nine quasi-identifiers, k = 5.
+
+`python -m benchmarks startup`; with `--record` it writes down which kernels the algorithms have compiled, and how long
+each took, for `shoal.kernels.ahead`. The record is what the first run goes by: make it anew when kernels change.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.local_recoding import NINE
+
+ALGORITHMS = ("mondrian", "k-member:refine=true")
+RECORDED = ("auto", "mondrian", "mondrian:refine=true", "k-member:refine=true", "optimal")
+COMMANDS = (["--version"], ["--help"])
+WARM = 3
+
+RECORDING = """
+import json, sys, time
+from numba.core.event import Listener, register
+from shoal.cli import main
+from shoal.kernels import ahead
+
+found, began = [], []
+
+class Recorder(Listener):
+    def on_start(self, event):
+        began.append(time.process_time())
+
+    def on_end(self, event):
+        seconds = time.process_time() - began.pop()
+        kernel = event.data["dispatcher"].py_func
+        types = [ahead.spelled(kind) for kind in event.data["args"]]
+        if kernel.__module__.startswith("shoal.kernels.") and None not in types:
+            name = f"{kernel.__module__.removeprefix('shoal.kernels.')}.{kernel.__name__}"
+            found.append([name, types, round(seconds, 1)])
+
+register("numba:compile", Recorder())
+try:
+    main(sys.argv[2:])
+finally:
+    with open(sys.argv[1], "w") as file:
+        json.dump(found, file)
+"""
+
+
+def table(folder: Path) -> Path:
+    """Adult as a CSV file, as somebody has it."""
+    import shoal
+
+    path = folder / "adult.csv"
+    shoal.samples.adult().select(NINE).write_csv(path)
+    return path
+
+
+def anonymizing(source: Path, algorithm: str, folder: Path) -> list[str]:
+    import shoal
+
+    hierarchies = str(shoal.samples.hierarchies("adult"))
+    return [
+        "anonymize", str(source), "--quasi", ",".join(NINE), "--hierarchies", hierarchies, "--k", "5", "--seed", "1",
+        "--algorithm", algorithm, "-o", str(folder / "release.csv"),
+    ]  # fmt: skip
+
+
+def timed(arguments: list[str], kernels: Path, **environment: str) -> tuple[float, float]:
+    """Seconds and processor seconds of a run of the command."""
+    before, began = os.times(), time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "shoal", *arguments],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(kernels), **environment},
+    )  # fmt: skip
+    seconds, after = time.perf_counter() - began, os.times()
+    return seconds, (after.children_user - before.children_user) + (after.children_system - before.children_system)
+
+
+def measured() -> None:
+    print(f"{'run':58} {'seconds':>8} {'processor':>10}")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        source = table(folder)
+        for algorithm in ALGORITHMS:
+            arguments = anonymizing(source, algorithm, folder)
+            for what, environment in (("one process", {"SHOAL_COMPILE_AHEAD": "0"}), ("helpers", {})):
+                kernels = folder / f"{algorithm.partition(':')[0]}-{what.replace(' ', '-')}"
+                seconds, processor = timed(arguments, kernels, **environment)
+                print(f"{f'anonymize, {algorithm}, first run, {what}':58} {seconds:8.2f} {processor:10.2f}", flush=True)
+            seconds, processor = min(timed(arguments, kernels) for _ in range(WARM))
+            print(f"{f'anonymize, {algorithm}, warm':58} {seconds:8.2f} {processor:10.2f}", flush=True)
+        for arguments in COMMANDS:
+            seconds, processor = min(timed(arguments, kernels) for _ in range(WARM))
+            print(f"{' '.join(arguments):58} {seconds:8.2f} {processor:10.2f}", flush=True)
+
+
+def record() -> None:
+    from shoal.kernels import ahead
+
+    kept: dict[str, list[Any]] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        source = table(folder)
+        for algorithm in RECORDED:
+            listed = folder / "kernels.json"
+            subprocess.run(
+                [sys.executable, "-c", RECORDING, str(listed), *anonymizing(source, algorithm, folder)],
+                stdout=subprocess.DEVNULL, check=True,
+                env={**os.environ, "NUMBA_CACHE_DIR": str(folder / algorithm), "SHOAL_COMPILE_AHEAD": "0"},
+            )  # fmt: skip
+            for kernel, types, seconds in json.loads(listed.read_text()):
+                entry = kept.setdefault(f"{kernel} {types}", [kernel, types, seconds, []])
+                entry[3].append(algorithm)
+    rows = ",\n".join(json.dumps(entry) for entry in kept.values())
+    ahead.RECORDED.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    record() if "--record" in sys.argv else measured()

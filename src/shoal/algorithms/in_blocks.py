@@ -1,0 +1,218 @@
+"""Any local recoding of a table that is too large for it, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from annotated_types import Ge
+from pydantic import InstanceOf
+from typing_extensions import Doc
+
+from shoal.algorithms.k_member import KMember
+from shoal.algorithms.mondrian import Mondrian
+from shoal.core.blocks import Block, Blocks, Whole
+from shoal.core.classes import Classes
+from shoal.core.contracts import Algorithm
+from shoal.core.costs import width_costs
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes
+from shoal.core.parameters import Examples
+from shoal.core.policy import Policy
+from shoal.core.recoding import Codebook, Plan, Recoding
+from shoal.core.run import Run
+from shoal.errors import InfeasibleError, ParameterError
+
+SAMPLE = 100_000
+"""Records by which a table is cut."""
+
+CUT_SHARE = 0.1
+"""Of the progress that is told, what cutting counts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InBlocks(Algorithm):
+    """Cuts a table into blocks, has another algorithm recode each as if it were a table of its own, and publishes all
+    of them as one release, which is verified as a whole.
+
+    The cuts are Mondrian's, made on a sample of the records. A block that does not satisfy the policy as one class is
+    joined with its neighbour. Only the blocks that are being worked on, one for each processor core, and the plan of
+    the release have to fit into memory, not the summary of the table. A table that has no more records than a block may
+    have is not cut. What is lost by cutting is that no class reaches over the edge of a block: the larger the blocks
+    the less.
+
+    Takes models of which two classes that satisfy them make one that does, because classes of two blocks may be
+    published alike; others are refused. Models that compare with the whole table compare with all of it.
+
+    Does not protect against more than the models of the policy do.
+
+    Reference: decision 25 of Shoal's documentation; K. LeFevre, D. DeWitt, R. Ramakrishnan, Workload-aware
+    anonymization techniques for large-scale datasets, 2008, for cuts on a sample.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"])
+        >>> cut = InBlocks(base=shoal.job.plugin("algorithms", "k-member"), records=10_000)
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=cut, seed=1)
+        >>> release.recoding.facts["blocks"] > 1, int(release.classes.sizes.min()) >= 5
+        (True, True)
+    """
+
+    base: Annotated[InstanceOf[Algorithm], Doc("the algorithm that recodes each block")] = field(
+        default_factory=Mondrian
+    )
+    records: Annotated[
+        int, Ge(1), Doc("how many records a block has, about, at most; a table with no more is not cut")
+    ] = 1_000_000
+
+    counts_people: ClassVar[bool] = True
+    examples: ClassVar[Examples] = ({}, {"base": KMember(), "records": 20})
+
+    @property
+    def unverified(self) -> bool:
+        return self.base.unverified
+
+    def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
+        if not self.base.in_blocks:
+            raise ParameterError(
+                f"base: {type(self.base).__name__} looks at the whole table, or publishes more than ranges; take "
+                "mondrian or a clustering, such as k-member"
+            )
+        policy.check_apart("an algorithm in blocks")
+        for model in policy.models:
+            if not model.merge_monotone:
+                raise ParameterError(
+                    f"{type(model).__name__} may hold in two classes and not in their union, and classes of two blocks "
+                    "may be published alike; leave the blocks out, or choose another model"
+                )
+        if dataset.schema.person is not None and not self.base.counts_people:
+            raise ParameterError(f"base: {type(self.base).__name__} does not count people; take another algorithm")
+        if dataset.records <= self.records:
+            return self.base.search(dataset, policy, run)
+        whole = Whole.of(dataset)
+        boxes = self._boxes(whole, policy, run.part(between=(0.0, CUT_SHARE)))
+        watch = run.part(between=(CUT_SHARE, 1.0))
+        parts = self._solved(whole, boxes, policy, watch)
+        facts = {"blocks": len(parts), "base": type(self.base).__name__, "of-blocks": [part.facts for part in parts]}
+        plan = _together([part.plan for part in parts], [part.sizes for part in parts])
+        return Recoding(plan, facts=facts, hulls=parts[0].hulls)
+
+    def _boxes(self, whole: Whole, policy: Policy, run: Run) -> list[tuple[Codes, Codes]]:
+        """The boxes of the blocks, each of which satisfies the policy as one class."""
+        quasi, trees = whole.dataset.schema.quasi, whole.hierarchies
+        run.report(0.0, "cutting into blocks")
+        sample = whole.table.sampled(quasi, SAMPLE, policy.seed)
+        points = np.ascontiguousarray(np.stack(sample, axis=1))
+        costs = width_costs(trees, whole.extent, [tree.ordered for tree in trees])
+        most = max(1, len(points) * self.records // whole.records)
+        blocks = Blocks.cut(points, costs, most, run)
+        known: dict[tuple[bytes, bytes], bool] = {}
+        while True:
+            boxes = list(zip(*blocks.boxes([tree.size for tree in trees]), strict=True))
+            for low, high in boxes:
+                box = low.tobytes(), high.tobytes()
+                if box not in known:
+                    known[box] = _holds(whole.block(low, high), policy)
+                run.check()
+            broken = np.array([not known[low.tobytes(), high.tobytes()] for low, high in boxes])
+            if not broken.any():
+                return boxes
+            if len(boxes) == 1:
+                raise InfeasibleError(
+                    f"the whole table of {whole.records:,} records as one class does not satisfy the policy, which "
+                    "local recoding needs; a full-domain search may still find a release that leaves records out",
+                    {"records": whole.records, "least": policy.least},
+                )
+            blocks = blocks.joined(broken)
+
+    def _solved(self, whole: Whole, boxes: Sequence[tuple[Codes, Codes]], policy: Policy, run: Run) -> list[_Part]:
+        """What the algorithm decides in each block; as many at a time as there are threads."""
+        from numba import get_num_threads
+
+        quiet, done = Run(within=run), iter(range(1, len(boxes) + 1))
+
+        def solve(box: tuple[Codes, Codes]) -> _Part:
+            quiet.check()
+            block = whole.block(*box)
+            found = self.base.search(block, policy, quiet)
+            assert found.plan is not None
+            part = _Part(found.plan, block.summary.sizes, found.facts, found.hulls)
+            run.report(next(done) / len(boxes), "recoding blocks")
+            return part
+
+        with ThreadPoolExecutor(get_num_threads()) as pool:
+            return list(pool.map(solve, boxes))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Part:
+    """What is kept of a block: its plan, how many records each tuple has, facts, and how ranges follow from records."""
+
+    plan: Plan
+    sizes: Any
+    facts: Any
+    hulls: Any
+
+
+def _holds(block: Block, policy: Policy) -> bool:
+    """Whether a block satisfies the policy as one class."""
+    if block.records < policy.least:
+        return False
+    summary: Classes = block.summary
+    one = summary.rolled(np.zeros(len(summary), np.int32), np.zeros((0, 1), np.int32))
+    return bool(policy.holds(one).all())
+
+
+def _together(plans: Sequence[Plan], sizes: Sequence[Any]) -> Plan:
+    """One plan for all blocks; tuples in the order of a summary, which no block has to hold."""
+    keys = np.concatenate([plan.keys for plan in plans], axis=1)
+    counts = np.concatenate(sizes)
+    order = np.lexsort(keys[::-1])
+    offsets = np.cumsum([0, *(plan.count for plan in plans)])
+    by_record = any(plan.by_record for plan in plans)
+    classes, withheld = [], []
+    for plan, offset, held in zip(plans, offsets[:-1], sizes, strict=True):
+        spread = by_record and not plan.by_record
+        shifted = np.where(plan.classes >= 0, plan.classes + np.int32(offset), plan.classes).astype(np.int32)
+        classes.append(np.repeat(shifted, held) if spread else shifted)
+        withheld.append(np.repeat(plan.withheld, held) if spread else plan.withheld)
+    places = order
+    if by_record:
+        starts = np.cumsum(counts) - counts
+        begins = np.cumsum(counts[order]) - counts[order]
+        places = np.repeat(starts[order] - begins, counts[order]) + np.arange(int(counts.sum()))
+    books, cells = [], []
+    for attribute in range(len(keys)):
+        book, entries = _joined_books([plan.codebooks[attribute] for plan in plans])
+        books.append(book)
+        cells.append(np.concatenate([to[plan.cells[attribute]] for plan, to in zip(plans, entries, strict=True)]))
+    return Plan(
+        keys[:, order], np.concatenate(classes)[places], np.concatenate(withheld)[places],
+        np.stack(cells).astype(np.int32), tuple(books), by_record,
+    )  # fmt: skip
+
+
+def _joined_books(books: Sequence[Codebook]) -> tuple[Codebook, list[Codes]]:
+    """One codebook for all, and where each entry of each one is in it."""
+    known: dict[tuple[Any, int, int], int] = {}
+    chosen: list[tuple[int, int]] = []
+    entries = []
+    for number, book in enumerate(books):
+        places = np.empty(len(book), np.int32)
+        named = zip(book.labels.tolist(), book.low.tolist(), book.high.tolist(), strict=True)
+        for at, entry in enumerate(named):
+            if entry not in known:
+                known[entry] = len(known)
+                chosen.append((number, at))
+            places[at] = known[entry]
+        entries.append(places)
+
+    def taken(name: str) -> Any:
+        return np.array([getattr(books[number], name)[at] for number, at in chosen], getattr(books[0], name).dtype)
+
+    held = {name: taken(name) for name in ("labels", "low", "high", "levels", "lengths")}
+    raw, numeric = all(book.raw for book in books), all(book.numeric for book in books)
+    return Codebook(books[0].column, **held, raw=raw, numeric=numeric), entries

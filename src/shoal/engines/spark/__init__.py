@@ -1,0 +1,167 @@
+"""The Spark engine: queries where the data live, on a cluster or on the cores of one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from typing_extensions import Doc
+
+from shoal.core.contracts import Engine, Published
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refused
+from shoal.core.values import Values
+from shoal.engines.embedded import published as embedded
+from shoal.engines.embedded.encoding import MISSING, Encoded, bind, check_type, encode
+from shoal.engines.spark.encoding import CodedColumn, tally
+from shoal.engines.spark.looking import looked_at
+from shoal.engines.spark.published import PublishedColumn, SparkPublished
+from shoal.engines.spark.session import Session
+from shoal.engines.spark.source import Source, open_source
+from shoal.engines.spark.table import SparkTable
+from shoal.errors import InputError, SchemaError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spark(Engine):
+    """Spark does the work on rows: it counts the distinct rows of the columns with a role, carries a plan out as a
+    join, counts what would be published, orders and writes it. The driver gets what is counted, and searches there.
+
+    Takes the session that runs in the process, as `spark-submit` and notebooks have one, or starts one. Frames of Spark
+    are worked on by this engine unless another one is named, and come back as such; Parquet files are read by the
+    workers, from a folder that all of them see. Whatever else the embedded engine reads passes through the driver.
+
+    Algorithms that look at single records get the encoded columns in the driver, pseudonyms are made there from the
+    distinct identifiers, and where a person column is named, people come as numbers, with the classes that they are in.
+    The workers need Shoal too, to hash records as the other engines do.
+
+    Does not protect against: whoever can read the memory, the disks or the logs of the workers while the work is done.
+
+    Reference: M. Zaharia et al., Resilient distributed datasets, NSDI 2012.
+
+    Example:
+        >>> import polars, shoal
+        >>> table = polars.DataFrame({"age": [21, 22, 21, 22]})
+        >>> data = shoal.read(table, quasi=["age"], engine="spark:master=local[2]")  # doctest: +SKIP
+        >>> shoal.diagnose(data)["k"].value  # doctest: +SKIP
+        2
+    """
+
+    master: Annotated[
+        str | None,
+        Doc("the cluster's address, such as spark://host:7077 or local[4]; by default that of the running session"),
+    ] = None
+
+    @cached_property
+    def session(self) -> Session:
+        """Where everything is done that does not come with a session of its own."""
+        return Session.started(self.master)
+
+    @classmethod
+    def takes(cls, source: Any) -> bool:
+        return type(source).__module__.startswith("pyspark.sql.") and hasattr(source, "sparkSession")
+
+    def open(
+        self,
+        source: Any,
+        *,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        missing: Sequence[str] = (),
+        neutralize: bool = False,
+        format: str | None = None,
+        sheet: str | None = None,
+        rename_duplicates: bool = False,
+    ) -> Source:
+        opened = open_source(
+            self.session, source, delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
+            rename=rename_duplicates,
+        )  # fmt: skip
+        return replace(opened, neutralize=neutralize)
+
+    def read(
+        self,
+        source: Source,  # type: ignore[override]
+        roles: Mapping[str, Role],
+        hierarchy_for: Callable[[Values, Role], Hierarchy],
+        *,
+        kinds: Mapping[str, Kind],
+        formats: Mapping[str, str],
+        missing_rules: Mapping[str, Missing],
+        strict: bool,
+    ) -> Dataset:
+        """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
+        kinds = kinds if source.opened is None else source.opened.kinds(kinds, formats)
+        named = [name for name in source.names if roles[name] in ENCODED]
+        if all(roles[name] is Role.ENTITY for name in named):
+            raise SchemaError(
+                "no column has a role; name quasi-identifiers, and sensitive attributes where there are any"
+            )
+        for name in named:
+            check_type(name, source.came(name) or source.arrow_type(name))
+        tallied = tally(source, named)
+        if not len(tallied.counts):
+            raise InputError("the table has no record")
+        encoded = {
+            name: encode(name, tallied.came(source, name), kinds.get(name), source.missing, formats.get(name))
+            for name in named
+        }
+        dropping, kept = _kept(encoded, tallied.counts, roles, missing_rules)
+        columns, held = [], {}
+        for name in source.names:
+            rule = missing_rules.get(name, Missing.VALUE)
+            if name not in encoded:
+                columns.append(Column(name=name, role=roles[name], kind=kinds.get(name, Kind.TEXT), missing=rule))
+                continue
+            each, places = encoded[name], tallied.places[name][kept]
+            codes, hierarchy, raw = bind(
+                Encoded(each.codes[kept], each.values, each.raw),
+                hierarchy_for(each.values, roles[name]),
+                tallied.counts[kept],
+            )
+            leaves = np.full(len(tallied.spelled[name]), -1, np.int32)
+            leaves[places] = codes
+            held[name] = CodedColumn(codes, places, hierarchy, raw, tallied.spelled[name], leaves)
+            kind, form = each.values.kind, each.values.form
+            columns.append(Column(name=name, role=roles[name], kind=kind, form=form, hierarchy=hierarchy, missing=rule))
+        table = SparkTable(source, held, tallied.counts[kept], frozenset(dropping))
+        return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
+
+    def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:  # type: ignore[override]
+        return looked_at(source)
+
+    def open_published(self, path: Path) -> Published:
+        source = open_source(self.session, path)
+        if source.opened is not None:
+            return embedded.open_published(path)
+        columns = tuple(PublishedColumn(name, source.column(name), came=source.came(name)) for name in source.names)
+        return SparkPublished(source.session, source.rows, columns, source, read=True, label=path.name)
+
+    def check_format(self, path: Path) -> None:
+        embedded.format_of(path)
+
+
+def _kept(
+    encoded: Mapping[str, Encoded], counts: Any, roles: Mapping[str, Role], rules: Mapping[str, Missing]
+) -> tuple[list[str], Any]:
+    """The columns whose missing values leave records out, and which rows of the tally stay; a rule that refuses missing
+    values is kept."""
+    kept, dropping = np.ones(len(counts), np.bool_), []
+    for name, column in encoded.items():
+        if not column.has_missing:
+            continue
+        present = column.codes != MISSING
+        if rules.get(name) is Missing.REFUSE or roles[name] is Role.ENTITY:
+            raise refused(name, roles[name], int(counts[~present].sum()), int(counts.sum()))
+        if rules.get(name) is Missing.DROP:
+            dropping.append(name)
+            kept &= present
+    if not kept.any():
+        raise InputError("the missing-value rules leave no record")
+    return dropping, kept

@@ -1,0 +1,219 @@
+"""A Spark session of one engine: where its queries run, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+
+from shoal.core.run import Run
+from shoal.errors import CancelledError, InputError, MissingExtraError, MissingProgramError, OutputError, ShoalError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import DataType, StructType
+
+POLL = 0.1
+"""Seconds between two looks at whether a run was cancelled."""
+
+SMALL = 2_000_000
+"""Rows that a table may have to be sent to every worker whole."""
+
+BATCH = 1 << 16
+"""Rows that go to Python at a time, on the cluster."""
+
+JAVA = "openjdk-17-jre-headless"
+"""Debian's package of the Java that Spark needs."""
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",  # what Spark logs of a failed task may quote cells
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH),
+}
+_starting, _warning = Lock(), Lock()
+
+
+def started(master: str | None = None) -> SparkSession:
+    """The session that runs in this process, or a new one; it is stopped when the process ends."""
+    try:
+        from pyspark.errors import PySparkRuntimeError
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtraError("the spark engine", "spark") from None
+    with _starting:
+        try:
+            running = SparkSession.active()
+        except PySparkRuntimeError:
+            return _new(SparkSession.builder, master)
+    if master is not None and running.sparkContext.master != master:
+        raise InputError(
+            "a Spark session on another master is running in this process; leave the master out, or stop it first"
+        )
+    return running
+
+
+def _new(builder: Any, master: str | None) -> SparkSession:
+    home = os.environ.get("JAVA_HOME")
+    if shutil.which("java", path=None if home is None else str(Path(home) / "bin")) is None:
+        raise MissingProgramError("the spark engine", "Java 17", JAVA)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    settings = dict(_QUIET)
+    if master is not None:
+        settings["spark.master"] = master
+        if urlsplit(master).hostname in _LOOPBACK:
+            settings["spark.driver.host"] = settings["spark.driver.bindAddress"] = "127.0.0.1"
+    with told_plainly("the Spark master"):
+        made: SparkSession = builder.appName("shoal").config(map=settings).getOrCreate()
+        return made
+
+
+class Session:
+    """Where everything of a table is done. Any number of threads may call.
+
+    Spark's error messages quote cells of the table: none of them is passed on.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+
+    @classmethod
+    def started(cls, master: str | None = None) -> Session:
+        return cls(started(master))
+
+    def load(self, table: pa.Table, kinds: Mapping[str, DataType] | None = None) -> DataFrame:
+        """A table of the driver as a frame, its columns of the Spark types `kinds` where these are given."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+        from pyspark.sql.types import StructField, StructType
+
+        found = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
+        given = kinds or {}
+        schema = StructType([StructField(each.name, given.get(each.name, each.dataType)) for each in found])
+        with told_plainly("the table"):
+            made: DataFrame = self.spark.createDataFrame(table, schema)
+            return made
+
+    def fetch(self, frame: DataFrame, *, what: str = "the table") -> pa.Table:
+        """A result as a whole."""
+        with told_plainly(what):
+            return frame.toArrow()
+
+    def batches(self, frame: DataFrame, *, what: str = "the table") -> Iterator[pa.Table]:
+        """A result piece by piece in its order: one partition at a time is in the driver."""
+        packed = mapped(frame, _packed, "piece binary")
+        with told_plainly(what):
+            for row in packed.toLocalIterator():
+                yield pa.ipc.open_stream(row["piece"]).read_all()
+
+    def held(self, frame: DataFrame, *, what: str = "the table") -> DataFrame:
+        """A result that is computed now, and never again: it stays on the workers until nobody needs it."""
+        with told_plainly(what):
+            return frame.localCheckpoint(eager=True)
+
+    def count(self, frame: DataFrame, *, what: str = "the table") -> int:
+        with told_plainly(what):
+            return int(frame.count())
+
+    @contextmanager
+    def stopped_by(self, run: Run, told: Callable[[], float] | None = None, doing: str = "") -> Iterator[None]:
+        """Meanwhile, the jobs of this thread stop when the run is cancelled, which is told how far they are."""
+        context, over, tag = self.spark.sparkContext, Event(), f"shoal-{secrets.token_hex(8)}"
+
+        def watch() -> None:
+            while not over.wait(POLL):
+                with suppress(CancelledError):
+                    if told is not None:
+                        run.report(told(), doing)
+                if run.cancelled:
+                    context.cancelJobsWithTag(tag)
+
+        watcher = Thread(target=watch, daemon=True)
+        context.addJobTag(tag)
+        watcher.start()
+        try:
+            yield
+        except ShoalError:
+            run.check()
+            raise
+        finally:
+            over.set()
+            watcher.join()
+            context.removeJobTag(tag)
+
+
+def mapped(frame: DataFrame, function: Callable[..., Any], schema: str | StructType) -> DataFrame:
+    """The batches of a frame, through a function of Arrow batches on the workers."""
+    # PySpark looks at which pandas there is, and warns of the newest, though Arrow's batches never meet it.
+    with _warning, warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        made: DataFrame = frame.mapInArrow(function, schema)
+        return made
+
+
+def computed(function: Callable[..., Any], columns: Sequence[str], kind: str) -> Column:
+    """What a function of Arrow arrays makes of columns on the workers, of a type that Spark names."""
+    from pyspark.sql.pandas.functions import arrow_udf
+
+    def apply(*arrays):  # type: ignore[no-untyped-def]
+        return function(*arrays)
+
+    apply.__annotations__ = {"arrays": pa.Array, "return": pa.Array}  # which PySpark reads, and not as texts
+    made: Column = arrow_udf(apply, kind)(*columns)  # type: ignore[call-overload]
+    return made
+
+
+def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Each batch as one cell that holds all of it."""
+    for batch in batches:
+        stream = pa.BufferOutputStream()
+        with pa.ipc.new_stream(stream, batch.schema) as writer:
+            writer.write_batch(batch)
+        yield pa.record_batch({"piece": pa.array([stream.getvalue().to_pybytes()], pa.binary())})
+
+
+@contextmanager
+def told_plainly(what: str) -> Iterator[None]:
+    """Errors of Spark as Shoal's own, without their texts."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        raise _plain(str(error), what, type(error).__name__) from None
+
+
+def _plain(text: str, what: str, name: str) -> ShoalError:
+    """What went wrong, by words that Spark uses for it; nothing of the text itself is told."""
+    if "JAVA_GATEWAY_EXITED" in text or "JAVA_GATEWAY" in text:
+        return MissingProgramError("the spark engine", "Java 17", JAVA)
+    if "cancelled" in text:
+        return CancelledError("the job was stopped; nothing was written")
+    if "No space left" in text:
+        return OutputError(f"{what}: the disk is full, here or on a worker of the cluster")
+    if (
+        "Checkpoint block" in text
+        or "ExecutorLost" in text
+        or "has been shutdown" in text
+        or "stopped SparkContext" in text
+    ):
+        return ShoalError(f"{what}: the cluster lost a worker, or was stopped, and what it held is gone; run it again")
+    if "OutOfMemoryError" in text:
+        return ShoalError(f"{what}: a worker of the cluster ran out of memory; give Spark's executors more")
+    if "ModuleNotFoundError" in text or "Cannot run program" in text:
+        return ShoalError("the workers of the cluster lack Shoal or its packages; install 'shoal[spark]' there too")
+    if "All masters are unresponsive" in text or "SparkContext" in text:
+        return InputError(f"{what}: no cluster answers at this address")
+    return InputError(f"{what}: Spark cannot work on it ({name})")
