@@ -81,7 +81,7 @@ Strict = Annotated[
     typer.Option("--strict", help="Protect each sensitive attribute also against whoever knows the others."),
 ]
 
-Engine = Annotated[
+EngineName = Annotated[
     str | None,
     typer.Option(
         "--engine",
@@ -146,7 +146,7 @@ class Source:
         bool | None,
         typer.Option("--neutralize-formulas", help="Put an apostrophe before texts that a spreadsheet would run."),
     ] = None
-    engine: Engine = None
+    engine: EngineName = None
     master: Annotated[
         str | None, typer.Option("--master", help="The cluster's address, such as spark://host:7077 (with --engine).")
     ] = None

@@ -30,7 +30,7 @@ def run(
     table: Annotated[
         str, typer.Option("--table", help="With --sql, the name of the table in the database.")
     ] = "release",
-    engine: options.Engine = None,
+    engine: options.EngineName = None,
     job: options.JobFile = None,
     as_json: options.Json = False,
 ) -> None:
