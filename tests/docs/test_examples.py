@@ -39,13 +39,20 @@ def words(text):
     return re.sub(r"\d[\d,.]*\d|\d", "#", " ".join(text.split()))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_pages(page, tmp_path, monkeypatch, capsys):
+def marked(page):
+    """A page; one that needs a cluster goes to the process that has it."""
+    return pytest.param(page, id=page.name, marks=[pytest.mark.xdist_group("spark")] if page.stem == "spark" else [])
+
+
+@pytest.mark.parametrize("page", list(map(marked, PAGES)))
+def test_pages(page, tmp_path, monkeypatch, capsys, request):
     """Python and shell blocks of a page run one after the other, in one folder, as a reader would.
 
     A command that is meant to be refused says so: `# exit code 2`. What a page shows of an
     output is what is printed, but for its figures.
     """
+    if page.stem == "spark":
+        request.getfixturevalue("spark")
     shoal.samples.adult().write_csv(tmp_path / "adult.csv")
     monkeypatch.chdir(tmp_path)
     names = {}

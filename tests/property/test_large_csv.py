@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from shoal.engines.embedded import csv, fields
+import shoal
+from shoal.engines.embedded import csv, encoding, fields, lines
 from shoal.errors import InputError
 
 FIELD = st.sampled_from(
@@ -81,7 +83,45 @@ def test_a_file_that_is_not_written_so_is_left_to_the_parser(path: Path) -> None
             columns_of(path, ["a", "b"])
 
 
+TEXTS = st.lists(
+    st.one_of(
+        st.none(), st.sampled_from(["", "a", 'q"q', '"', "x,y", "two\nlines", "é" * 9, "a longer text, with more"])
+    ),
+    min_size=30,
+    max_size=30,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(columns=st.lists(TEXTS, min_size=2, max_size=4), delimiter=st.sampled_from([",", "\t"]), rows=st.integers(1, 40))
+def test_codes_are_written_as_the_library_writes_texts(
+    columns: list[list[str | None]], delimiter: str, rows: int
+) -> None:
+    plain = pa.table({str(at): pa.array(column, pa.string()) for at, column in enumerate(columns)})
+    coded = pa.table({name: plain[name].dictionary_encode() for name in plain.column_names})
+    torn = pa.concat_tables([coded.slice(0, 11), coded.slice(11)])
+    assert lines.are_texts(coded)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "ROWS", rows)
+        written = b"".join(map(bytes, lines.of_codes(torn, delimiter)))
+    assert written == b"".join(map(bytes, lines.of_pieces([plain], delimiter)))
+
+
+def test_large_releases_are_written_the_same_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = shoal.samples.adult().select("age", "sex", "occupation")[:2000]
+    table.cast(pl.String).write_csv(tmp_path / "in.csv")
+    data = shoal.read(tmp_path / "in.csv", quasi=["age", "sex"], sensitive=["occupation"])
+    release = shoal.anonymize(data, "k-anonymity:k=5", algorithm="mondrian", seed=1)
+    release.write(tmp_path / "small.csv")
+    monkeypatch.setattr(lines, "LARGE", 0)
+    monkeypatch.setattr(csv, "LARGE", 0)
+    release.write(tmp_path / "large.csv")
+    assert (tmp_path / "large.csv").read_bytes() == (tmp_path / "small.csv").read_bytes()
+    manifests = [(tmp_path / f"{name}.csv.manifest.json").read_text() for name in ("small", "large")]
+    assert manifests[0] == manifests[1]
+
+
 def test_codes_are_as_narrow_as_they_can_be() -> None:
     for count in (1, 128, 129, 1 << 15, (1 << 15) + 1):
-        kind = np.iinfo(fields.narrowest(count))
+        kind = np.iinfo(encoding.narrowest(count))
         assert count - 1 <= kind.max

@@ -142,7 +142,7 @@ def place_leftovers(leftovers, owners, tuples, points, held, costs, flag):
         if flag[0]:
             break
         point = points[tuples[row]]
-        best, chosen = np.inf, -1
+        best, chosen = np.inf, np.int64(-1)
         for cluster in range(len(held.sizes)):
             size, paid = held.sizes[cluster], held.sizes[cluster] * held.paid[cluster]
             if (leftovers.held[cluster] + 1) * leftovers.wanted > size + 1:

@@ -130,7 +130,8 @@ def _grow(clusters, least, draft, rest, state, costs, random, limit):
             draft.owners[entry] = cluster
             point = state.points[state.tuples[draft.pool[entry]]]
             if size == 0:
-                low[cluster], high[cluster] = point, point
+                for attribute in range(len(point)):  # whole rows take the compiler seconds longer
+                    low[cluster, attribute] = high[cluster, attribute] = point[attribute]
             else:
                 _widen(draft, cluster, point)
         draft.sizes[cluster], draft.paid[cluster], draft.names[cluster] = least, paid, -1
@@ -160,7 +161,7 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
         entry = draft.rest[place]
         near = state.neighbours[state.tuples[draft.pool[entry]]]
         point = state.points[state.tuples[draft.pool[entry]]]
-        best, at, name = limit - total, -1, -1
+        best, at, name = limit - total, np.int64(-1), np.int64(-1)
         for cluster in range(held):
             before, size = draft.paid[cluster] * draft.sizes[cluster], draft.sizes[cluster] + 1
             added = (
@@ -185,7 +186,9 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
         if at < 0:
             return held, np.inf
         if at == held:
-            draft.low[held], draft.high[held] = state.extremes[name, 0], state.extremes[name, 3]
+            for attribute in range(len(point)):
+                draft.low[held, attribute] = state.extremes[name, 0, attribute]
+                draft.high[held, attribute] = state.extremes[name, 3, attribute]
             draft.sizes[held], draft.names[held] = state.sizes[name], name
             draft.paid[held] = state.paid[name] / state.sizes[name]
             held += 1
@@ -259,7 +262,7 @@ def rebuild(times, block, state, costs, least, guard, flag):
         if state.paid[state.owners[row]] <= 0.0 or state.sizes[state.owners[row]] > most:
             continue
         chosen = around[: _chosen(row, state, block, most, around)]
-        pooled, limit = 0, -LEAST_GAIN
+        pooled, limit = np.int64(0), -LEAST_GAIN
         for cluster in chosen:
             limit += state.paid[cluster]
             row = np.int64(state.heads[cluster])

@@ -119,8 +119,8 @@ class _Lexicon:
 
         row = 0
         while True:
-            lexicon = (self.slots, self.heads, self.ends, self.texts, _words(self.texts))
-            self.used, row = kernel.encode((data, _words(data)), layout, lexicon, self.used, row, codes)
+            lexicon = (self.slots, self.heads, self.ends, self.texts, words(self.texts))
+            self.used, row = kernel.encode((data, words(data)), layout, lexicon, self.used, row, codes)
             if row < 0:
                 raise OddError
             if row == len(codes):
@@ -149,7 +149,7 @@ class _Lexicon:
         return pc.replace_substring(texts, '""', '"') if pc.any(pc.match_substring(texts, '"')).as_py() else texts
 
 
-def _words(data: NDArray[np.uint8]) -> NDArray[np.uint64]:
+def words(data: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """The eight bytes that begin at each byte."""
     return np.ndarray((len(data) - 7,), np.uint64, data, strides=(1,))
 
@@ -168,9 +168,8 @@ class _Lane:
             while (block := self.blocks.next()) is not None:
                 number, content, length = block
                 self.codes[number] = self._encoded(np.frombuffer(content, np.uint8), length, places, marks)
-        except OddError:
-            self.blocks.stop()
-            raise
+        finally:
+            self.blocks.stop()  # where one thread fails, no other one reads on
 
     def _encoded(self, data: NDArray[np.uint8], length: int, places: Places, marks: Places) -> list[NDArray[Any]]:
         rows = self._laid_out(data[:length], places, marks)
@@ -207,7 +206,10 @@ def columns(
     blocks = _Blocks(stream, delimiter, header, preamble)
     lanes = [_Lane(blocks, delimiter, len(header), chosen) for _ in range(pa.cpu_count())]
     with ThreadPoolExecutor(len(lanes)) as pool:
-        list(pool.map(_Lane.run, lanes))
+        try:
+            list(pool.map(_Lane.run, lanes))
+        finally:
+            blocks.stop()  # also when somebody interrupts
     return [_joined(lanes, at, missing) for at in range(len(chosen))]
 
 

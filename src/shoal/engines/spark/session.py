@@ -49,8 +49,9 @@ _starting, _warning = Lock(), Lock()
 def started(master: str | None = None) -> SparkSession:
     """The session that runs in this process, or a new one; it is stopped when the process ends."""
     try:
-        from pyspark.errors import PySparkRuntimeError
-        from pyspark.sql import SparkSession
+        with _unwarned():
+            from pyspark.errors import PySparkRuntimeError
+            from pyspark.sql import SparkSession
     except ImportError:
         raise MissingExtraError("the spark engine", "spark") from None
     with _starting:
@@ -75,9 +76,14 @@ def _new(builder: Any, master: str | None) -> SparkSession:
         settings["spark.master"] = master
         if urlsplit(master).hostname in _LOOPBACK:
             settings["spark.driver.host"] = settings["spark.driver.bindAddress"] = "127.0.0.1"
-    with told_plainly("the Spark master"):
-        made: SparkSession = builder.appName("shoal").config(map=settings).getOrCreate()
-        return made
+    try:
+        with told_plainly("the cluster"), _unwarned():
+            made: SparkSession = builder.appName("shoal").config(map=settings).getOrCreate()
+            return made
+    except MissingProgramError:
+        raise
+    except ShoalError:
+        raise InputError("Spark does not start: check its settings, and that a master runs at the address") from None
 
 
 class Session:
@@ -155,16 +161,23 @@ class Session:
 
 def mapped(frame: DataFrame, function: Callable[..., Any], schema: str | StructType) -> DataFrame:
     """The batches of a frame, through a function of Arrow batches on the workers."""
-    # PySpark looks at which pandas there is, and warns of the newest, though Arrow's batches never meet it.
-    with _warning, warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
+    with _unwarned():
         made: DataFrame = frame.mapInArrow(function, schema)
         return made
 
 
+@contextmanager
+def _unwarned() -> Iterator[None]:
+    """PySpark looks at which pandas there is, and warns of the newest, though Arrow's batches never meet it."""
+    with _warning, warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
+
+
 def computed(function: Callable[..., Any], columns: Sequence[str], kind: str) -> Column:
     """What a function of Arrow arrays makes of columns on the workers, of a type that Spark names."""
-    from pyspark.sql.pandas.functions import arrow_udf
+    with _unwarned():
+        from pyspark.sql.pandas.functions import arrow_udf
 
     def apply(*arrays):  # type: ignore[no-untyped-def]
         return function(*arrays)
@@ -214,6 +227,4 @@ def _plain(text: str, what: str, name: str) -> ShoalError:
         return ShoalError(f"{what}: a worker of the cluster ran out of memory; give Spark's executors more")
     if "ModuleNotFoundError" in text or "Cannot run program" in text:
         return ShoalError("the workers of the cluster lack Shoal or its packages; install 'shoal[spark]' there too")
-    if "All masters are unresponsive" in text or "SparkContext" in text:
-        return InputError(f"{what}: no cluster answers at this address")
     return InputError(f"{what}: Spark cannot work on it ({name})")
