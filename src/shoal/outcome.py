@@ -18,7 +18,7 @@ from shoal import api, recodings, registry
 from shoal.core.columns import PublishedColumn
 from shoal.core.contracts import Attempt
 from shoal.core.dataset import Dataset
-from shoal.core.files import STANDARD, check_outputs, recover, replacing_all
+from shoal.core.files import STANDARD, check_outputs, recover
 from shoal.core.finding import Findings
 from shoal.core.notices import tell
 from shoal.core.policy import Policy
@@ -70,8 +70,8 @@ def carry_out(job: Job, run: Run, save: Path | None, signer: SigningKey | None =
     if job.output is None:
         raise OutputError("name the file for the release with -o, or - for the standard output")
     if not sent(job):
-        if job.manifest is not None:
-            raise ParameterError("the manifest lies beside the release; name its file only with -o -")
+        if job.manifest is not None and not (job.engine or registry.engine()).in_database(job.output):
+            raise ParameterError("the manifest lies beside the release; name its file only with -o - or a database")
         return _carried_out(job, job.output, run, save, signer)
     if job.manifest is None:
         if job.sign is not None:
@@ -113,7 +113,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
     run.report(1.0, "measuring")
     standing = api.standing(release)
     columns = api.columns(data, release)
-    parts = release.files(output)
+    parts = release.files(output, None if sent(job) else job.manifest)
     if sent(job):
         if len(parts) > 2:
             raise OutputError("this release is more than one table, which the standard output cannot hold; name a file")
@@ -126,10 +126,10 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         **({"manifest": str(parts[-1])} if job.manifest is not None or not sent(job) else {}),
     }  # fmt: skip
     run.report(1.0, "writing")
-    check_outputs([*parts, *others], job.reads())
+    check_outputs([path for path in (*parts, *others) if not data.engine.in_database(path)], job.reads())
     # The entry is made first and the files take their places last: both are there then, or none is.
     entering = nullcontext() if ledger is None else ledger.publishing(data, release, run)
-    with entering as publication, replacing_all(*parts, *others) as places:
+    with entering as publication, data.engine.replacing(*parts, *others) as places:
         release.put(output, places[: len(parts)], signer, rows_per_file=job.rows_per_file, run=run.part())
         beside = dict(zip(others, places[len(parts) :], strict=True))
         if save is not None:
@@ -194,12 +194,14 @@ def _check(job: Job, output: Path, others: list[Path]) -> None:
     check_policy(policy, method, allow_unverified=job.allow_unverified)
     if job.attack_threshold is not None and not 0 <= job.attack_threshold <= 1:
         raise ParameterError("the threshold of attacks is a probability between 0 and 1")
-    (job.engine or registry.engine()).check_format(output)
+    engine = job.engine or registry.engine()
+    engine.check_format(output)
     if job.plot is not None:
         check_picture(job.plot)
     if job.ledger is not None:
         _ledger(job.ledger).check_writable()
-    outputs = [output, job.manifest or manifest_path(output), *others]
+    tables = [] if engine.in_database(output) else [output]
+    outputs = [*tables, job.manifest or manifest_path(output), *others]
     for folder in {path.parent for path in outputs}:
         recover(folder)
     check_outputs(outputs, job.reads())

@@ -106,6 +106,7 @@ def anonymize(
     plain.check()
     if policy.history is not None:
         data = method.remembering(data, policy.history)
+    run.report(0.0, "searching")
     recoding = method.search(data, policy, run)
     if method.unverified:
         policy = replace(policy, models=())
@@ -121,7 +122,7 @@ def anonymize(
         heads = release.in_people(release.view.people()).headcounts
         stated["unverified"] = {"k": int(heads.min(initial=release.records))}
     release = replace(release, method=method, provenance=stated, notes=(plain.sentence,) if plain.sentence else ())
-    run.check()
+    run.report(1.0, "verifying")
     release.view.check(data, recoding)
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
     if broken:

@@ -9,7 +9,6 @@ from typing import Any
 from shoal import job, manifest
 from shoal.api.opening import as_published
 from shoal.core.contracts import Engine
-from shoal.core.files import sha256
 from shoal.core.finding import Finding, Findings
 from shoal.core.release import Release, people_in
 from shoal.core.signing import PublicKey, checked
@@ -38,11 +37,11 @@ def verify(
     chosen = job.engine(engine)
     stated = manifest.load(path)
     places = manifest.parts(stated, path)
-    lacking = [place.name for place in places.values() if not place.exists()]
+    lacking = [place.name for place in places.values() if not chosen.exists(place)]
     if lacking:
         raise InputError(f"{lacking[0]}: there is no such file")
     hashes = {entry["part"]: entry["sha256"] for entry in stated["tables"]}
-    same = all(sha256(place) == hashes[part] for part, place in places.items())
+    same = all(chosen.digest(place) == hashes[part] for part, place in places.items())
     unchanged = Finding(name="unchanged", value="yes" if same else "no", holds=same, how="SHA-256 of every file")
     found = checked(stated, PublicKey.load(key) if isinstance(key, (str, Path)) else key)
     signature = () if found is None else (found,)

@@ -81,6 +81,14 @@ Strict = Annotated[
     typer.Option("--strict", help="Protect each sensitive attribute also against whoever knows the others."),
 ]
 
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="Where the table is worked on, NAME:key=value,… (default: in this process).",
+        autocompletion=names_of("engines"),
+    ),
+]
 RowsArePeople = Annotated[
     bool | None,
     typer.Option("--rows-are-people", help="Every row is a person of its own, also where an identifier repeats."),
@@ -138,14 +146,7 @@ class Source:
         bool | None,
         typer.Option("--neutralize-formulas", help="Put an apostrophe before texts that a spreadsheet would run."),
     ] = None
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            "--engine",
-            help="Where the table is worked on, NAME:key=value,… (default: in this process).",
-            autocompletion=names_of("engines"),
-        ),
-    ] = None
+    engine: EngineName = None
     master: Annotated[
         str | None, typer.Option("--master", help="The cluster's address, such as spark://host:7077 (with --engine).")
     ] = None

@@ -30,6 +30,7 @@ def run(
     table: Annotated[
         str, typer.Option("--table", help="With --sql, the name of the table in the database.")
     ] = "release",
+    engine: options.EngineName = None,
     job: options.JobFile = None,
     as_json: options.Json = False,
 ) -> None:
@@ -43,9 +44,9 @@ def run(
     if path is None:
         raise InputError("name the release file")
     if sql is not None:
-        _print_queries(api.verification_sql(path, sql, table=table), as_json)
+        _print_queries(api.verification_sql(path, sql, table=table, engine=engine), as_json)
         return
-    findings = api.verify(path, key=key)
+    findings = api.verify(path, key=key, engine=engine)
     journal.note(summary=verified(findings))
     if as_json:
         found = {"summary": verified(findings), "holds": findings.holds, "findings": findings.as_dict()}

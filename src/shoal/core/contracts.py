@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_chec
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.files import replacing_all, sha256
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Parametrized
@@ -469,6 +471,23 @@ class Engine(Parametrized, ABC):
     @abstractmethod
     def check_format(self, path: Path) -> None:
         """Refuses a path whose ending names no format that a release can be written in."""
+
+    def in_database(self, path: Path) -> bool:
+        """Whether a path names no file or folder, but a table of a database."""
+        return False
+
+    def replacing(self, *paths: Path) -> AbstractContextManager[tuple[Path, ...]]:
+        """Places beside those where a release is to be, to write to and to read from again. They take the others'
+        places together when all went well; otherwise everything stays as it was."""
+        return replacing_all(*paths)
+
+    def digest(self, path: Path) -> str:
+        """What changes when a published table does: the hash of its files, or of its rows in a database."""
+        return sha256(path)
+
+    def exists(self, path: Path) -> bool:
+        """Whether there may be a published table at a path; a database tells when it is opened."""
+        return path.exists()
 
 
 class Source(Protocol):

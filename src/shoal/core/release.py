@@ -16,7 +16,7 @@ import numpy as np
 from shoal.core.classes import Classes, Histogram, joined
 from shoal.core.contracts import Algorithm, Cells, Engine, Form, Model, Published, View
 from shoal.core.decision import check_same
-from shoal.core.files import in_folder, received, replacing_all, sha256
+from shoal.core.files import in_folder, received
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy, number
@@ -375,9 +375,9 @@ class Release:
             how, claim = f"{found.how}; counted in records: {reason}", f"{found.claim} by records, not by people"
             return replace(found, how=how, claim=claim)
 
-    def files(self, path: Path) -> tuple[Path, ...]:
+    def files(self, path: Path, manifest: Path | None = None) -> tuple[Path, ...]:
         """Every file that `write` makes at a path: the tables, and last the manifest."""
-        return (*(part_path(path, part) for part in self.tables), manifest_path(path))
+        return (*(part_path(path, part) for part in self.tables), manifest or manifest_path(path))
 
     def put(
         self,
@@ -390,28 +390,35 @@ class Release:
     ) -> None:
         """Writes the files of a release to places of their own, reads them as a recipient does, verifies them and
         signs the manifest."""
+        run = run or Run()
+        run.report(0.0, "writing")
         for table, place in zip(self.tables.values(), places, strict=False):
-            table.write(place, rows_per_file=rows_per_file or ROWS_PER_FILE, run=run or Run())
+            table.write(place, rows_per_file=rows_per_file or ROWS_PER_FILE, run=run)
+        run.report(1.0, "reading back")
+        at_once = not any(map(self.engine.in_database, places))  # one connection does one thing at a time
         with ThreadPoolExecutor(1) as pool:
-            hashing = pool.map(sha256, places[:-1])  # while the files are read
+            hashing = pool.map(self.engine.digest, places[:-1] if at_once else ())  # while the files are read
             opened = {part: self.engine.open_published(place) for part, place in zip(self.tables, places, strict=False)}
             read = replace(self, tables=opened)
             if self.policy is not None and not read.verify(self.policy).holds:
                 raise VerificationError(f"{path.name}: the file as it would be read breaks the policy and is withheld")
-            hashes = list(hashing)
+            hashes = list(hashing) if at_once else [self.engine.digest(place) for place in places[:-1]]
         stated = read.manifest(hashes)
         text = json.dumps(stated if signer is None else signer.signed(stated), indent=2, ensure_ascii=False)
         places[-1].write_text(text + "\n", encoding="utf-8")
+        run.check()
 
     def write(
         self,
         path: str | Path,
         *,
+        manifest: str | Path | None = None,
         sign: SigningKey | str | Path | None = None,
         rows_per_file: int | None = None,
         run: Run | None = None,
     ) -> Path:
-        """Writes the release, and beside it the manifest, whose path it returns.
+        """Writes the release, and beside it the manifest, whose path it returns; or the `manifest` elsewhere, which a
+        table of a server needs.
 
         A path without an ending becomes a folder of Parquet files of `rows_per_file` rows each; one after the other,
         they have the rows in the order of a single file. All files are written beside their places first and take them
@@ -421,8 +428,8 @@ class Release:
         path = Path(path)
         signer = SigningKey.load(sign) if isinstance(sign, (str, Path)) else sign
         self.engine.check_format(path)
-        files = self.files(path)
-        with replacing_all(*files) as places:
+        files = self.files(path, None if manifest is None else Path(manifest))
+        with self.engine.replacing(*files) as places:
             self.put(path, places, signer, rows_per_file=rows_per_file, run=run)
         return files[-1]
 
@@ -573,8 +580,9 @@ def merged_cells(cells: Cells, index: Codes, count: int) -> Cells:
 
 
 def manifest_path(path: Path) -> Path:
-    """Where the manifest of a release lies."""
-    return path.with_name(path.name + ".manifest.json")
+    """Where the manifest of a release lies; that of the table `release` in `base.duckdb` is
+    `base.duckdb.release.manifest.json`."""
+    return path.with_name(path.name.replace("::", ".") + ".manifest.json")
 
 
 def part_path(path: Path, part: str) -> Path:

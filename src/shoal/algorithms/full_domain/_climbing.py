@@ -56,6 +56,7 @@ class Climbing:
     def _may_go_on(self) -> bool:
         checked = len(self.checker.verdicts)
         self.watch.report(min(checked / self.most, 1.0), f"{checked:,} nodes checked")
+        self.search.note()
         patience = max(PATIENCE, self.found_after)
         return not self.watch.expired and checked < min(self.most, self.found_after + patience)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +17,12 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
+from shoal.core.files import replacing_all
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refused
 from shoal.core.values import Values
+from shoal.engines.duckdb.databases import check_spot, storing
 from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, joined, translation
 from shoal.engines.duckdb.looking import looked_at
 from shoal.engines.duckdb.published import DuckDBPublished, open_published
@@ -41,7 +44,8 @@ class DuckDB(Engine):
     as numbers, with the classes that they are in.
 
     Reads a table of a database (`file.duckdb::table`, `file.sqlite::table`, `postgres://user@host/base::table`) and
-    whatever the embedded engine reads; Parquet is queried where it lies.
+    whatever the embedded engine reads; Parquet and tables of DuckDB are queried where they lie. A release can go to
+    such a table, too, in one transaction: it is there and verified, or nothing changed.
 
     What does not fit into the memory limit is spilled, not encrypted, into a private folder inside `temporary` and
     removed at the end.
@@ -162,7 +166,29 @@ class DuckDB(Engine):
         return open_published(self.session, path)
 
     def check_format(self, path: Path) -> None:
-        format_of(path)
+        if self.in_database(path):
+            check_spot(self.session, str(path))
+        else:
+            format_of(path)
+
+    def in_database(self, path: Path) -> bool:
+        return "::" in path.name
+
+    @contextmanager
+    def replacing(self, *paths: Path) -> Iterator[tuple[Path, ...]]:
+        files = [path for path in paths if not self.in_database(path)]
+        with replacing_all(*files) as places, ExitStack() as stack:
+            beside = dict(zip(files, places, strict=True))
+            for path in paths:
+                if self.in_database(path):
+                    stack.enter_context(storing(self.session, str(path)))
+            yield tuple(beside.get(path, path) for path in paths)
+
+    def digest(self, path: Path) -> str:
+        return self.open_published(path).digest() if self.in_database(path) else super().digest(path)
+
+    def exists(self, path: Path) -> bool:
+        return self.in_database(path) or super().exists(path)
 
 
 def _dropping(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,10 +17,11 @@ from shoal.core.files import in_folder, piece
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
+from shoal.engines.duckdb.databases import Connection
 from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, translation
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
 from shoal.engines.duckdb.session import Session, Stored, literal, quoted
-from shoal.engines.duckdb.source import changed, open_source
+from shoal.engines.duckdb.source import changed, open_source, open_stored
 from shoal.engines.embedded import source as embedded
 from shoal.engines.embedded.encoding import as_came, plain_values
 from shoal.engines.embedded.published import EmbeddedPublished, as_texts, format_of, leaves_of, spelled_values, write
@@ -229,6 +231,9 @@ class DuckDBPublished:
         return EmbeddedPublished(table, opened.native, None, opened.frame.schema, opened.dtypes).frame()
 
     def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
+        if str(path) in self.session.stored:
+            self.store(self.session.stored[str(path)], run)
+            return
         with self.session.stopped_by(run):
             if not in_folder(path):
                 self._write(path, self._in_order(self._enumerated()) if format_of(path) == "parquet" else self._ordered)
@@ -239,6 +244,28 @@ class DuckDBPublished:
                 run.report(first / max(self.records, 1), "writing")
                 self._write(piece(path, number), rows)
                 first += rows_per_file
+
+    def store(self, connection: Connection, run: Run) -> None:
+        """Writes the table to a database, in the transaction of a connection."""
+        with self.session.stopped_by(run):
+            empty = self._as_came(self.session.fetch(f"SELECT * FROM ({self._ordered}) LIMIT 0")).schema
+            pieces = (self._as_came(pa.table(batch)) for batch in self.session.batches(self._ordered))
+            connection.store(empty, (batch for piece in pieces for batch in piece.to_batches()))
+
+    def digest(self) -> str:
+        """A hash of all rows in whatever order: that of the sorted hashes of the distinct ones with how often each
+        occurs, in 256 parts, so that none has to be in memory as a whole."""
+        origin, values = self._values(self.names)
+        cells = ", ".join(f"coalesce('=' || CAST({value} AS VARCHAR), '~')" for value in values.values())
+        rows = (
+            f"SELECT sha256(CAST([{cells}] AS VARCHAR)) AS row, CAST(sum(r.n) AS BIGINT) AS n FROM {origin} GROUP BY 1"
+        )
+        parts = self.session.fetch(
+            "SELECT sha256(string_agg(row || ' ' || n, chr(10) ORDER BY row)) AS part, row[1:2] AS start "
+            f"FROM ({rows}) GROUP BY start ORDER BY start",
+            what=self.label,
+        )["part"]
+        return hashlib.sha256("\n".join([*self.names, *parts.to_pylist()]).encode()).hexdigest()
 
     def _cut(self, rows: int) -> Iterator[str]:
         """The published rows in their order, so many at a time: they are ordered once, then taken from there."""
@@ -307,8 +334,9 @@ def _alike(here: pa.DataType, came: pa.DataType) -> bool:
 
 
 def open_published(session: Session, path: Path) -> DuckDBPublished:
-    """A release file, as it was published."""
-    source = open_source(session, path)
+    """A release, as it was published."""
+    held = session.stored.get(str(path))
+    source = open_source(session, path) if held is None else open_stored(session, held.spot, held=held)
     selected = ", ".join(f"s.{quoted(name)} AS x{at}" for at, name in enumerate(source.names))
     columns = tuple(
         PublishedColumn(name, f"x{at}", f"r.x{at}", source.came(name)) for at, name in enumerate(source.names)

@@ -73,6 +73,9 @@ class Session:
             self._connection = duckdb.connect(":memory:", config={**settings, **fixed})
         self._numbers = itertools.count()
         self._attached: dict[str, str] = {}
+        self.stored: dict[str, Any] = {}
+        """Connections to tables that are being written, by what names them: nobody else sees yet what is in them, and
+        nobody else may open the file of a SQLite database meanwhile, which would end its locks."""
         self._running: dict[int, list[duckdb.DuckDBPyConnection]] = {}
         self._lock = Lock()
 
@@ -162,6 +165,10 @@ class Session:
         """The name that a database has here."""
         with self._lock:
             return self._attached.setdefault(target, f"d{len(self._attached)}")
+
+    def attached_already(self, target: str) -> bool:
+        """Whether a table is read from a database."""
+        return target in self._attached
 
     def described(self, relation: str, *, what: str = "the table") -> dict[str, str]:
         """The columns of a relation and their types."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -14,24 +14,20 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from shoal.core.values import FORMULA, NUMBER
+from shoal.engines.duckdb.databases import Connection, Spot, chosen, connected, spot
 from shoal.engines.duckdb.encoding import loadable
 from shoal.engines.duckdb.session import Session, Stored, literal, quoted
 from shoal.engines.embedded import csv
 from shoal.engines.embedded import source as embedded
 from shoal.errors import InputError
 
-LISTED = 20
-"""Tables of a database that a message names."""
-
-_SERVER = re.compile(r"postgres(?:ql)?:/+")
-
 
 @dataclass(frozen=True, eq=False)
 class Source:
     """A table that DuckDB can query.
 
-    Parquet files and tables of databases are queried where they are. What else there is (`opened`) is streamed into
-    the session the first time that rows are needed.
+    Parquet files and tables of DuckDB are queried where they are. What else there is (`opened`, or the `stream` of
+    another database) is streamed into the session the first time that rows are needed.
     """
 
     session: Session
@@ -43,6 +39,7 @@ class Source:
     types: pa.Schema | None = None
     files: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
     neutralize: bool = False
+    stream: Callable[[], Iterator[pa.Table]] | None = None
 
     @property
     def dialect(self) -> csv.Dialect | None:
@@ -54,8 +51,10 @@ class Source:
 
     @cached_property
     def _streamed(self) -> Stored:
+        if self.stream is not None:
+            return streamed(self.session, self.stream())
         assert self.opened is not None
-        return streamed(self.session, self.opened)
+        return streamed(self.session, _batches(self.opened))
 
     @property
     def relation(self) -> str:
@@ -89,10 +88,10 @@ def _neutral(name: str) -> str:
     return f"CASE WHEN {runs} THEN chr(39) || {text} ELSE {text} END"
 
 
-def streamed(session: Session, opened: embedded.Source) -> Stored:
-    """A CSV or Arrow file, or a frame, copied into the session batch by batch."""
+def streamed(session: Session, batches: Iterator[pa.Table]) -> Stored:
+    """A table copied into the session batch by batch."""
     stored: Stored | None = None
-    for batch in _batches(opened):
+    for batch in batches:
         if stored is None:
             stored = session.load(batch)
         else:
@@ -139,9 +138,9 @@ def open_source(
     """A table of a database, or whatever the embedded engine opens; Parquet files are queried where they are."""
     if not isinstance(source, (str, PathLike)):
         return _checked(_held(session, "the frame", embedded.open_frame(source, missing=missing, rename=rename)))
-    database, separator, table = str(source).rpartition("::")
-    if separator:
-        return _open_table(session, database, table, tuple(missing))
+    table = spot(str(source))
+    if table is not None:
+        return _open_table(session, table, tuple(missing))
     path = Path(source)
     opened = embedded.open_path(
         path, delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet, rename=rename
@@ -172,66 +171,42 @@ def _those(schema: pa.Schema, opened: embedded.Source) -> pa.Schema:
     return pa.schema([schema.field(name) for name in opened.header])
 
 
-def _open_table(session: Session, database: str, table: str, missing: tuple[str, ...]) -> Source:
-    """A table or view of a DuckDB, SQLite or PostgreSQL database, which is only read."""
-    catalog, label = _attached(session, database)
+def _open_table(session: Session, place: Spot, missing: tuple[str, ...]) -> Source:
+    """A table or view of a database, which is only read. Those of DuckDB are queried where they are; those of others
+    are copied into the session the first time that rows are needed."""
+    return _open_attached(session, place, missing) if place.kind == "duckdb" else open_stored(session, place, missing)
+
+
+def open_stored(session: Session, place: Spot, missing: tuple[str, ...] = (), held: Connection | None = None) -> Source:
+    """A table that is copied into the session, through the connection that is `held` where it is being written."""
+    with closing(connected(place, held)) as connection:
+        names = connection.names()
+
+    def rows() -> Iterator[pa.Table]:
+        with closing(connected(place, held)) as connection:
+            yield from map(_plain, connection.batches())
+
+    return _checked(Source(session, place.table, names, None, None, missing, stream=rows))
+
+
+def _open_attached(session: Session, place: Spot, missing: tuple[str, ...]) -> Source:
+    target, label, table = place.target, place.label, place.table
+    catalog = session.attached(target)
+    session.execute(f"ATTACH IF NOT EXISTS {literal(target)} AS {quoted(catalog)} (READ_ONLY)", what=label)
     with session.cursor(label) as cursor:
         known = cursor.execute(
             "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = ? "
             "AND table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY ALL",
             [catalog],
         ).fetchall()
-    found = [(schema, name) for schema, name in known if table in (name, f"{schema}.{name}")]
-    if len(found) != 1:
-        there = [f"{schema}.{name}" for schema, name in known]
-        listed = ", ".join(there[:LISTED]) + (f" and {len(there) - LISTED} more" if len(there) > LISTED else "")
-        many = "more than one" if found else "no"
-        raise InputError(f"{label}: {many} table {table!r}; there are {listed or 'none'}")
-    place = ".".join(quoted(part) for part in (catalog, *found[0]))
-    kinds = session.described(place, what=table)
+    named = ".".join(quoted(part) for part in (catalog, *chosen(place, known)))
+    kinds = session.described(named, what=table)
     # Arrow has no plain type for these, and their texts say all that they hold.
     selected = (
         f"CAST({quoted(name)} AS VARCHAR)" if kind.startswith("ENUM") or kind == "UUID" else quoted(name)
         for name, kind in kinds.items()
     )
-    return _checked(Source(session, table, tuple(kinds), f"(SELECT {', '.join(selected)} FROM {place})", None, missing))
-
-
-def _attached(session: Session, database: str) -> tuple[str, str]:
-    """Attaches a database; the name that it has here, and what messages call it, which holds no password."""
-    server = _SERVER.match(database)
-    if server:
-        kind, label, target = "postgres", "the PostgreSQL database", "postgres://" + database[server.end() :]
-    else:
-        path = Path(database)
-        embedded._stamp(path)
-        kind, label, target = _database_kind(path), path.name, str(path)
-    if kind != "duckdb":
-        _loaded(session, kind)
-    name = session.attached(target)
-    options = "READ_ONLY" if kind == "duckdb" else f"TYPE {kind}, READ_ONLY"
-    session.execute(f"ATTACH IF NOT EXISTS {literal(target)} AS {quoted(name)} ({options})", what=label)
-    return name, label
-
-
-def _database_kind(path: Path) -> str:
-    with path.open("rb") as file:
-        start = file.read(16)
-    if start.startswith(b"SQLite format 3"):
-        return "sqlite"
-    if start[8:12] == b"DUCK":
-        return "duckdb"
-    raise InputError(f"{path.name}: this is neither a DuckDB nor a SQLite database")
-
-
-def _loaded(session: Session, extension: str) -> None:
-    try:
-        session.execute(f"LOAD {extension}")
-    except InputError:
-        raise InputError(
-            f"DuckDB's extension {extension!r} is not installed, which reading such a database needs; install it once "
-            f"with: python -c \"import duckdb; duckdb.execute('INSTALL {extension}')\""
-        ) from None
+    return _checked(Source(session, table, tuple(kinds), f"(SELECT {', '.join(selected)} FROM {named})", None, missing))
 
 
 def _checked(source: Source) -> Source:

@@ -168,9 +168,8 @@ class _Lane:
             while (block := self.blocks.next()) is not None:
                 number, content, length = block
                 self.codes[number] = self._encoded(np.frombuffer(content, np.uint8), length, places, marks)
-        except OddError:
-            self.blocks.stop()
-            raise
+        finally:
+            self.blocks.stop()  # where one thread fails, no other one reads on
 
     def _encoded(self, data: NDArray[np.uint8], length: int, places: Places, marks: Places) -> list[NDArray[Any]]:
         rows = self._laid_out(data[:length], places, marks)
@@ -207,7 +206,10 @@ def columns(
     blocks = _Blocks(stream, delimiter, header, preamble)
     lanes = [_Lane(blocks, delimiter, len(header), chosen) for _ in range(pa.cpu_count())]
     with ThreadPoolExecutor(len(lanes)) as pool:
-        list(pool.map(_Lane.run, lanes))
+        try:
+            list(pool.map(_Lane.run, lanes))
+        finally:
+            blocks.stop()  # also when somebody interrupts
     return [_joined(lanes, at, missing) for at in range(len(chosen))]
 
 

@@ -1,0 +1,279 @@
+"""Databases: tables of DuckDB, SQLite and PostgreSQL that are read, and that a release is written to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from shoal.engines.duckdb.session import Session, quoted
+from shoal.engines.embedded import source as embedded
+from shoal.errors import InputError, MissingExtraError, OutputError, ShoalError
+
+LISTED = 20
+"""Tables of a database that a message names."""
+
+_SERVER = re.compile(r"postgres(?:ql)?:/+")
+_TABLES = {
+    "duckdb": "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = current_database() "
+    "ORDER BY 1, 2",
+    "sqlite": "SELECT 'main', name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY 2",
+    "postgres": "SELECT table_schema, table_name FROM information_schema.tables "
+    "WHERE table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY 1, 2",
+}
+
+Kind = Literal["duckdb", "sqlite", "postgres"]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A table of a database, which need not exist: `file.duckdb::table`, `file.sqlite::table`,
+    `postgres://user@host/base::table`. The `label` is what messages call the database; it holds no password."""
+
+    kind: Kind
+    target: str
+    table: str
+
+    @property
+    def label(self) -> str:
+        return "the PostgreSQL database" if self.kind == "postgres" else Path(self.target).name
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the database, where it is one."""
+        return None if self.kind == "postgres" else Path(self.target)
+
+
+def spot(text: str, *, new: bool = False) -> Spot | None:
+    """What a text names as a table of a database; None where it names none. Only a `new` one may lie in a file that is
+    not there, whose ending then says what it will be."""
+    database, separator, table = text.rpartition("::")
+    if not separator:
+        return None
+    server = _SERVER.match(database)
+    if server:
+        return Spot("postgres", "postgresql://" + database[server.end() :], table)
+    path = Path(database)
+    if new and (not path.exists() or not path.stat().st_size):
+        return Spot("duckdb" if path.suffix in (".duckdb", ".ddb") else "sqlite", str(path), table)
+    embedded._stamp(path)
+    return Spot(_kind(path), str(path), table)
+
+
+def _kind(path: Path) -> Kind:
+    with path.open("rb") as file:
+        start = file.read(16)
+    if start.startswith(b"SQLite format 3"):
+        return "sqlite"
+    if start[8:12] == b"DUCK":
+        return "duckdb"
+    raise InputError(f"{path.name}: this is neither a DuckDB nor a SQLite database")
+
+
+def chosen(spot: Spot, known: Iterable[tuple[str, str]]) -> tuple[str, str]:
+    """The schema and the name of a table among those of its database; refused where it is not one of them."""
+    listed = list(known)
+    found = [(schema, name) for schema, name in listed if spot.table in (name, f"{schema}.{name}")]
+    if len(found) == 1:
+        return found[0]
+    there = [f"{schema}.{name}" for schema, name in listed]
+    shown = ", ".join(there[:LISTED]) + (f" and {len(there) - LISTED} more" if len(there) > LISTED else "")
+    many = "more than one" if found else "no"
+    raise InputError(f"{spot.label}: {many} table {spot.table!r}; there are {shown or 'none'}")
+
+
+class Connection:
+    """A connection to a database, in a transaction that ends with it: what was stored stays only after `commit`.
+
+    Errors of the drivers quote cells and passwords: none of their texts is passed on.
+    """
+
+    def __init__(self, spot: Spot) -> None:
+        self.spot = spot
+        with self._told():
+            self._held = _connected(spot)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except (ShoalError, MemoryError):
+            raise
+        except Exception as error:  # each driver has a family of its own
+            raise InputError(
+                f"{self.spot.label}: the connection failed or was lost, or the table cannot be read or written "
+                f"({type(error).__name__})"
+            ) from None
+
+    @cached_property
+    def place(self) -> tuple[str, str]:
+        """The schema and the name of the table."""
+        with self._told():
+            return chosen(self.spot, self._rows(_TABLES[self.spot.kind]))
+
+    @cached_property
+    def _named(self) -> str:
+        return ".".join(map(quoted, self.place))
+
+    def _rows(self, sql: str) -> list[tuple[str, str]]:
+        if self.spot.kind == "duckdb":
+            return [(str(schema), str(name)) for schema, name in self._held.execute(sql).fetchall()]
+        with self._held.cursor() as cursor:
+            cursor.execute(sql)
+            return [(str(schema), str(name)) for schema, name in cursor.fetchall()]
+
+    def _execute(self, sql: str) -> None:
+        if self.spot.kind == "duckdb":
+            self._held.execute(sql)
+            return
+        with self._held.cursor() as cursor:
+            cursor.execute(sql)
+
+    def names(self) -> tuple[str, ...]:
+        """The columns of the table."""
+        with self._told():
+            sql = f"SELECT * FROM {self._named} LIMIT 0"
+            if self.spot.kind == "duckdb":
+                return tuple(row[0] for row in self._held.execute(sql).description)
+            with self._held.cursor() as cursor:
+                cursor.execute(sql)
+                return tuple(cursor.fetch_record_batch().schema.names)
+
+    def batches(self) -> Iterator[pa.Table]:
+        """The rows of the table, batch by batch; there is always one, and it may be empty."""
+        with self._told():
+            sql = f"SELECT * FROM {self._named}"
+            if self.spot.kind == "duckdb":
+                yield from _tables(self._held.sql(sql).to_arrow_reader(1 << 17))
+                return
+            with self._held.cursor() as cursor:
+                cursor.execute(sql)
+                yield from _tables(cursor.fetch_record_batch())
+
+    def store(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+        """Makes the table anew from rows; the one that was there is gone when that is committed."""
+        with self._told():
+            within, dot, name = self.spot.table.rpartition(".")
+            named = f"{quoted(within)}.{quoted(name)}" if dot else quoted(name)
+            self._execute(f"DROP TABLE IF EXISTS {named}")
+            reader = pa.RecordBatchReader.from_batches(schema, batches)
+            if self.spot.kind == "duckdb":
+                self._held.register("loaded", reader)
+                self._held.execute(f"CREATE TABLE {named} AS FROM loaded")
+                self._held.unregister("loaded")
+                return
+            with self._held.cursor() as cursor:
+                cursor.adbc_ingest(name, reader, mode="create", db_schema_name=within or None)
+
+    def commit(self) -> None:
+        with self._told():
+            self._held.commit()
+
+    def close(self) -> None:
+        """Ends the connection, and undoes what was not committed."""
+        with suppress(Exception):  # it may be lost already, which undoes it too
+            self._held.rollback()
+        with suppress(Exception):
+            self._held.close()
+
+
+def _connected(spot: Spot) -> Any:
+    """A connection of the driver, in a transaction."""
+    if spot.kind == "duckdb":
+        import duckdb
+
+        held = duckdb.connect(spot.target)
+        held.execute("BEGIN TRANSACTION")
+        return held
+    named = {"sqlite": "SQLite", "postgres": "PostgreSQL"}[spot.kind]
+    try:
+        driver = import_module(f"adbc_driver_{named.lower()}.dbapi")
+    except ImportError:
+        raise MissingExtraError(f"a table of {named}", "databases") from None
+    return driver.connect(spot.target)
+
+
+def _tables(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
+    """Batches as tables, types of a driver's own resolved into what they are stored as."""
+    yield _stored(reader.schema.empty_table())
+    for batch in reader:
+        yield _stored(pa.table(batch))
+
+
+def _stored(table: pa.Table) -> pa.Table:
+    columns = [
+        pa.chunked_array([part.storage for part in column.chunks], column.type.storage_type)
+        if isinstance(column.type, pa.BaseExtensionType)
+        else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
+class _Shared:
+    """A connection that somebody else ends."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def close(self) -> None:
+        """Nothing: the table is not committed yet."""
+
+
+def connected(place: Spot, held: Connection | None) -> Any:
+    """A connection to read a table with: the one that is writing it, where it is `held`."""
+    return Connection(place) if held is None else _Shared(held)
+
+
+@contextmanager
+def storing(session: Session, text: str) -> Iterator[None]:
+    """Meanwhile, a release can be written to the table and read from it again, through the one connection in
+    `session.stored`; all of it stays when all went well, and is undone otherwise."""
+    target = spot(text, new=True)
+    assert target is not None
+    path = target.path
+    fresh = path is not None and not path.exists()
+    connection = session.stored[text] = Connection(target)
+    try:
+        yield
+        connection.commit()
+    except BaseException:
+        connection.close()
+        if fresh and path is not None:
+            path.unlink(missing_ok=True)
+        raise
+    finally:
+        session.stored.pop(text, None)
+    connection.close()
+
+
+def check_spot(session: Session, text: str) -> None:
+    """Refuses, before any work is done, a table of a database that cannot be written."""
+    target = spot(text, new=True)
+    if target is None:
+        return
+    if not target.table:
+        raise OutputError(f"{target.label}: name the table after '::'")
+    path = target.path
+    if path is not None and not path.parent.is_dir():
+        raise OutputError(f"{path.name}: its folder does not exist")
+    if path is not None and session.attached_already(str(path)):
+        raise OutputError(f"{path.name}: the table is read from this database; write the release to another one")
+    fresh = path is not None and not path.exists()
+    try:
+        connection = Connection(target)
+    except InputError as error:
+        raise OutputError(str(error)) from None
+    connection.close()
+    if fresh and path is not None:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,218 @@
+"""Tables of databases as sources and as targets: DuckDB, SQLite, and a PostgreSQL server that the tests start."""
+
+import gc
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.core.run import Run
+from shoal.engines.duckdb.databases import Connection, spot
+from shoal.errors import CancelledError, InputError, OutputError, ShoalError
+
+pytest.importorskip("duckdb")
+pytest.importorskip("adbc_driver_sqlite")
+pytest.importorskip("adbc_driver_postgresql")
+
+SECRET = "canary4711"
+ROLES = {"quasi": ["age", "town"], "sensitive": ["disease"]}
+PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+
+
+def people(rows=400):
+    draw = np.random.default_rng(2)
+    return pl.DataFrame(
+        {
+            "age": draw.integers(20, 60, rows),
+            "town": draw.choice(["a", "b", "c", None], rows).tolist(),
+            "disease": draw.choice(["flu", "cold", SECRET], rows),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """The address of a PostgreSQL server on a free port of this machine."""
+    if not PROGRAMS:
+        pytest.skip("they need a PostgreSQL server: initdb")
+    folder = tmp_path_factory.mktemp("postgres")
+    for above in (folder, *folder.parents[:2]):  # the server runs as somebody else, who must get there
+        above.chmod(0o755)
+    data = folder / "data"
+    data.mkdir()
+    as_owner = []
+    if os.geteuid() == 0:
+        shutil.chown(data, "postgres")
+        as_owner = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    made = [PROGRAMS[-1] / "initdb", "-D", data, "-A", "trust", "-U", "holder", "--no-sync", "-E", "UTF8"]
+    subprocess.run([*as_owner, *made], check=True, capture_output=True, cwd="/")
+    running = subprocess.Popen(
+        [*as_owner, PROGRAMS[-1] / "postgres", "-D", data, "-p", str(port), "-c", "listen_addresses=127.0.0.1",
+         "-c", f"unix_socket_directories={data}", "-F"],
+        stdout=subprocess.DEVNULL, stderr=(folder / "log").open("w"), cwd="/",
+    )  # fmt: skip
+    ready = [PROGRAMS[-1] / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
+    while subprocess.run(ready).returncode:
+        assert running.poll() is None, (folder / "log").read_text()
+        time.sleep(0.1)
+    yield f"postgres://holder:{SECRET}@127.0.0.1:{port}/postgres"
+    running.terminate()
+    running.wait(30)
+
+
+@pytest.fixture(params=["duckdb", "sqlite", "postgres"])
+def place(request, tmp_path):
+    """A database with a table of people in it, named in odd ways, and where a release of them can go."""
+    if request.param == "postgres":
+        address = request.getfixturevalue("server")
+        before, after = f"{address}::people of {tmp_path.name}", f"{address}::release of {tmp_path.name}"
+    else:
+        before, after = f"{tmp_path}/before.{request.param}::people", f"{tmp_path}/after.{request.param}::release"
+    stored(before, people())
+    return before, after
+
+
+def stored(text, table):
+    gc.collect()  # a session that nobody uses keeps its databases until then
+    arrow = table.to_arrow()
+    with closing(Connection(spot(text, new=True))) as connection:
+        connection.store(arrow.schema, arrow.to_batches())
+        connection.commit()
+
+
+def there(text):
+    """The rows of a table; None where there is none."""
+    gc.collect()
+    if "postgres" not in text and not Path(text.partition("::")[0]).exists():
+        return None
+    with closing(Connection(spot(text))) as connection:
+        try:
+            return pl.from_arrow(pa.concat_tables(connection.batches()))
+        except InputError:
+            return None
+
+
+def alike(one, other):
+    return one.select(other.columns).sort(other.columns).equals(other.sort(other.columns))
+
+
+def released(source, **given):
+    data = shoal.read(source, **ROLES, engine="duckdb")
+    return shoal.anonymize(data, "k-anonymity:k=5", algorithm="mondrian", seed=3, **given)
+
+
+def test_a_table_is_read_as_a_file_is(place):
+    data, file = shoal.read(place[0], **ROLES, engine="duckdb"), shoal.read(people(), **ROLES)
+    assert np.array_equal(data.summary.keys, file.summary.keys)
+    assert np.array_equal(data.summary.histogram().counts, file.summary.histogram().counts)
+
+
+def test_a_release_goes_into_a_table_and_is_verified_there(place, tmp_path):
+    before, after = place
+    release, manifest = released(before), tmp_path / "m.json"
+    assert release.write(after, manifest=manifest) == manifest
+    assert alike(there(after), release.frame)
+    if "duckdb" not in before:  # which nobody else can open while it is read
+        assert alike(there(before), people())
+    if "postgres" in after:
+        assert SECRET not in manifest.read_text()
+        return
+    beside = release.write(after)
+    assert beside.name.endswith(".release.manifest.json")
+    assert shoal.verify(after, engine="duckdb").holds
+    stored(after, there(after).head(300))
+    assert not shoal.verify(after, engine="duckdb")["unchanged"].holds
+
+
+def test_the_hash_of_a_table_is_that_of_its_rows_in_any_order(place):
+    before, after = place
+    other = after.replace("after.", "other.") + " changed"
+    stored(after, people().reverse())
+    stored(other, people().with_columns(town=pl.col("town").fill_null("")))
+    engine = shoal.read(people(), **ROLES, engine="duckdb").engine
+    held, reversed_rows, changed = (engine.digest(Path(each)) for each in (before, after, other))
+    assert held == reversed_rows != changed
+
+
+@pytest.mark.parametrize("how", ["broken", "stopped"])
+def test_nothing_stays_of_a_release_that_failed(place, how, tmp_path, monkeypatch):
+    before, after = place
+    old = people(20)
+    stored(after, old)
+    release, run = released(before), Run()
+    if how == "broken":
+        monkeypatch.setattr(type(release), "manifest", lambda *given: 1 / 0)
+        error = ZeroDivisionError
+    else:
+        run = Run(lambda share, doing: run.cancel() if doing == "reading back" else None)
+        error = CancelledError
+    with pytest.raises(error):
+        release.write(after, manifest=tmp_path / "m.json", run=run)
+    assert alike(there(after), old) and not (tmp_path / "m.json").exists()
+
+
+def test_a_file_that_was_made_for_a_release_goes_with_it(place, tmp_path, monkeypatch):
+    before, after = place
+    release = released(before)
+    monkeypatch.setattr(type(release), "manifest", lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        release.write(after, manifest=tmp_path / "m.json")
+    assert there(after) is None
+    assert not list(tmp_path.glob("after*"))
+
+
+def test_a_connection_that_is_lost_is_told_and_nothing_is_published(server, tmp_path):
+    before, after = f"{server}::lost {tmp_path.name}", f"{server}::never {tmp_path.name}"
+    stored(before, people())
+    release = released(before)
+
+    def lose(share, doing):
+        if doing == "reading back":
+            other = Connection(spot(before))
+            other._execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+
+    with pytest.raises(InputError, match="lost") as caught:
+        release.write(after, manifest=tmp_path / "m.json", run=Run(lose))
+    assert SECRET not in str(caught.value) and caught.value.__cause__ is None
+    assert there(after) is None and list(tmp_path.iterdir()) == []
+
+
+def test_a_database_that_is_read_is_not_written(tmp_path):
+    before = f"{tmp_path}/before.duckdb::people"
+    stored(before, people())
+    with pytest.raises(OutputError, match="another one"):
+        released(before).write(f"{tmp_path}/before.duckdb::release")
+
+
+@pytest.mark.parametrize(
+    "target", ["nowhere/x.sqlite::release", "x.sqlite::", f"postgres://me:{SECRET}@127.0.0.1:1/base::release"]
+)
+def test_targets_that_cannot_be_are_refused_first(target, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ShoalError) as caught:
+        released(people()).write(target, manifest="m.json")
+    assert SECRET not in str(caught.value) and list(tmp_path.iterdir()) == []
+
+
+def test_the_command_writes_to_a_table(tmp_path):
+    people().write_parquet(tmp_path / "people.parquet")
+    named = ["--engine", "duckdb", "--quasi", "age,town", "--sensitive", "disease", "--k", "5"]
+    command = [sys.executable, "-m", "shoal", "anonymize", "people.parquet", "-o", "out.sqlite::release", *named]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out.sqlite.release.manifest.json").exists()
+    checked = [sys.executable, "-m", "shoal", "verify", "out.sqlite::release", "--engine", "duckdb"]
+    assert subprocess.run(checked, cwd=tmp_path, capture_output=True).returncode == 0
