@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -41,8 +43,6 @@ def _free_port() -> int:
 
 def _end(process: subprocess.Popen[bytes], *, forcibly: bool = False) -> None:
     """Ends a process with all that it started, which it leads as a session of its own."""
-    import signal
-
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL if forcibly else signal.SIGTERM)
     try:
@@ -62,8 +62,14 @@ def _begun(folder: Path, name: str, kind: str, *options: str) -> subprocess.Pope
     with (folder / f"{name}.log").open("wb") as log:
         return subprocess.Popen(
             [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}", *options],
-            stdout=log, stderr=log, env=environment, start_new_session=True, cwd=folder,
+            stdout=log, stderr=log, env=environment, start_new_session=True, cwd=folder, preexec_fn=_ending_with_us,
         )  # fmt: skip
+
+
+def _ending_with_us() -> None:
+    """On Linux, asks to be ended when the process that started it is killed and cannot end it any more."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def _told(log: Path, pattern: str, process: subprocess.Popen[bytes], count: int = 1) -> None:
