@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 
 import shoal
-from benchmarks.local_recoding import CENSUS, EIGHT, adult, as_intervals, loss
+from benchmarks.local_recoding import CENSUS, EIGHT, adult, loss, publishing
 from shoal.errors import InfeasibleError
 
 FORMS = ["bucket-clustering", "l-member", "l-member:variant=intuitive", "bucket-clustering:refine=true"]
@@ -19,7 +19,7 @@ def row(data: shoal.Dataset, algorithm: str, *models: str, suppression: float = 
     started = time.process_time()
     try:
         release = shoal.anonymize(
-            data, *models, algorithm=as_intervals(algorithm), suppression=suppression, seed=1
+            data, *models, algorithm=publishing(algorithm, "interval"), suppression=suppression, seed=1
         )  # fmt: skip
     except InfeasibleError as error:
         print(f"{algorithm:36} {time.process_time() - started:7.2f}  {error}", flush=True)

@@ -10,6 +10,8 @@ import numpy as np
 
 import shoal
 from benchmarks.measuring import fastest
+from shoal.algorithms.in_blocks import InBlocks
+from shoal.core.draft import Draft
 from shoal.core.policy import Policy
 from shoal.core.run import Run
 
@@ -23,6 +25,7 @@ ALGORITHMS = [
     "mdav", "mondrian:refine=true", "oka:refine=true", "k-member:refine=true", "two-phase:refine=true",
     "mst:refine=true",
 ]  # fmt: skip
+HIERARCHICAL = ["mondrian", "k-member", "two-phase"]
 
 
 def adult(quasi: list[str], *sensitive: str) -> shoal.Dataset:
@@ -47,22 +50,45 @@ def loss(data: shoal.Dataset, release: shoal.Release) -> float:
     return float(np.mean(shares)) + release.suppressed / data.records
 
 
-def as_intervals(algorithm: str) -> str:
-    return f"{algorithm}{',' if ':' in algorithm else ':'}numeric=interval"
+def publishing(algorithm: str, numeric: str) -> str:
+    return f"{algorithm}{',' if ':' in algorithm else ':'}numeric={numeric}"
 
 
-def quality(data: shoal.Dataset, algorithms: list[str], *models: str) -> None:
+def quality(data: shoal.Dataset, algorithms: list[str], *models: str, numeric: str = "interval") -> None:
     """Loss and time of each algorithm, the release and its verification included; the first run apart."""
-    print(f"\n{data.records:,} records, {len(data.summary):,} distinct tuples, {' and '.join(models)}")
+    named = f"{' and '.join(models)}, numbers by {numeric}"
+    print(f"\n{data.records:,} records, {len(data.summary):,} distinct tuples, {named}")
     print(f"{'algorithm':26} {'first s':>8} {'warm s':>7} {'loss':>7} {'gcp':>7} {'classes':>8}")
     for algorithm in algorithms:
         started = time.perf_counter()
-        release = shoal.anonymize(data, *models, algorithm=as_intervals(algorithm))
+        method = shoal.job.plugin("algorithms", publishing(algorithm, numeric))
+        release = shoal.anonymize(data, *models, algorithm=method)
         first = time.perf_counter() - started
-        warm = fastest(lambda: shoal.anonymize(data, *models, algorithm=as_intervals(algorithm)), repeats=2)  # noqa: B023
+        warm = fastest(lambda: shoal.anonymize(data, *models, algorithm=method), repeats=2)  # noqa: B023
         gcp = shoal.Gcp().score(data, release).value
         print(
             f"{algorithm:26} {first:8.2f} {warm:7.2f} {loss(data, release):7.4f} {gcp:7.4f} {len(release.classes):8,}",
+            flush=True,
+        )
+
+
+def in_blocks(rows: int, most: int, algorithms: list[str]) -> None:
+    """Loss and processor time of algorithms on a census as a whole, and cut into blocks of so many records, k = 5."""
+    policy = Policy(models=(shoal.KAnonymity(k=5),), seed=1)
+    data = shoal.read(shoal.samples.census(rows), quasi=CENSUS, hierarchies=shoal.samples.hierarchies("census"))
+    print(f"\n{rows:,} records of the census, {len(data.summary):,} distinct tuples, in blocks of {most:,}")
+    for algorithm in algorithms:
+        base = shoal.job.plugin("algorithms", algorithm)
+        found = []
+        for method in (base, InBlocks(base=base, records=most)):
+            started = time.process_time()
+            recoding = method.search(data, policy, Run())
+            spent = time.process_time() - started
+            found.append((spent, float(shoal.Lm().score(data, Draft.of(data, recoding, policy)).value or 0)))
+        (whole, exact), (cut, loss) = found
+        print(
+            f"{algorithm:26} {whole:7.1f} s, LM {exact:.4f}; in blocks {cut:7.1f} s, LM {loss:.4f}, "
+            f"ratio {loss / exact:.3f}",
             flush=True,
         )
 
@@ -89,9 +115,13 @@ def growth(small: int, large: int, algorithms: list[str]) -> None:
 
 if __name__ == "__main__":
     quality(adult(NINE), ALGORITHMS, "k-anonymity:k=5")
+    refined = [f"{name}:refine=true" for name in HIERARCHICAL]
+    quality(adult(NINE), [*HIERARCHICAL, *refined], "k-anonymity:k=5", numeric="hierarchy")
     diverse = ["mondrian", "k-member", "k-member:refine=true"]
     quality(adult(EIGHT, "occupation"), diverse, "k-anonymity:k=5", "distinct-l-diversity:l=3")
     quality(adult(EIGHT), diverse, "k-anonymity:k=5")
     quality(adult(EIGHT), diverse, "k-anonymity:k=10")
+    in_blocks(30_000, 10_000, ["k-member", "two-phase", "two-phase:refine=true"])
+    in_blocks(300_000, 100_000, ["k-member", "two-phase"])
     growth(30_000, 300_000, ["mondrian", "oka", "k-member", "two-phase", "mst"])
     growth(3_000, 30_000, ["mdav", "k-means"])

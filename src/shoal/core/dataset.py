@@ -61,9 +61,17 @@ class Dataset:
         return joined(found, lambda others, name: self.table.group((*quasi, *others), (name,), person=person))
 
     @property
+    def margin(self) -> Classes:
+        """Classes that tell the whole table's counts of sensitive values and of people: the summary where it is known,
+        else, which takes next to no memory, those of one quasi-identifier."""
+        if "summary" in vars(self) or not self.schema.quasi:
+            return self.summary
+        return self.table.group(self.schema.quasi[:1], self.schema.sensitive, person=self.schema.person)
+
+    @property
     def people(self) -> int | None:
         """How many people the records are of, where a person column says."""
-        held = self.summary.people
+        held = self.margin.people
         return None if held is None else int(np.count_nonzero(held.population))
 
     @property

@@ -40,7 +40,7 @@ def published(
 
 def whole(data: Dataset) -> dict[str, Any]:
     """What a release knows of the whole table."""
-    held = data.summary.sensitive
+    held = data.margin.sensitive
     known: dict[str, Any] = {"populations": {histogram.column: histogram.population for histogram in held}}
     if data.people is not None:
         counted = {histogram.column: histogram.people.population for histogram in held if histogram.people is not None}

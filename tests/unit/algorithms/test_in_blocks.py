@@ -12,7 +12,9 @@ import shoal
 from shoal.algorithms.in_blocks import InBlocks
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
-from shoal.core.blocks import Blocks, Whole
+from shoal.core.blocks import Block, Blocks, Whole
+from shoal.core.dataset import Dataset
+from shoal.core.policy import Policy
 from shoal.core.run import Run
 from shoal.errors import CancelledError, InfeasibleError, ParameterError
 
@@ -133,6 +135,17 @@ def test_a_block_knows_the_whole_table(engine: str) -> None:
     assert np.array_equal(block.listed(7)[0], data.listed(7)[0][listed])
 
 
+@pytest.mark.parametrize("engine", ["embedded", "duckdb"])
+def test_the_search_needs_no_summary_of_the_whole_table(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[type] = []
+    summarized = Dataset._summarized
+    monkeypatch.setattr(Dataset, "_summarized", lambda self: made.append(type(self)) or summarized(self))
+    models = (shoal.KAnonymity(k=4), shoal.DistinctLDiversity(l=2))
+    found = InBlocks(base=KMember(), records=500).search(adult(engine), Policy(models=models, seed=1), Run())
+    assert found.facts["blocks"] > 1
+    assert set(made) == {Block}
+
+
 def test_what_is_refused() -> None:
     data = adult(rows=300)
     with pytest.raises(ParameterError, match="union"):
@@ -152,4 +165,4 @@ def test_it_is_cancelled_between_blocks() -> None:
     run = Run()
     run.cancel()
     with pytest.raises(CancelledError):
-        InBlocks(records=100).search(adult(), shoal.core.policy.Policy(models=(shoal.KAnonymity(k=3),)), run)
+        InBlocks(records=100).search(adult(), Policy(models=(shoal.KAnonymity(k=3),)), run)

@@ -56,6 +56,18 @@ def test_parquet_files_with_odd_names_stand_in_their_order(spark, tmp_path):
         assert np.array_equal(found.codes(name), expected.codes(name))
 
 
+@pytest.mark.parametrize("algorithm", ["k-member", "mondrian:strict=false"])
+def test_classes_that_are_published_alike_are_cut_into_files_as_one(spark, algorithm, tmp_path):
+    given = pl.DataFrame({"age": [row % 3 for row in range(240)], "disease": ["flu"] * 240})
+    data = shoal.read(spark.createDataFrame(given.to_arrow()), quasi=["age"], sensitive=["disease"])
+    release = shoal.anonymize(data, "k-anonymity:k=5", algorithm=algorithm, seed=1)
+    release.write(tmp_path / "out", rows_per_file=7)
+    files = [pl.read_parquet(path) for path in sorted((tmp_path / "out").iterdir())]
+    assert [len(file) for file in files] == [7] * 34 + [2]
+    release.write(tmp_path / "one.parquet")
+    assert pl.concat(files).equals(pl.read_parquet(tmp_path / "one.parquet"))
+
+
 def test_hashes_are_added_without_an_overflow(spark):
     from pyspark.sql import functions
 

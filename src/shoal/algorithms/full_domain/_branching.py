@@ -47,7 +47,7 @@ class Branching:
         self.best: Verdict | None = None
         self.to_beat = inf
         """Bounds from here up cannot lead to a better score, but for rounding."""
-        self.bound = -inf
+        self.bound = checker.floor(lattice.least)
         self.proven = False
         self.excluded = 0
         self.course: list[dict[str, float]] = []
@@ -78,7 +78,7 @@ class Branching:
     def run(self, run: Run, *, most: float = inf) -> None:
         """Searches until the best node is proven, until the run's time is up, or until `most` nodes are checked."""
         checker = self.checker
-        heap: list[Box] = [(-inf, 0, self.lattice.least, self.lattice.greatest)]
+        heap: list[Box] = [(checker.floor(self.lattice.least), 0, self.lattice.least, self.lattice.greatest)]
         boxes = 0
         while heap and heap[0][0] < self.limit:
             if boxes and (run.expired or len(checker.verdicts) >= most):
@@ -151,5 +151,14 @@ class Branching:
         checked = len(self.checker.verdicts)
         found = f", best {best:.4g}, none below {self.bound:.4g}" if share else ""
         run.report(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {boxes:,} boxes open{found}")
-        if best < inf and (not self.course or checked >= 2 * self.course[-1]["checked"]):
-            self.course.append({"checked": checked, "score": best, "bound": self.bound})
+        self.note()
+
+    def note(self) -> None:
+        """Adds to the course how far the search is, when the checked nodes have doubled."""
+        checked = len(self.checker.verdicts)
+        if (
+            self.best is not None
+            and self.bound > -inf
+            and (not self.course or checked >= 2 * self.course[-1]["checked"])
+        ):
+            self.course.append({"checked": checked, "score": self.best.score, "bound": self.bound})

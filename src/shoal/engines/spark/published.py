@@ -242,6 +242,10 @@ class SparkPublished:
             rows = in_files(self.session, self._hashed(self.names), files, rows_per_file)
             writer = FileWriter(str(path), schema)
             self.session.fetch(mapped(rows, writer, "file int"), what=path.name)
+        for beside in path.glob(".*"):  # what a worker left that was lost
+            beside.unlink()
+        if sorted(path.iterdir()) != [piece(path, number) for number in range(files)]:
+            raise OutputError(f"{path.name}: the workers did not write it here; is this a folder that all of them see?")
         run.report(1.0, "writing")
 
 

@@ -240,10 +240,24 @@ class Publishing:
         draft.rows = looked_up(self._session, draft.rows, keys, {f"t{here}": drawn.dictionary_decode()})
         self._add(draft, here, name, f"t{here}")
 
+    def _alike(self, draft: _Draft) -> Codes | None:
+        """For each class the first one that is published alike, by the columns that follow from the class; None when
+        all differ. Then equal rows are stored as one."""
+        shown = [column.values for column in draft.columns if column.stored == "owner" and column.values is not None]
+        encoded = [values.dictionary_encode(null_encoding="encode") for values in shown]
+        codes = [each.indices.to_numpy(zero_copy_only=False).astype(np.int32) for each in encoded]
+        if not codes:
+            return np.zeros(self._plan.count, np.int32)
+        found = group(codes, [len(each.dictionary) for each in encoded], index=True)
+        assert found.index is not None
+        firsts = np.full(len(found.counts), self._plan.count, np.int32)
+        np.minimum.at(firsts, found.index, np.arange(self._plan.count, dtype=np.int32))
+        return None if len(firsts) == self._plan.count else firsts[found.index]
+
     def _from_tally(self, draft: _Draft, fakes: Counterfeits | None) -> DataFrame:
         """The distinct rows by the class and by leaves, counted in the driver."""
-        kept = self._tallied >= 0
-        columns = {"owner": self._tallied[kept]}
+        kept, alike = self._tallied >= 0, self._alike(draft)
+        columns = {"owner": self._tallied[kept] if alike is None else alike[self._tallied[kept]]}
         columns |= {here: self.table.columns[name].codes[kept] for here, name in draft.leaves.items()}
         counts = self.table.counts[kept]
         if fakes is not None:  # a row for each, with the class and the one column beside it
@@ -266,7 +280,11 @@ class Publishing:
             spelled, leaves = self.table.columns[name].kept
             rows = looked_up(self._session, rows, {self._source.column(name): spelled}, {here: leaves})
         if self.recoding.plan is not None:
-            draft.stored["owner"] = sql.col("owner")
+            alike = self._alike(draft)
+            draft.stored["owner"] = sql.col("owner" if alike is None else "alike")
+            if alike is not None:
+                owners = pa.array(np.arange(len(alike), dtype=np.int32))
+                rows = looked_up(self._session, rows, {"owner": owners}, {"alike": pa.array(alike)})
         rows = rows.select(*(column.alias(here) for here, column in draft.stored.items()))
         if fakes is not None:
             below = {here: pa.array(fakes.groups if here == "owner" else fakes.leaves) for here in draft.stored}

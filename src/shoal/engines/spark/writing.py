@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -125,7 +125,7 @@ class FileWriter:
             return
         number = first["file"][0].as_py()
         target = piece(Path(self.folder), number)
-        beside = target.with_name(f".{target.name}.{os.getpid()}")
+        beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
         with pa.parquet.ParquetWriter(beside, self.schema, compression="zstd") as file:
             for batch in chain((first,), batches):
                 for table in self._published(pa.table(batch)):
