@@ -34,7 +34,7 @@ class Climbing:
     def __init__(self, checker: Checker, search: Branching, seed: int) -> None:
         self.checker, self.search, self.lattice = checker, search, search.lattice
         self.generator = np.random.default_rng(seed)
-        self.failed = np.zeros((0, len(self.lattice.least)), dtype=np.int8)
+        self.failed = np.zeros((0, len(self.lattice.least)), dtype=np.int32)
         self.failures = 0
         self.found_after = 0
         self.passed: set[Node] = set()
@@ -73,7 +73,7 @@ class Climbing:
 
     def _fails(self, node: Node) -> bool:
         """Whether a generalization of a node is known to leave out too much."""
-        known = self.failed[: self.failures] >= np.array(node, dtype=np.int8)
+        known = self.failed[: self.failures] >= np.array(node, dtype=np.int32)
         return bool(known.all(axis=1).any())
 
     def _raised(self) -> Verdict:
