@@ -177,6 +177,7 @@ def _compile_ahead(made: Job) -> None:
 
 
 def _show(outcome: Outcome, *, everything: bool, as_json: bool) -> None:
+    from shoal.core.files import shown
     from shoal.core.sentences import attacked
 
     if as_json:
@@ -199,7 +200,7 @@ def _show(outcome: Outcome, *, everything: bool, as_json: bool) -> None:
         output.show_figures({name: value for name, value in figures.items() if name not in SAID})
     for note in figures["notes"]:
         output.say(f"Note: {note}")
-    written = f": {', '.join(str(path) for path in outcome.files)}" if outcome.files else ""
+    written = f": {', '.join(map(shown, outcome.files))}" if outcome.files else ""
     output.say(f"Written in {seconds:.1f} seconds{written}")
     output.say(f"Seed {seed}: keep it to repeat this run, and keep it secret; it is not in the manifest.")
     if not everything:

@@ -87,13 +87,15 @@ def _version() -> str:
 
 
 def _told(option: str, value: Any) -> Any:
+    from shoal.core.files import shown
+
     if option in UNTOLD:
         return "given"
     if isinstance(value, (list, tuple)):
         return [_told(option, entry) for entry in value]
     if option in FAMILIES:
         return _spelled(FAMILIES[option], str(value))
-    return value if isinstance(value, (bool, int, float)) else str(value)
+    return value if isinstance(value, (bool, int, float)) else shown(value)
 
 
 def _spelled(family: str, text: str) -> str:

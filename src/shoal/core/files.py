@@ -33,9 +33,21 @@ HIDDEN, DIGITS = ".shoal-", 16
 STANDARD = "-"
 """Stands for the standard input in the place of a file that is read, for the standard output where one is written."""
 _WILD = re.compile(r"[*?\[]")
+_PASSWORD = re.compile(r"(?<=:/)(/*[^:@/]*):[^/]*@")
+"""What stands between a user's name and a server in an address."""
 
 PIECE = re.compile(r"part-\d{5}\.parquet")
 """The files of a release that is a folder. They are numbered: a name says nothing about what is in a file."""
+
+
+def shown(place: Any) -> str:
+    """A path or an address as it may be printed and logged: without the password that an address may hold.
+
+    Example:
+        >>> shown("postgres://clerk:secret@server/base::people")
+        'postgres://clerk@server/base::people'
+    """
+    return _PASSWORD.sub(r"\1@", str(place))
 
 
 def in_folder(path: Path) -> bool:

@@ -190,3 +190,27 @@ def test_outputs_that_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     files.check_outputs([Path("new.csv"), Path("there.csv")], [Path("none.csv")])
     with pytest.raises(OutputError, match="would overwrite"):
         files.check_outputs([Path("hard.csv")], [Path("there.csv")])
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("postgres://clerk:secret@server:5432/base::people", "postgres://clerk@server:5432/base::people"),
+        ("postgresql://:secret@server/base::people", "postgresql://@server/base::people"),
+        ("postgres:/clerk:s@cret@server/base::people", "postgres:/clerk@server/base::people"),  # as a path has it
+        ("postgres://clerk@server:5432/base::people", "postgres://clerk@server:5432/base::people"),
+        ("folder/a:b@c.csv", "folder/a:b@c.csv"),
+    ],
+)
+def test_an_address_is_shown_without_its_password(address: str, told: str) -> None:
+    assert files.shown(Path(address) if ":/c" in address else address) == told
+
+
+def test_the_log_of_a_run_has_no_password(tmp_path: Path) -> None:
+    from shoal.cli import main
+
+    log = tmp_path / "runs.log"
+    with pytest.raises(SystemExit):
+        main(["diagnose", "postgres://clerk:secret@127.0.0.1:1/base::people", "--quasi", "a", "--engine", "duckdb",
+              "--log-file", str(log)])  # fmt: skip
+    assert "clerk@127.0.0.1" in log.read_text() and "secret" not in log.read_text()
