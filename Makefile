@@ -8,7 +8,7 @@ demo: .venv/installed
 	$(BIN)/shoal demo -o demo-output
 
 test: .venv/installed packages
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 # Programs that some tests compare with or look through; where they cannot be installed, those tests are skipped.
 PACKAGES := weka openjdk-17-jre-headless chromium

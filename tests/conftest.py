@@ -53,7 +53,7 @@ def looking(browser: Any) -> Iterator[Any]:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A Spark session on a real cluster of two workers, one for all tests that ask for it.
 
-    They are marked with `xdist_group("spark")`, so that with several processes one of them has all.
+    With several processes, one of them has them all: `pytest_xdist_make_scheduler`.
     """
     import cluster
 
@@ -72,6 +72,18 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 def drawn_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seeds that nobody gives are drawn; here from a stream of the test, so that a failure can be repeated."""
     monkeypatch.setattr("secrets.randbits", random.Random(request.node.nodeid).getrandbits)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hands out single tests, but for those of Spark, which go to one process: a cluster takes a while to start."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class OneCluster(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "spark" if "spark" in nodeid else nodeid
+
+    return OneCluster(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -24,7 +24,7 @@ def people(rows=1234):
     )
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in registry.names("engines")])
+@pytest.fixture(params=registry.names("engines"))
 def engine(request):
     if request.param == "spark":
         request.getfixturevalue("spark")

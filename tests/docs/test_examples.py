@@ -39,12 +39,7 @@ def words(text):
     return re.sub(r"\d[\d,.]*\d|\d", "#", " ".join(text.split()))
 
 
-def marked(page):
-    """A page; one that needs a cluster goes to the process that has it."""
-    return pytest.param(page, id=page.name, marks=[pytest.mark.xdist_group("spark")] if page.stem == "spark" else [])
-
-
-@pytest.mark.parametrize("page", list(map(marked, PAGES)))
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_pages(page, tmp_path, monkeypatch, capsys, request):
     """Python and shell blocks of a page run one after the other, in one folder, as a reader would.
 

@@ -397,7 +397,9 @@ def test_times_in_zones_that_nobody_knows_are_refused() -> None:
 
 
 @pytest.mark.parametrize("engine", registry.names("engines"))
-def test_formulas_are_neutralized_on_request(engine: str, tmp_path: Path) -> None:
+def test_formulas_are_neutralized_on_request(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if engine == "spark":
+        request.getfixturevalue("spark")
     texts = ["=cmd|' /C calc'!A0", "+49 30", "-5", "@SUM(A1)", "a=b", "1e5"]
     table = pl.DataFrame({"town": ["Ulm"] * 6, "secret": texts, "note": texts[::-1]})
     table.write_csv(tmp_path / "in.csv")
