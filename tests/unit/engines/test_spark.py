@@ -18,7 +18,6 @@ from shoal.engines.spark.hashing import ascending, row_hash
 from shoal.engines.spark.session import Session, _plain, computed
 from shoal.errors import CancelledError, InputError
 
-
 SECRET = "canary4711"
 ROLES = {"quasi": ["age", "sex"], "sensitive": ["disease"]}
 TESTS = Path(__file__).parents[2]
