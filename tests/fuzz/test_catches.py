@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -77,7 +78,7 @@ def metadata_tells(patch: Patch) -> None:
 
 
 def errors_are_raw(patch: Patch) -> None:
-    def failing(self: EmbeddedPublished, path: Path) -> None:
+    def failing(self: EmbeddedPublished, path: Path, **given: Any) -> None:
         raise ValueError("planted")
 
     patch.setattr(EmbeddedPublished, "write", failing)
@@ -86,11 +87,11 @@ def errors_are_raw(patch: Patch) -> None:
 def cells_are_swapped(patch: Patch) -> None:
     honest = EmbeddedPublished.write
 
-    def swapping(self: EmbeddedPublished, path: Path) -> None:
+    def swapping(self: EmbeddedPublished, path: Path, **given: Any) -> None:
         columns = {name: self.table[name] for name in self.table.column_names}
         if "row" in columns:
             columns["row"] = columns["row"].take(pa.array(range(len(self.table))[::-1]))
-        honest(EmbeddedPublished(pa.table(columns), self.native, self.dialect, self.types, self.dtypes), path)
+        honest(EmbeddedPublished(pa.table(columns), self.native, self.dialect, self.types, self.dtypes), path, **given)
 
     patch.setattr(EmbeddedPublished, "write", swapping)
 
