@@ -69,6 +69,7 @@ plot = "out/release.svg"
 pseudonyms = "keyed"
 key_file = "secret.key"
 sign = "sign.pem"
+rows_per_file = 1000
 [balance]
 target = "remark"
 sweep = ["k=2..20", "algorithm=oka"]
