@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
@@ -41,13 +42,12 @@ def people(rows=400):
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def server():
     """The address of a PostgreSQL server on a free port of this machine."""
     if not PROGRAMS:
         pytest.skip("they need a PostgreSQL server: initdb")
-    folder = tmp_path_factory.mktemp("postgres")
-    for above in (folder, *folder.parents[:2]):  # the server runs as somebody else, who must get there
-        above.chmod(0o755)
+    folder = Path(tempfile.mkdtemp(prefix="shoal-"))
+    folder.chmod(0o755)  # the server runs as somebody else, who must get there
     data = folder / "data"
     data.mkdir()
     as_owner = []
@@ -71,6 +71,7 @@ def server(tmp_path_factory):
     yield f"postgres://holder:{SECRET}@127.0.0.1:{port}/postgres"
     running.terminate()
     running.wait(30)
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(params=["duckdb", "sqlite", "postgres"])
