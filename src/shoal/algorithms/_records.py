@@ -30,9 +30,10 @@ LEAST_PORTION = 512
 
 def in_slices(work: Callable[[int, int], Any], count: int) -> list[Any]:
     """Work on slices of so many things, one slice a thread; what a slice does must not depend on where it begins."""
-    from numba import get_num_threads
+    from shoal.kernels import threads
 
-    edges = [count * part // get_num_threads() for part in range(get_num_threads() + 1)]
+    parts = threads.count()
+    edges = [count * part // parts for part in range(parts + 1)]
     with ThreadPoolExecutor(len(edges) - 1) as pool:
         return list(pool.map(lambda bounds: work(*bounds), pairwise(edges)))
 

@@ -120,11 +120,9 @@ class _Search:
     """The clusters as they stand, and the proposals of the current round."""
 
     def __init__(self, records: Records, owners: Codes, neighbours: int, run: Run) -> None:
-        from numba import get_num_threads
+        from shoal.kernels import index, refinement, threads
 
-        from shoal.kernels import index, refinement
-
-        self.kernel, self.watch, self.threads = refinement, run, get_num_threads()
+        self.kernel, self.watch, self.threads = refinement, run, threads.count()
         self.records, self.least = records, max(records.policy.least, 1)
         tuples, dimensions = len(records.points), records.points.shape[1]
         # Room for as many clusters as there can be.

@@ -130,7 +130,7 @@ class InBlocks(Algorithm):
 
     def _solved(self, whole: Whole, boxes: Sequence[tuple[Codes, Codes]], policy: Policy, run: Run) -> list[_Part]:
         """What the algorithm decides in each block; as many at a time as there are threads."""
-        from numba import get_num_threads
+        from shoal.kernels import threads
 
         quiet, done = Run(within=run), iter(range(1, len(boxes) + 1))
 
@@ -143,7 +143,7 @@ class InBlocks(Algorithm):
             run.report(next(done) / len(boxes), "recoding blocks")
             return part
 
-        with ThreadPoolExecutor(get_num_threads()) as pool:
+        with ThreadPoolExecutor(threads.count()) as pool:
             return list(pool.map(solve, boxes))
 
 

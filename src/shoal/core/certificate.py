@@ -148,9 +148,8 @@ class _Prices:
     def grow(self) -> None:
         """Every price grows by the least factor of the boxes that it lies in. What each thread finds is put together
         by the least, so their number changes nothing."""
-        from numba import get_num_threads
-
         from shoal.kernels.certificate import headroom
+        from shoal.kernels.threads import count
 
         def look(part: int) -> Floats:
             room = np.full(len(self.prices), GROWTH)
@@ -160,7 +159,7 @@ class _Prices:
                 )
             return room
 
-        threads = get_num_threads()
+        threads = count()
         with ThreadPoolExecutor(threads) as pool:
             room = np.minimum.reduce(list(pool.map(look, range(threads))))
         self.run.check()

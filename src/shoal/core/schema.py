@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -40,6 +40,14 @@ class Missing(StrEnum):
     VALUE = "value"
     REFUSE = "refuse"
     DROP = "drop"
+
+
+def with_roles(names: Sequence[str], roles: Mapping[str, Role]) -> list[str]:
+    """The columns of a table that an engine encodes; a table without any, but for whose its records are, is refused."""
+    named = [name for name in names if roles[name] in ENCODED]
+    if all(roles[name] is Role.ENTITY for name in named):
+        raise SchemaError("no column has a role; name quasi-identifiers, and sensitive attributes where there are any")
+    return named
 
 
 def refused(name: str, role: Role, absent: int, records: int) -> InputError:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.core.dataset import Dataset
-from shoal.core.files import check_target, recover, sha256
+from shoal.core.files import check_target, recover, sha256, shown
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.core.seen import History, Seen, naming
@@ -182,7 +182,7 @@ class Publication:
             Row(
                 number=0, made=_now(), state=PENDING,
                 name="(handed over in memory)" if place is None else place.name,
-                place=None if place is None else os.path.relpath(place, self.ledger.path.parent),
+                place=None if place is None else shown(os.path.relpath(place, self.ledger.path.parent)),
                 sha256=digest, manifest=manifest, obstacle="; ".join(self.reasons),
                 seen=None if self.later is None else packed(self.later),
             )

@@ -50,7 +50,7 @@ class Checker:
     """Checks each node once, on the distinct tuples; a run that is cancelled ends at the next check."""
 
     def __init__(self, dataset: Dataset, policy: Policy, run: Run, weights: Mapping[str, float] | None = None) -> None:
-        from numba import get_num_threads
+        from shoal.kernels import threads
 
         self.records, self.watch = dataset.records, run
         self.groupings = Groupings(dataset.summary)
@@ -60,7 +60,7 @@ class Checker:
         self.verdicts: dict[Node, Verdict] = {}
         self.closest: Verdict | None = None
         self._lost = _Lost()
-        self.threads = get_num_threads()
+        self.threads = threads.count()
         self.at_once = AT_ONCE if len(dataset.summary) >= WORTH_THREADS else 1
         self._pool: ThreadPoolExecutor | None = None
 

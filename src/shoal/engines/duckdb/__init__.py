@@ -20,7 +20,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.files import replacing_all
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refused
+from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refused, with_roles
 from shoal.core.values import Values
 from shoal.engines.duckdb.databases import check_spot, storing
 from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, joined, translation
@@ -31,7 +31,7 @@ from shoal.engines.duckdb.source import Source, changed, open_source
 from shoal.engines.duckdb.table import CodedColumn, DuckDBTable
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
 from shoal.engines.embedded.published import format_of
-from shoal.errors import InputError, ParameterError, SchemaError
+from shoal.errors import InputError, ParameterError
 
 _SIZE = re.compile(r"\d+(\.\d+)? ?([KMGT]i?B)", re.IGNORECASE)
 
@@ -113,11 +113,7 @@ class DuckDB(Engine):
     ) -> Dataset:
         """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
         kinds = kinds if source.opened is None else source.opened.kinds(kinds, formats)
-        named = [name for name in source.names if roles[name] in ENCODED]
-        if all(roles[name] is Role.ENTITY for name in named):
-            raise SchemaError(
-                "no column has a role; name quasi-identifiers, and sensitive attributes where there are any"
-            )
+        named = with_roles(source.names, roles)
         session, origin = source.session, source.relation
         found = _distinct(source, named, origin)
         if not int(next(iter(found.values())).counts.sum()):

@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from shoal.core.classes import Classes
@@ -24,7 +23,7 @@ from shoal.engines.duckdb.session import Session, Stored, literal, quoted
 from shoal.engines.duckdb.source import changed, open_source, open_stored
 from shoal.engines.embedded import source as embedded
 from shoal.engines.embedded.encoding import as_came, plain_values
-from shoal.engines.embedded.published import EmbeddedPublished, as_texts, format_of, leaves_of, spelled_values, write
+from shoal.engines.embedded.published import EmbeddedPublished, as_texts, format_of, leaves_of, places_among, write
 from shoal.errors import InputError, OutputError, unknown_columns
 
 BLOCK = 1024
@@ -128,8 +127,7 @@ class DuckDBPublished:
         return as_texts(name, as_came(column, self._column(name).came))[0]
 
     def places(self, name: str) -> Codes:
-        known = {label: place for place, label in enumerate(self.labels(name))}
-        return np.array([known.get(text, -1) for text in spelled_values(self.books[name])], np.int32)
+        return places_among(self.labels(name), self.books[name])
 
     def group(
         self,

@@ -14,13 +14,13 @@ from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refused
+from shoal.core.schema import Column, Kind, Missing, Role, Schema, refused, with_roles
 from shoal.core.values import Values
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
 from shoal.engines.embedded.published import EmbeddedPublished, format_of, open_published
 from shoal.engines.embedded.source import Source, open_frame, open_path
 from shoal.engines.embedded.table import EmbeddedTable, EncodedColumn
-from shoal.errors import InputError, SchemaError, ShoalError
+from shoal.errors import InputError, ShoalError
 
 HierarchyFor = Callable[[Values, Role], Hierarchy]
 
@@ -71,11 +71,7 @@ class Embedded(Engine):
     ) -> Dataset:
         """The dataset: columns with a role are encoded now, the others are left where they are."""
         kinds = source.kinds(kinds, formats)
-        named = [name for name in source.names if roles[name] in ENCODED]
-        if all(roles[name] is Role.ENTITY for name in named):
-            raise SchemaError(
-                "no column has a role; name quasi-identifiers, and sensitive attributes where there are any"
-            )
+        named = with_roles(source.names, roles)
         encoded: dict[str, Encoded] = {}
         loaded = source.load(named if source.dialect is not None else named[:1])
         records = len(loaded[named[0]])

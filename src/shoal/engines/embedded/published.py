@@ -80,8 +80,7 @@ class EmbeddedPublished:
         return codes
 
     def places(self, name: str) -> Codes:
-        known = {label: place for place, label in enumerate(self.labels(name))}
-        return np.array([known.get(text, -1) for text in spelled_values(self.books[name])], np.int32)
+        return places_among(self.labels(name), self.books[name])
 
     def group(
         self,
@@ -221,6 +220,12 @@ def leaves_of(name: str, labels: Sequence[str | None], hierarchy: Hierarchy) -> 
     if None in leaves:
         raise InputError(f"sensitive column {name!r} of the release has values that the table lacks")
     return np.array(leaves, dtype=np.int32)
+
+
+def places_among(labels: Sequence[str | None], book: pa.Array) -> Codes:
+    """Where each entry of a codebook stands among the labels of a column; negative where it does not occur."""
+    known = {label: place for place, label in enumerate(labels)}
+    return np.array([known.get(text, -1) for text in spelled_values(book)], np.int32)
 
 
 def spelled_values(values: pa.Array) -> list[str | None]:

@@ -15,7 +15,7 @@ from shoal.core.contracts import Engine, Published
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refused
+from shoal.core.schema import Column, Kind, Missing, Role, Schema, refused, with_roles
 from shoal.core.values import Values
 from shoal.engines.embedded import published as embedded
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, check_type, encode
@@ -25,7 +25,7 @@ from shoal.engines.spark.published import PublishedColumn, SparkPublished
 from shoal.engines.spark.session import Session
 from shoal.engines.spark.source import Source, open_source
 from shoal.engines.spark.table import SparkTable
-from shoal.errors import InputError, SchemaError
+from shoal.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,11 +98,7 @@ class Spark(Engine):
     ) -> Dataset:
         """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
         kinds = kinds if source.opened is None else source.opened.kinds(kinds, formats)
-        named = [name for name in source.names if roles[name] in ENCODED]
-        if all(roles[name] is Role.ENTITY for name in named):
-            raise SchemaError(
-                "no column has a role; name quasi-identifiers, and sensitive attributes where there are any"
-            )
+        named = with_roles(source.names, roles)
         for name in named:
             check_type(name, source.came(name) or source.arrow_type(name))
         tallied = tally(source, named)

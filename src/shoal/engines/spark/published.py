@@ -18,7 +18,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.engines.embedded.encoding import as_came
 from shoal.engines.embedded.hashing import row_hashes
-from shoal.engines.embedded.published import EmbeddedPublished, as_texts, leaves_of, spelled_values, write
+from shoal.engines.embedded.published import EmbeddedPublished, as_texts, leaves_of, places_among, write
 from shoal.engines.spark.encoding import looked_up
 from shoal.engines.spark.hashing import RowHash, ascending, hashed, row_hash, signed
 from shoal.engines.spark.session import Session, mapped
@@ -113,8 +113,7 @@ class SparkPublished:
         return as_texts(name, as_came(found[0], self._column(name).came))[0]
 
     def places(self, name: str) -> Codes:
-        known = {label: place for place, label in enumerate(self.labels(name))}
-        return np.array([known.get(text, -1) for text in spelled_values(self.books[name])], np.int32)
+        return places_among(self.labels(name), self.books[name])
 
     def group(
         self,
