@@ -69,13 +69,18 @@ def anonymizing(source: Path, algorithm: str, folder: Path) -> list[str]:
     ]  # fmt: skip
 
 
+def installed() -> dict[str, str]:
+    """The environment of somebody who has installed Shoal, whose modules Python has compiled and kept."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def timed(arguments: list[str], kernels: Path) -> tuple[float, float]:
     """Seconds and processor seconds of a run of the command."""
     before, began = os.times(), time.perf_counter()
     subprocess.run(
         [sys.executable, "-m", "shoal", *arguments],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(kernels)},
+        env={**installed(), "NUMBA_CACHE_DIR": str(kernels)},
     )  # fmt: skip
     seconds, after = time.perf_counter() - began, os.times()
     return seconds, (after.children_user - before.children_user) + (after.children_system - before.children_system)
