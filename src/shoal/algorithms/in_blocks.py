@@ -39,9 +39,9 @@ class InBlocks(Algorithm):
 
     The cuts are Mondrian's, made on a sample of the records. A block that does not satisfy the policy as one class is
     joined with its neighbour. While it searches, only the blocks that are being worked on, one for each processor core
-    of the machine or of the cluster, and the plan of the release are in memory; the check of the finished release still
-    makes the summary of the table, once. A table that has no more records than a block may have is not cut. What is
-    lost by cutting is that no class reaches over the edge of a block: the larger the blocks the less.
+    of the machine or of the cluster, and the plan of the release are in memory; the finished release is checked block
+    by block, too. A table that has no more records than a block may have is not cut. What is lost by cutting is that no
+    class reaches over the edge of a block: the larger the blocks the less.
 
     Takes models of which two classes that satisfy them make one that does, because classes of two blocks may be
     published alike; others are refused. Models that compare with the whole table compare with all of it.
