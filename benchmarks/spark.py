@@ -1,8 +1,8 @@
 """The Spark engine on a cluster of two workers on this machine: `python -m benchmarks.spark 1 10` (millions of rows).
 
 Beside Spark's own groupBy and write, which any tool would need; beside the public Mondrian on Spark, by its published
-time; and beside the other engines, whose releases must be the same. Every stage is printed with its share of the time, the
-processor time of all processes together (the driver, its Java, and the workers with theirs), and peak memory.
+time; and beside the other engines, whose releases must be the same. Every stage is printed with its share of the time,
+the processor time of all processes together (the driver, its Java, and the workers with theirs), and peak memory.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ def loss(meter: Meter) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("millions", type=int, nargs="*", default=[1], help="releases of so many million census rows")
-    parser.add_argument("--peer", type=int, nargs="*", default=[], help="Mondrian on so many rows of Adult")
+    parser.add_argument("--peer", type=int, nargs="*", default=[500_000], help="Mondrian on so many rows of Adult")
     parser.add_argument("--folder", type=Path, help="where tables are kept; by default they are removed at the end")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
