@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from shoal.core.classes import Classes
 from shoal.core.contracts import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes
+from shoal.core.grouping import Codes, Counts, decoded, packed_codes, words
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Plan, Recoding
@@ -39,9 +39,9 @@ class InBlocks(Algorithm):
 
     The cuts are Mondrian's, made on a sample of the records. A block that does not satisfy the policy as one class is
     joined with its neighbour. While it searches, only the blocks that are being worked on, one for each processor core
-    of the machine or of the cluster, and the plan of the release are in memory; the check of the finished release still
-    makes the summary of the table, once. A table that has no more records than a block may have is not cut. What is
-    lost by cutting is that no class reaches over the edge of a block: the larger the blocks the less.
+    of the machine or of the cluster, and the plan of the release are in memory; the finished release is checked block
+    by block, too. A table that has no more records than a block may have is not cut. What is lost by cutting is that no
+    class reaches over the edge of a block: the larger the blocks the less.
 
     Takes models of which two classes that satisfy them make one that does, because classes of two blocks may be
     published alike; others are refused. Models that compare with the whole table compare with all of it.
@@ -97,7 +97,7 @@ class InBlocks(Algorithm):
         solve = _Solve(self.base, policy)
         parts = whole.worked_on(dataset, blocks, solve, policy.seed, watch, "recoding blocks")
         facts = {"blocks": len(parts), "base": type(self.base).__name__, "of-blocks": [part.facts for part in parts]}
-        plan = _together([part.plan for part in parts], [part.sizes for part in parts])
+        plan = _together(parts, blocks, [tree.size for tree in whole.hierarchies])
         return Recoding(plan, facts=facts, hulls=parts[0].hulls)
 
     def _blocks(self, dataset: Dataset, whole: Whole, policy: Policy, run: Run) -> Blocks:
@@ -139,17 +139,21 @@ class _Solve:
     def __call__(self, block: Block, run: Run) -> _Part:
         found = self.base.search(block, self.policy, run)
         assert found.plan is not None
-        return _Part(found.plan, block.summary.sizes, found.facts, found.hulls)
+        words = packed_codes(list(found.plan.keys), [tree.size for tree in block.hierarchies])
+        plan = replace(found.plan, keys=np.zeros((len(found.plan.keys), 0), np.int32))
+        return _Part(plan, words, block.summary.sizes, found.facts, found.hulls)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Part:
-    """What is kept of a block: its plan, how many records each tuple has, facts, and how ranges follow from records."""
+    """What is kept of a block: its plan, whose tuples are packed, how many records each has, facts, and how ranges
+    follow from records."""
 
     plan: Plan
-    sizes: Any
-    facts: Any
-    hulls: Any
+    words: Sequence[Counts]
+    sizes: Counts
+    facts: Mapping[str, Any]
+    hulls: Mapping[str, str]
 
 
 def _holds(block: Block, policy: Policy) -> bool:
@@ -161,11 +165,18 @@ def _holds(block: Block, policy: Policy) -> bool:
     return bool(policy.holds(one).all())
 
 
-def _together(plans: Sequence[Plan], sizes: Sequence[Any]) -> Plan:
+def _together(parts: Sequence[_Part], blocks: Blocks, radices: Sequence[int]) -> Plan:
     """One plan for all blocks; tuples in the order of a summary, which no block has to hold."""
-    keys = np.concatenate([plan.keys for plan in plans], axis=1)
+    plans, sizes = [part.plan for part in parts], [part.sizes for part in parts]
+    packed = [np.concatenate(pieces) for pieces in zip(*(part.words for part in parts), strict=True)]
     counts = np.concatenate(sizes)
-    order = np.lexsort(keys[::-1])
+    order = np.lexsort(packed[::-1])
+    keys = np.concatenate(
+        [
+            decoded(word[order], [radices[place] for place in places])
+            for word, places in zip(packed, words(radices), strict=True)
+        ]
+    )
     offsets = np.cumsum([0, *(plan.count for plan in plans)])
     by_record = any(plan.by_record for plan in plans)
     classes, withheld = [], []
@@ -185,8 +196,8 @@ def _together(plans: Sequence[Plan], sizes: Sequence[Any]) -> Plan:
         books.append(book)
         cells.append(np.concatenate([to[plan.cells[attribute]] for plan, to in zip(plans, entries, strict=True)]))
     return Plan(
-        keys[:, order], np.concatenate(classes)[places], np.concatenate(withheld)[places],
-        np.stack(cells).astype(np.int32), tuple(books), by_record,
+        keys, np.concatenate(classes)[places], np.concatenate(withheld)[places],
+        np.stack(cells).astype(np.int32), tuple(books), by_record, blocks, counts[order],
     )  # fmt: skip
 
 

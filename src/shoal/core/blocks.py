@@ -11,20 +11,22 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts import Divisible, Spread
-from shoal.core.costs import Costs, reordered
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.errors import ParameterError, SchemaError
+
+if TYPE_CHECKING:
+    from shoal.core.costs import Costs
 
 Made = TypeVar("Made")
 
@@ -54,6 +56,7 @@ class Blocks:
             >>> blocks.of(column[None]).tolist()
             [0, 0, 1, 1, 1]
         """
+        from shoal.core.costs import reordered
         from shoal.kernels.index import build
 
         order = np.argsort(costs.sizes, kind="stable") if order is None else order
