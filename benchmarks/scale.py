@@ -93,7 +93,8 @@ class Work:
 
     def tell(self, beside: Iterable[Work] = (), bound: float | None = None) -> None:
         whole = sum(work.processor for work in beside)
-        ratio = f", {self.processor / whole:.2f} times (at most {bound})" if whole else ""
+        most = "" if bound is None else f" (at most {bound})"
+        ratio = f", {self.processor / whole:.2f} times{most}" if whole else ""
         print(
             f"  {self.name}: {self.seconds:.1f} s, processor {self.processor:.1f} s, peak {self.peak:.2f} GB{ratio}",
             flush=True,
@@ -104,7 +105,7 @@ class Work:
                 print(f"    {stage}: {share:.0%} ({processor:.1f} s, {seconds:.1f} s by the clock), peak {peak:.2f} GB")
 
 
-def _own(name: str, statement: str, temporary: Path) -> Work:
+def own(name: str, statement: str, temporary: Path) -> Work:
     config = {"memory_limit": OWN_LIMIT, "temp_directory": str(temporary)}
     return Work(
         name, f"import duckdb\nheld = duckdb.connect(config={config!r})\nheld.execute({statement!r})\nlap({name!r})"
@@ -151,13 +152,13 @@ def scale(millions: int, folder: Path, *, compare: bool = False) -> dict[str, An
     place, engine = f"'{table}/*.parquet'", f"duckdb:memory_limit={LIMIT},temporary={folder}"
     names = ", ".join(f'"{name}"' for name in QUASI)
     print(f"{millions} million census rows × {len(QUASI)} quasi-identifiers:")
-    grouped = _own(
+    grouped = own(
         "DuckDB's own GROUP BY",
         f"CREATE TABLE t AS SELECT {names}, count(*) FROM {place} GROUP BY ALL",
         temporary,
     )
     grouped.tell()
-    copied = _own(
+    copied = own(
         "DuckDB's own COPY",
         f"COPY (FROM {place}) TO '{folder / 'copy.parquet'}' (FORMAT parquet, COMPRESSION zstd)",
         temporary,
