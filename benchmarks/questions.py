@@ -74,7 +74,7 @@ def _dependencies(table: Path, engine: str) -> str:
 
 
 def _attacks(table: Path, engine: str) -> str:
-    made = "shoal.anonymize({}, 'k-anonymity:k=5', algorithm='optimal', suppression=0.01, seed=1)"
+    made = "shoal.anonymize({}, 'k-anonymity:k=5', algorithm='mondrian', seed=1)"
     started = (
         f"release = {made.format('small')}\nshoal.attack(small, release)\n"
         "from shoal.api import quick_metrics\nshoal.evaluate(small, release, *quick_metrics(), baselines=False)\n"
