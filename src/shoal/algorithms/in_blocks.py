@@ -14,7 +14,7 @@ from typing_extensions import Doc
 
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
-from shoal.core.blocks import Block, Blocks, Whole
+from shoal.core.blocks import Block, Blocks, Solved, Whole
 from shoal.core.classes import Classes
 from shoal.core.contracts import Algorithm
 from shoal.core.costs import width_costs
@@ -93,12 +93,13 @@ class InBlocks(Algorithm):
         if dataset.records <= self.records:
             return self.base.search(dataset, policy, run)
         whole = Whole.of(dataset)
-        boxes = self._boxes(whole, policy, run.part(between=(0.0, CUT_SHARE)))
+        boxes = whole.boxes(lambda: self._boxes(whole, policy, run.part(between=(0.0, CUT_SHARE))))
         watch = run.part(between=(CUT_SHARE, 1.0))
         parts = self._solved(whole, boxes, policy, watch)
-        facts = {"blocks": len(parts), "base": type(self.base).__name__, "of-blocks": [part.facts for part in parts]}
+        found = [part.recoding.facts for part in parts]
+        facts = {"blocks": len(parts), "base": type(self.base).__name__, "of-blocks": found}
         plan = _together([part.plan for part in parts], [part.sizes for part in parts])
-        return Recoding(plan, facts=facts, hulls=parts[0].hulls)
+        return Recoding(plan, facts=facts, hulls=parts[0].recoding.hulls)
 
     def _boxes(self, whole: Whole, policy: Policy, run: Run) -> list[tuple[Codes, Codes]]:
         """The boxes of the blocks, each of which satisfies the policy as one class."""
@@ -128,33 +129,24 @@ class InBlocks(Algorithm):
                 )
             blocks = blocks.joined(broken)
 
-    def _solved(self, whole: Whole, boxes: Sequence[tuple[Codes, Codes]], policy: Policy, run: Run) -> list[_Part]:
+    def _solved(self, whole: Whole, boxes: Sequence[tuple[Codes, Codes]], policy: Policy, run: Run) -> list[Solved]:
         """What the algorithm decides in each block; as many at a time as there are threads."""
         from shoal.kernels import threads
 
         quiet, done = Run(within=run), iter(range(1, len(boxes) + 1))
 
-        def solve(box: tuple[Codes, Codes]) -> _Part:
-            quiet.check()
+        def solve(box: tuple[Codes, Codes]) -> Solved:
             block = whole.block(*box)
-            found = self.base.search(block, policy, quiet)
-            assert found.plan is not None
-            part = _Part(found.plan, block.summary.sizes, found.facts, found.hulls)
+            return Solved(self.base.search(block, policy, quiet), block.summary.sizes)
+
+        def solved(number: int) -> Solved:
+            quiet.check()
+            part = whole.solved(number, lambda: solve(boxes[number]))
             run.report(next(done) / len(boxes), "recoding blocks")
             return part
 
         with ThreadPoolExecutor(threads.count()) as pool:
-            return list(pool.map(solve, boxes))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _Part:
-    """What is kept of a block: its plan, how many records each tuple has, facts, and how ranges follow from records."""
-
-    plan: Plan
-    sizes: Any
-    facts: Any
-    hulls: Any
+            return list(pool.map(solved, range(len(boxes))))
 
 
 def _holds(block: Block, policy: Policy) -> bool:

@@ -7,7 +7,7 @@ space: whatever was not there when they were cut, such as all but a sample of a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,6 +20,8 @@ from shoal.core.costs import Costs, reordered
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.packing import Held, kept, read, spelled
+from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
 from shoal.errors import ParameterError, SchemaError
 
@@ -135,6 +137,23 @@ class Block(Dataset):
         return self.whole.extent
 
 
+BLOCK = "block-"
+"""How the parts of a run's state begin that are about blocks."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solved:
+    """What is kept of a block: what was decided in it, and how many records each of its tuples has."""
+
+    recoding: Recoding
+    sizes: Counts
+
+    @property
+    def plan(self) -> Plan:
+        assert self.recoding.plan is not None
+        return self.recoding.plan
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Whole:
     """What blocks must know of the table that they are cut from, which takes next to no memory."""
@@ -161,6 +180,26 @@ class Whole:
     @property
     def records(self) -> int:
         return self.dataset.records
+
+    def boxes(self, cut: Callable[[], list[tuple[Codes, Codes]]]) -> list[tuple[Codes, Codes]]:
+        """The boxes of all blocks: those of the run that goes on, or new ones, which are kept for it."""
+        return kept(
+            self.dataset.checkpoint, f"{BLOCK}cuts.npz", cut,
+            lambda boxes: ({}, {"low": np.stack([low for low, _ in boxes]), "high": np.stack([up for _, up in boxes])}),
+            lambda _, arrays: list(zip(arrays["low"], arrays["high"], strict=True)),
+        )  # fmt: skip
+
+    def solved(self, number: int, solve: Callable[[], Solved]) -> Solved:
+        """What was decided in a block when the run was begun; otherwise it is solved now, and kept."""
+
+        def spelled_block(found: Solved) -> Held:
+            told, arrays = spelled(found.recoding)
+            return told, {**arrays, "sizes": found.sizes}
+
+        return kept(
+            self.dataset.checkpoint, f"{BLOCK}{number}.npz", solve, spelled_block,
+            lambda told, arrays: Solved(read(told, arrays), arrays["sizes"]),
+        )  # fmt: skip
 
     @property
     def hierarchies(self) -> list[Hierarchy]:
