@@ -174,18 +174,19 @@ def test_blocks_that_were_solved_are_not_solved_again(warehouse: Path, tmp_path:
 COUNTING = """
 import sys
 from shoal.algorithms import in_blocks
-searched, search, solved = [], in_blocks.Mondrian.search, in_blocks.InBlocks._solved
+from shoal.core.blocks import Whole
+searched, search, solved = [], in_blocks.Mondrian.search, Whole.solved
 
 def counting(self, *given):
     searched.append(1)
     return search(self, *given)
 
-def telling(self, whole, boxes, *given):
-    found = solved(self, whole, boxes, *given)
-    print("blocks:", len(boxes), "searched:", len(searched), file=sys.stderr)
+def telling(self, dataset, blocks, *given):
+    found = solved(self, dataset, blocks, *given)
+    print("blocks:", len(blocks), "searched:", len(searched), file=sys.stderr)
     return found
 
-in_blocks.Mondrian.search, in_blocks.InBlocks._solved = counting, telling
+in_blocks.Mondrian.search, Whole.solved = counting, telling
 from shoal.cli import main
 main()
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
@@ -14,7 +13,7 @@ from typing_extensions import Doc
 
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
-from shoal.core.blocks import Block, Blocks, Solved, Whole
+from shoal.core.blocks import Block, Blocks, Solved, Whole, divisible, kept_blocks
 from shoal.core.classes import Classes
 from shoal.core.contracts import Algorithm
 from shoal.core.costs import width_costs
@@ -39,10 +38,10 @@ class InBlocks(Algorithm):
     of them as one release, which is verified as a whole.
 
     The cuts are Mondrian's, made on a sample of the records. A block that does not satisfy the policy as one class is
-    joined with its neighbour. While it searches, only the blocks that are being worked on, one for each processor core,
-    and the plan of the release are in memory; the check of the finished release still makes the summary of the table,
-    once. A table that has no more records than a block may have is not cut. What is lost by cutting is that no class
-    reaches over the edge of a block: the larger the blocks the less.
+    joined with its neighbour. While it searches, only the blocks that are being worked on, one for each processor core
+    of the machine or of the cluster, and the plan of the release are in memory; the check of the finished release still
+    makes the summary of the table, once. A table that has no more records than a block may have is not cut. What is
+    lost by cutting is that no class reaches over the edge of a block: the larger the blocks the less.
 
     Takes models of which two classes that satisfy them make one that does, because classes of two blocks may be
     published alike; others are refused. Models that compare with the whole table compare with all of it.
@@ -93,19 +92,20 @@ class InBlocks(Algorithm):
         if dataset.records <= self.records:
             return self.base.search(dataset, policy, run)
         whole = Whole.of(dataset)
-        boxes = whole.boxes(lambda: self._boxes(whole, policy, run.part(between=(0.0, CUT_SHARE))))
+        cutting = run.part(between=(0.0, CUT_SHARE))
+        blocks = kept_blocks(dataset.checkpoint, lambda: self._blocks(dataset, whole, policy, cutting))
         watch = run.part(between=(CUT_SHARE, 1.0))
-        parts = self._solved(whole, boxes, policy, watch)
+        parts = whole.solved(dataset, blocks, _Solve(self.base, policy), policy.seed, watch)
         found = [part.recoding.facts for part in parts]
         facts = {"blocks": len(parts), "base": type(self.base).__name__, "of-blocks": found}
         plan = _together([part.plan for part in parts], [part.sizes for part in parts])
         return Recoding(plan, facts=facts, hulls=parts[0].recoding.hulls)
 
-    def _boxes(self, whole: Whole, policy: Policy, run: Run) -> list[tuple[Codes, Codes]]:
-        """The boxes of the blocks, each of which satisfies the policy as one class."""
-        quasi, trees = whole.dataset.schema.quasi, whole.hierarchies
+    def _blocks(self, dataset: Dataset, whole: Whole, policy: Policy, run: Run) -> Blocks:
+        """Blocks, each of which satisfies the policy as one class."""
+        trees = whole.hierarchies
         run.report(0.0, "cutting into blocks")
-        sample = whole.table.sampled(quasi, SAMPLE, policy.seed)
+        sample = divisible(dataset).sampled(whole.schema.quasi, SAMPLE, policy.seed)
         points = np.ascontiguousarray(np.stack(sample, axis=1))
         costs = width_costs(trees, whole.extent, [tree.ordered for tree in trees])
         most = max(1, len(points) * self.records // whole.records)
@@ -116,11 +116,11 @@ class InBlocks(Algorithm):
             for low, high in boxes:
                 box = low.tobytes(), high.tobytes()
                 if box not in known:
-                    known[box] = _holds(whole.block(low, high), policy)
+                    known[box] = _holds(whole.boxed(dataset, low, high), policy)
                 run.check()
             broken = np.array([not known[low.tobytes(), high.tobytes()] for low, high in boxes])
             if not broken.any():
-                return boxes
+                return blocks
             if len(boxes) == 1:
                 raise InfeasibleError(
                     f"the whole table of {whole.records:,} records as one class does not satisfy the policy, which "
@@ -129,24 +129,16 @@ class InBlocks(Algorithm):
                 )
             blocks = blocks.joined(broken)
 
-    def _solved(self, whole: Whole, boxes: Sequence[tuple[Codes, Codes]], policy: Policy, run: Run) -> list[Solved]:
-        """What the algorithm decides in each block; as many at a time as there are threads."""
-        from shoal.kernels import threads
 
-        quiet, done = Run(within=run), iter(range(1, len(boxes) + 1))
+@dataclass(frozen=True, eq=False)
+class _Solve:
+    """What an algorithm decides in a block, wherever that is."""
 
-        def solve(box: tuple[Codes, Codes]) -> Solved:
-            block = whole.block(*box)
-            return Solved(self.base.search(block, policy, quiet), block.summary.sizes)
+    base: Algorithm
+    policy: Policy
 
-        def solved(number: int) -> Solved:
-            quiet.check()
-            part = whole.solved(number, lambda: solve(boxes[number]))
-            run.report(next(done) / len(boxes), "recoding blocks")
-            return part
-
-        with ThreadPoolExecutor(threads.count()) as pool:
-            return list(pool.map(solved, range(len(boxes))))
+    def __call__(self, block: Block, run: Run) -> Solved:
+        return Solved(self.base.search(block, self.policy, run), block.summary.sizes)
 
 
 def _holds(block: Block, policy: Policy) -> bool:

@@ -8,14 +8,17 @@ space: whatever was not there when they were cut, such as all but a sample of a 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.checkpoint import Checkpoint
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import Divisible
+from shoal.core.contracts import Divisible, Spread
 from shoal.core.costs import Costs, reordered
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
@@ -23,6 +26,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.packing import Held, kept, read, spelled
 from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
+from shoal.core.schema import Schema
 from shoal.errors import ParameterError, SchemaError
 
 
@@ -153,62 +157,100 @@ class Solved:
         assert self.recoding.plan is not None
         return self.recoding.plan
 
+    def packed(self) -> Held:
+        told, arrays = spelled(self.recoding)
+        return told, {**arrays, "sizes": self.sizes}
+
+    @classmethod
+    def unpacked(cls, told: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Solved:
+        return cls(read(told, arrays), arrays["sizes"])
+
+
+def kept_blocks(checkpoint: Checkpoint | None, cut: Callable[[], Blocks]) -> Blocks:
+    """The blocks that a table was cut into when the run was begun; otherwise it is cut now."""
+    return kept(
+        checkpoint, f"{BLOCK}cuts.npz", cut,
+        lambda made: ({}, {field.name: getattr(made, field.name) for field in fields(made)}),
+        lambda _, arrays: Blocks(**arrays),
+    )  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Whole:
-    """What blocks must know of the table that they are cut from, which takes next to no memory."""
+    """What blocks must know of the table that they are cut from. It takes next to no memory, and can be sent to where
+    blocks are worked on."""
 
-    dataset: Dataset
-    table: Divisible
+    schema: Schema
+    records: int
     extent: Sequence[Codes]
     sensitive: Sequence[Histogram]
 
     @classmethod
     def of(cls, dataset: Dataset) -> Whole:
         """Raises when the table cannot be cut."""
-        table, schema = dataset.table, dataset.schema
-        if not isinstance(table, Divisible):
-            raise ParameterError("this engine does not cut tables into blocks; use another one, or no blocks")
+        table, schema = divisible(dataset), dataset.schema
         if not schema.quasi:
             raise SchemaError("no quasi-identifier is named; name the columns that outsiders may know")
         first, *others = (
             table.group((name,), schema.sensitive if not at else (), person=schema.person)
             for at, name in enumerate(schema.quasi)
         )
-        return cls(dataset, table, [each.keys[0] for each in (first, *others)], first.sensitive)
-
-    @property
-    def records(self) -> int:
-        return self.dataset.records
-
-    def boxes(self, cut: Callable[[], list[tuple[Codes, Codes]]]) -> list[tuple[Codes, Codes]]:
-        """The boxes of all blocks: those of the run that goes on, or new ones, which are kept for it."""
-        return kept(
-            self.dataset.checkpoint, f"{BLOCK}cuts.npz", cut,
-            lambda boxes: ({}, {"low": np.stack([low for low, _ in boxes]), "high": np.stack([up for _, up in boxes])}),
-            lambda _, arrays: list(zip(arrays["low"], arrays["high"], strict=True)),
-        )  # fmt: skip
-
-    def solved(self, number: int, solve: Callable[[], Solved]) -> Solved:
-        """What was decided in a block when the run was begun; otherwise it is solved now, and kept."""
-
-        def spelled_block(found: Solved) -> Held:
-            told, arrays = spelled(found.recoding)
-            return told, {**arrays, "sizes": found.sizes}
-
-        return kept(
-            self.dataset.checkpoint, f"{BLOCK}{number}.npz", solve, spelled_block,
-            lambda told, arrays: Solved(read(told, arrays), arrays["sizes"]),
-        )  # fmt: skip
+        return cls(schema, dataset.records, [each.keys[0] for each in (first, *others)], first.sensitive)
 
     @property
     def hierarchies(self) -> list[Hierarchy]:
-        found = [self.dataset.schema[name].hierarchy for name in self.dataset.schema.quasi]
+        found = [self.schema[name].hierarchy for name in self.schema.quasi]
         return [hierarchy for hierarchy in found if hierarchy is not None]
 
-    def block(self, low: Codes, high: Codes) -> Block:
-        """The records in a box."""
-        held = self.dataset
-        return Block(
-            self.table.within(held.schema.quasi, low.tolist(), high.tolist()), held.schema, held.engine, whole=self
-        )
+    def block(self, part: Dataset) -> Block:
+        """A part of the table as a block of it."""
+        return Block(part.table, part.schema, part.engine, whole=self)
+
+    def boxed(self, dataset: Dataset, low: Codes, high: Codes) -> Block:
+        """The records of the table in a box, which the engine looks up."""
+        table = divisible(dataset).within(self.schema.quasi, low.tolist(), high.tolist())
+        return self.block(replace(dataset, table=table))
+
+    def solved(
+        self, dataset: Dataset, blocks: Blocks, solve: Callable[[Block, Run], Solved], seed: int, run: Run
+    ) -> list[Solved]:
+        """What is decided in each block of the table: where the data live, or as many at a time here as there are
+        threads. Here, each is kept once it is solved, for a run that goes on."""
+        table, doing = dataset.table, "recoding blocks"
+        if isinstance(table, Spread):
+            with_whole = _OnPart(self, solve)
+            return table.map_blocks(self.schema, blocks, with_whole, seed=seed, run=run, doing=doing)
+        from shoal.kernels import threads
+
+        boxes = list(zip(*blocks.boxes([tree.size for tree in self.hierarchies]), strict=True))
+        quiet, done = Run(within=run), iter(range(1, len(boxes) + 1))
+
+        def one(number: int) -> Solved:
+            run.check()
+            made = kept(
+                dataset.checkpoint, f"{BLOCK}{number}.npz",
+                lambda: solve(self.boxed(dataset, *boxes[number]), quiet), Solved.packed, Solved.unpacked,
+            )  # fmt: skip
+            run.report(next(done) / len(boxes), doing)
+            return made
+
+        with ThreadPoolExecutor(threads.count()) as pool:
+            return list(pool.map(one, range(len(boxes))))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _OnPart:
+    """Work on a block, for an engine that knows parts of tables only."""
+
+    whole: Whole
+    work: Callable[[Block, Run], Any]
+
+    def __call__(self, part: Dataset) -> Any:
+        return self.work(self.whole.block(part), Run())
+
+
+def divisible(dataset: Dataset) -> Divisible:
+    """The table of a dataset; raises when its engine does not cut tables."""
+    if not isinstance(dataset.table, Divisible):
+        raise ParameterError("this engine does not cut tables into blocks; use another one, or no blocks")
+    return dataset.table

@@ -20,6 +20,7 @@ from shoal.core.parameters import Parametrized
 from shoal.errors import NotDefined, ParameterError
 
 if TYPE_CHECKING:
+    from shoal.core.blocks import Blocks
     from shoal.core.checkpoint import Checkpoint
     from shoal.core.classes import Classes
     from shoal.core.dataset import Dataset
@@ -403,7 +404,7 @@ class Table(Protocol):
 
 
 @runtime_checkable
-class Divisible(Protocol):
+class Divisible(Table, Protocol):
     """A table in an engine's hands that can be worked on block by block, so that no more than a block of it has to fit
     into memory. With these two questions any local recoding runs on any engine."""
 
@@ -414,6 +415,20 @@ class Divisible(Protocol):
 
     def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> Table:
         """The records whose leaves in some columns lie between these, both included, as a table of their own."""
+        ...
+
+
+@runtime_checkable
+class Spread(Divisible, Protocol):
+    """A divisible table that lies on several machines, which work on its blocks side by side."""
+
+    def map_blocks(
+        self, schema: Schema, blocks: Blocks, work: Callable[[Dataset], Any], *, seed: int, run: Run, doing: str
+    ) -> list[Any]:
+        """What some `work` makes of each block, in their order. A block is a table in the memory of the machine that
+        works on it, whose records can be `listed` by the quasi-identifiers and this seed, and nothing else of which
+        is there: neither its source nor other columns than those with a role. Whatever Shoal raises there is raised
+        here."""
         ...
 
 

@@ -125,7 +125,7 @@ def test_a_block_knows_the_whole_table(engine: str) -> None:
     low = [0] * 4
     high = [tree.size - 1 for tree in whole.hierarchies]
     high[0] = 30
-    block = whole.block(np.array(low), np.array(high))
+    block = whole.boxed(data, np.array(low), np.array(high))
     kept = data.summary.keys[0] <= 30
     assert np.array_equal(block.summary.keys, data.summary.keys[:, kept])
     assert np.array_equal(block.summary.sizes, data.summary.sizes[kept])
