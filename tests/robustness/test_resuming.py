@@ -174,19 +174,17 @@ def test_blocks_that_were_solved_are_not_solved_again(warehouse: Path, tmp_path:
 COUNTING = """
 import sys
 from shoal.algorithms import in_blocks
-from shoal.core.blocks import Whole
-searched, search, solved = [], in_blocks.Mondrian.search, Whole.solved
+searched, search, together = [], in_blocks.Mondrian.search, in_blocks._together
 
 def counting(self, *given):
     searched.append(1)
     return search(self, *given)
 
-def telling(self, dataset, blocks, *given):
-    found = solved(self, dataset, blocks, *given)
-    print("blocks:", len(blocks), "searched:", len(searched), file=sys.stderr)
-    return found
+def telling(parts, *given):
+    print("blocks:", len(parts), "searched:", len(searched), file=sys.stderr)
+    return together(parts, *given)
 
-in_blocks.Mondrian.search, Whole.solved = counting, telling
+in_blocks.Mondrian.search, in_blocks._together = counting, telling
 from shoal.cli import main
 main()
 """

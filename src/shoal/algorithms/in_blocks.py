@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge
+from numpy.typing import NDArray
 from pydantic import InstanceOf
 from typing_extensions import Doc
 
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
-from shoal.core.blocks import Block, Blocks, Solved, Whole, divisible, kept_blocks
+from shoal.core.blocks import Block, Blocks, Whole, divisible
 from shoal.core.classes import Classes
 from shoal.core.contracts import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes
+from shoal.core.grouping import Codes, Counts, decoded, packed_codes, words
+from shoal.core.packing import BLOCK, Held, kept, read, spelled
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Plan, Recoding
@@ -39,9 +41,9 @@ class InBlocks(Algorithm):
 
     The cuts are Mondrian's, made on a sample of the records. A block that does not satisfy the policy as one class is
     joined with its neighbour. While it searches, only the blocks that are being worked on, one for each processor core
-    of the machine or of the cluster, and the plan of the release are in memory; the check of the finished release still
-    makes the summary of the table, once. A table that has no more records than a block may have is not cut. What is
-    lost by cutting is that no class reaches over the edge of a block: the larger the blocks the less.
+    of the machine or of the cluster, and the plan of the release are in memory; the finished release is checked block
+    by block, too. A table that has no more records than a block may have is not cut. What is lost by cutting is that no
+    class reaches over the edge of a block: the larger the blocks the less.
 
     Takes models of which two classes that satisfy them make one that does, because classes of two blocks may be
     published alike; others are refused. Models that compare with the whole table compare with all of it.
@@ -92,14 +94,20 @@ class InBlocks(Algorithm):
         if dataset.records <= self.records:
             return self.base.search(dataset, policy, run)
         whole = Whole.of(dataset)
-        cutting = run.part(between=(0.0, CUT_SHARE))
-        blocks = kept_blocks(dataset.checkpoint, lambda: self._blocks(dataset, whole, policy, cutting))
-        watch = run.part(between=(CUT_SHARE, 1.0))
-        parts = whole.solved(dataset, blocks, _Solve(self.base, policy), policy.seed, watch)
-        found = [part.recoding.facts for part in parts]
-        facts = {"blocks": len(parts), "base": type(self.base).__name__, "of-blocks": found}
-        plan = _together([part.plan for part in parts], [part.sizes for part in parts])
-        return Recoding(plan, facts=facts, hulls=parts[0].recoding.hulls)
+        cutting, watch = run.part(between=(0.0, CUT_SHARE)), run.part(between=(CUT_SHARE, 1.0))
+        blocks = kept(
+            dataset.checkpoint, f"{BLOCK}cuts.npz", lambda: self._blocks(dataset, whole, policy, cutting),
+            lambda cut: ({}, vars(cut)), lambda _, arrays: Blocks(**arrays),
+        )  # fmt: skip
+
+        def solved(number: int, make: Callable[[], _Part]) -> _Part:
+            return kept(dataset.checkpoint, f"{BLOCK}{number}.npz", make, _Part.packed, _Part.unpacked)
+
+        solve = _Solve(self.base, policy)
+        parts = whole.worked_on(dataset, blocks, solve, policy.seed, watch, "recoding blocks", solved)
+        facts = {"blocks": len(parts), "base": type(self.base).__name__, "of-blocks": [part.facts for part in parts]}
+        plan = _together(parts, blocks, [tree.size for tree in whole.hierarchies])
+        return Recoding(plan, facts=facts, hulls=parts[0].hulls)
 
     def _blocks(self, dataset: Dataset, whole: Whole, policy: Policy, run: Run) -> Blocks:
         """Blocks, each of which satisfies the policy as one class."""
@@ -137,8 +145,35 @@ class _Solve:
     base: Algorithm
     policy: Policy
 
-    def __call__(self, block: Block, run: Run) -> Solved:
-        return Solved(self.base.search(block, self.policy, run), block.summary.sizes)
+    def __call__(self, block: Block, run: Run) -> _Part:
+        found = self.base.search(block, self.policy, run)
+        assert found.plan is not None
+        words = packed_codes(list(found.plan.keys), [tree.size for tree in block.hierarchies])
+        plan = replace(found.plan, keys=np.zeros((len(found.plan.keys), 0), np.int32))
+        return _Part(plan, words, block.summary.sizes, found.facts, found.hulls)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Part:
+    """What is kept of a block: its plan, whose tuples are packed, how many records each has, facts, and how ranges
+    follow from records."""
+
+    plan: Plan
+    words: Sequence[Counts]
+    sizes: Counts
+    facts: Mapping[str, Any]
+    hulls: Mapping[str, str]
+
+    def packed(self) -> Held:
+        """As the state of a run keeps it."""
+        told, arrays = spelled(Recoding(self.plan, facts=self.facts, hulls=self.hulls))
+        return told, {**arrays, "sizes": self.sizes, "words": np.stack(self.words)}
+
+    @classmethod
+    def unpacked(cls, told: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> _Part:
+        found = read(told, arrays)
+        assert found.plan is not None
+        return cls(found.plan, list(arrays["words"]), arrays["sizes"], found.facts, found.hulls)
 
 
 def _holds(block: Block, policy: Policy) -> bool:
@@ -150,11 +185,18 @@ def _holds(block: Block, policy: Policy) -> bool:
     return bool(policy.holds(one).all())
 
 
-def _together(plans: Sequence[Plan], sizes: Sequence[Any]) -> Plan:
+def _together(parts: Sequence[_Part], blocks: Blocks, radices: Sequence[int]) -> Plan:
     """One plan for all blocks; tuples in the order of a summary, which no block has to hold."""
-    keys = np.concatenate([plan.keys for plan in plans], axis=1)
+    plans, sizes = [part.plan for part in parts], [part.sizes for part in parts]
+    packed = [np.concatenate(pieces) for pieces in zip(*(part.words for part in parts), strict=True)]
     counts = np.concatenate(sizes)
-    order = np.lexsort(keys[::-1])
+    order = np.lexsort(packed[::-1])
+    keys = np.concatenate(
+        [
+            decoded(word[order], [radices[place] for place in places])
+            for word, places in zip(packed, words(radices), strict=True)
+        ]
+    )
     offsets = np.cumsum([0, *(plan.count for plan in plans)])
     by_record = any(plan.by_record for plan in plans)
     classes, withheld = [], []
@@ -174,8 +216,8 @@ def _together(plans: Sequence[Plan], sizes: Sequence[Any]) -> Plan:
         books.append(book)
         cells.append(np.concatenate([to[plan.cells[attribute]] for plan, to in zip(plans, entries, strict=True)]))
     return Plan(
-        keys[:, order], np.concatenate(classes)[places], np.concatenate(withheld)[places],
-        np.stack(cells).astype(np.int32), tuple(books), by_record,
+        keys, np.concatenate(classes)[places], np.concatenate(withheld)[places],
+        np.stack(cells).astype(np.int32), tuple(books), by_record, blocks, counts[order],
     )  # fmt: skip
 
 

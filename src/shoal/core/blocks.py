@@ -9,25 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.checkpoint import Checkpoint
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts import Divisible, Spread
-from shoal.core.costs import Costs, reordered
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.packing import Held, kept, read, spelled
-from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.errors import ParameterError, SchemaError
+
+if TYPE_CHECKING:
+    from shoal.core.costs import Costs
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,6 +56,7 @@ class Blocks:
             >>> blocks.of(column[None]).tolist()
             [0, 0, 1, 1, 1]
         """
+        from shoal.core.costs import reordered
         from shoal.kernels.index import build
 
         order = np.argsort(costs.sizes, kind="stable") if order is None else order
@@ -141,40 +143,6 @@ class Block(Dataset):
         return self.whole.extent
 
 
-BLOCK = "block-"
-"""How the parts of a run's state begin that are about blocks."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Solved:
-    """What is kept of a block: what was decided in it, and how many records each of its tuples has."""
-
-    recoding: Recoding
-    sizes: Counts
-
-    @property
-    def plan(self) -> Plan:
-        assert self.recoding.plan is not None
-        return self.recoding.plan
-
-    def packed(self) -> Held:
-        told, arrays = spelled(self.recoding)
-        return told, {**arrays, "sizes": self.sizes}
-
-    @classmethod
-    def unpacked(cls, told: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Solved:
-        return cls(read(told, arrays), arrays["sizes"])
-
-
-def kept_blocks(checkpoint: Checkpoint | None, cut: Callable[[], Blocks]) -> Blocks:
-    """The blocks that a table was cut into when the run was begun; otherwise it is cut now."""
-    return kept(
-        checkpoint, f"{BLOCK}cuts.npz", cut,
-        lambda made: ({}, {field.name: getattr(made, field.name) for field in fields(made)}),
-        lambda _, arrays: Blocks(**arrays),
-    )  # fmt: skip
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Whole:
     """What blocks must know of the table that they are cut from. It takes next to no memory, and can be sent to where
@@ -211,26 +179,30 @@ class Whole:
         table = divisible(dataset).within(self.schema.quasi, low.tolist(), high.tolist())
         return self.block(replace(dataset, table=table))
 
-    def solved(
-        self, dataset: Dataset, blocks: Blocks, solve: Callable[[Block, Run], Solved], seed: int, run: Run
-    ) -> list[Solved]:
-        """What is decided in each block of the table: where the data live, or as many at a time here as there are
-        threads. Here, each is kept once it is solved, for a run that goes on."""
-        table, doing = dataset.table, "recoding blocks"
+    def worked_on(
+        self,
+        dataset: Dataset,
+        blocks: Blocks,
+        work: Callable[[Block, Run], Made],
+        seed: int,
+        run: Run,
+        doing: str,
+        kept: Callable[[int, Callable[[], Made]], Made] = lambda number, make: make(),
+    ) -> list[Made]:
+        """What some `work` makes of each block of the table: where the data live, or as many at a time here as there
+        are threads. What is made here of the block of a number may be `kept`, and then is not made again."""
+        table = dataset.table
         if isinstance(table, Spread):
-            with_whole = _OnPart(self, solve)
+            with_whole = _OnPart(self, work)
             return table.map_blocks(self.schema, blocks, with_whole, seed=seed, run=run, doing=doing)
         from shoal.kernels import threads
 
         boxes = list(zip(*blocks.boxes([tree.size for tree in self.hierarchies]), strict=True))
         quiet, done = Run(within=run), iter(range(1, len(boxes) + 1))
 
-        def one(number: int) -> Solved:
+        def one(number: int) -> Made:
             run.check()
-            made = kept(
-                dataset.checkpoint, f"{BLOCK}{number}.npz",
-                lambda: solve(self.boxed(dataset, *boxes[number]), quiet), Solved.packed, Solved.unpacked,
-            )  # fmt: skip
+            made = kept(number, lambda: work(self.boxed(dataset, *boxes[number]), quiet))
             run.report(next(done) / len(boxes), doing)
             return made
 

@@ -245,6 +245,11 @@ class Algorithm(Parametrized, ABC):
     """Optional packages that it imports, and the extra that installs each; they are looked for before any work."""
 
     @property
+    def by_record(self) -> bool:
+        """Whether it works on records one by one, not on distinct tuples, so that many records take it long."""
+        return False
+
+    @property
     def unverified(self) -> bool:
         """Whether what it makes need not satisfy the policy that it aims at. It is published only when that is allowed
         by name, and claims nothing."""
@@ -434,6 +439,12 @@ class Spread(Divisible, Protocol):
 
 class Engine(Parametrized, ABC):
     """Where tables live and are worked on: the only code that touches rows."""
+
+    @property
+    def at_a_time(self) -> int | None:
+        """How many records an algorithm is given at a time that works on them one by one and can do so in blocks; None:
+        all of a table."""
+        return None
 
     @classmethod
     def takes(cls, source: Any) -> bool:

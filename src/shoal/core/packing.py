@@ -16,6 +16,9 @@ from shoal.core.grouping import Codes
 from shoal.core.recoding import Codebook, Counterfeits, Plan, Recoding
 
 TOLD = "told"
+BLOCK = "block-"
+"""How the parts of a run's state begin that are about blocks."""
+
 _BOOK = ("low", "high", "levels", "lengths")
 
 Held = tuple[dict[str, Any], dict[str, NDArray[Any]]]

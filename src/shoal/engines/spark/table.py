@@ -117,12 +117,11 @@ class SparkTable:
         return tuple(found[here].astype(np.int32) for here in wanted)
 
     def sampled(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
-        place, wanted = ascending(self.record_hash(seed)), {f"x{at}": self.leaf(name) for at, name in enumerate(names)}
-        rows = self.kept(self.source.rows)
-        hashed = rows.select(*(source for source in rows.columns), place.alias("place"))
-        least = hashed.orderBy("place").limit(records)
-        found = self._fetched(least.select(*(column.alias(here) for here, column in wanted.items()), "place"))
-        order = np.argsort(found["place"], kind="stable")
+        wanted = {f"x{at}": self.leaf(name) for at, name in enumerate(names)}
+        hashed = self.kept(self.source.rows).withColumn("hash", ascending(self.record_hash(seed)))
+        least = hashed.orderBy("hash").limit(records)
+        found = self._fetched(least.select(*(column.alias(here) for here, column in wanted.items()), "hash"))
+        order = np.argsort(found["hash"], kind="stable")
         return tuple(found[here][order].astype(np.int32) for here in wanted)
 
     def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> SparkTable:
