@@ -161,8 +161,9 @@ def test_blocks_that_were_solved_are_not_solved_again(warehouse: Path, tmp_path:
     undisturbed(arguments(warehouse, "duckdb", other, *BLOCKS))
     given = arguments(warehouse, "duckdb", out, *BLOCKS)
     killed(given, state, "recoding blocks", passes=2)
-    solved = [path.name for path in state.glob("block-[0-9]*.npz")]
-    assert len(solved) >= 3
+    parts = json.loads((state / HEADER).read_text())["parts"]
+    solved = [name for name in parts if name.startswith("block-") and "cuts" not in name]
+    assert len(solved) >= 2  # another one may be on its way
     again = ran(COUNTING, *given, "--state", str(state))
     assert again.returncode == 0, again.stderr
     blocks = int(again.stderr.split("blocks: ")[1].split()[0])

@@ -20,7 +20,7 @@ from shoal.core.contracts import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts, decoded, packed_codes, words
-from shoal.core.packing import BLOCK, Held, kept, read, spelled
+from shoal.core.packing import BLOCK, Held, cuts, kept, read, spelled
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Plan, Recoding
@@ -97,7 +97,7 @@ class InBlocks(Algorithm):
         cutting, watch = run.part(between=(0.0, CUT_SHARE)), run.part(between=(CUT_SHARE, 1.0))
         blocks = kept(
             dataset.checkpoint, f"{BLOCK}cuts.npz", lambda: self._blocks(dataset, whole, policy, cutting),
-            lambda cut: ({}, vars(cut)), lambda _, arrays: Blocks(**arrays),
+            lambda cut: ({}, cuts(cut)), lambda _, arrays: Blocks(**arrays),
         )  # fmt: skip
 
         def solved(number: int, make: Callable[[], _Part]) -> _Part:

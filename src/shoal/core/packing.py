@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.blocks import Blocks
 from shoal.core.checkpoint import Checkpoint
 from shoal.core.grouping import Codes
 from shoal.core.recoding import Codebook, Counterfeits, Plan, Recoding
@@ -68,6 +70,10 @@ def spelled(recoding: Recoding, known: Codes | None = None) -> Held:
         arrays |= {"classes": plan.classes, "withheld": plan.withheld, "cells": plan.cells}
         if plan.keys is not known:
             arrays["keys"] = plan.keys
+        if plan.sizes is not None:
+            arrays["tuple_sizes"] = plan.sizes
+        if plan.blocks is not None:
+            arrays |= {f"cut_{name}": array for name, array in cuts(plan.blocks).items()}
         for at, book in enumerate(plan.codebooks):
             arrays[f"labels{at}"] = book.labels.astype(object)
             arrays |= {f"{what}{at}": getattr(book, what) for what in _BOOK}
@@ -88,7 +94,11 @@ def read(told: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], known: Cod
         keys = arrays.get("keys", known)
         if keys is None:
             raise KeyError("keys")
-        plan = Plan(keys, arrays["classes"], arrays["withheld"], arrays["cells"], books, told["by_record"])
+        cut = {name.removeprefix("cut_"): array for name, array in arrays.items() if name.startswith("cut_")}
+        plan = Plan(
+            keys, arrays["classes"], arrays["withheld"], arrays["cells"], books, told["by_record"],
+            Blocks(**cut) if cut else None, arrays.get("tuple_sizes"),
+        )  # fmt: skip
     return Recoding(
         plan, told["form"], told["options"], told["facts"], told["hulls"],
         levels=None if told["levels"] is None else tuple(told["levels"]),
@@ -96,6 +106,11 @@ def read(told: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], known: Cod
         changed={name: arrays[f"changed{at}"] for at, name in enumerate(told["changed"])},
         counterfeits=Counterfeits(arrays["fake_groups"], arrays["fake_leaves"]) if "fake_groups" in arrays else None,
     )  # fmt: skip
+
+
+def cuts(blocks: Blocks) -> dict[str, NDArray[Any]]:
+    """The arrays that blocks are made of."""
+    return {field.name: getattr(blocks, field.name) for field in fields(blocks)}
 
 
 def _numbers(arrays: Mapping[str, NDArray[Any]], at: int) -> dict[str, Any]:
