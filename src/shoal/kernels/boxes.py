@@ -99,7 +99,32 @@ def _bits(counts, begin, width):
 
 
 @njit(cache=True, nogil=True)
-def bound(low, high, lost, charges, score, domain):
+def _added(position, level, top, lost, information, charges, score, domain):
+    """What an attribute adds to the score at a level, when records with such values of the level `top` are left out."""
+    totals, greatest, starts = charges
+    spent = totals[position, level] + information
+    if score.charge == 1:
+        begin, costs = domain.leaf_starts[position], starts[position, level, top]
+        for value in range(domain.widths[position, top]):
+            if lost[begin + value]:
+                spent += lost[begin + value] * (1.0 - greatest[costs + value])
+    term = 0.0
+    if score.spans[position] > 0:
+        term = max(0.0, (spent - score.offsets[position]) / score.spans[position])
+    return score.weights[position] * (np.log1p(term) if score.geometric else term)
+
+
+@njit(cache=True, nogil=True)
+def _with(sums, position, more, score):
+    """The score when the parts add so much, and an attribute more than that."""
+    value = 0.0
+    for part in range(len(sums)):
+        value += max(sums[part] + score.shares[part, position] * more, score.floors[part])
+    return np.expm1(value) if score.geometric else value
+
+
+@njit(cache=True, nogil=True)
+def bound(low, high, lost, limit, charges, score, domain):
     """The least score of any node from `low` to `high` when in all of them records with such values of the levels of
     `high` are left out.
 
@@ -107,50 +132,33 @@ def bound(low, high, lost, charges, score, domain):
     the greatest cost of a cell that its value has at the low level is the least that this adds.
 
     Also the attribute in which the last step of the box costs most, and the bound of the part of the box in which
-    that attribute is at its greatest level; -1 when the box is a single node. With `low` and `high` the same and
-    nothing known of the parts this is the score itself.
+    that attribute is at its greatest level; -1 when the box is a single node. And of each attribute the greatest level
+    that may be in a node of the box that scores less than `limit`. With `low` and `high` the same and nothing known of
+    the parts the least score is the score itself.
     """
-    totals, greatest, starts = charges
-    offsets, spans, weights, geometric, charge, shares, floors = score
-    leaf_starts, widths = domain.leaf_starts, domain.widths
-    chosen, widest, step_up = -1, -1.0, 0.0
-    sums = np.zeros(len(floors))
+    terms = np.zeros(domain.widths.shape)
+    sums = np.zeros(len(score.floors))
+    chosen, widest = -1, -1.0
     for position in range(len(low)):
-        begin, top = leaf_starts[position], high[position]
-        width = widths[position, top]
-        term_low, term_below, term_high = 0.0, 0.0, 0.0
-        information = _bits(lost, begin, width) if charge == 2 else 0.0
-        for which in range(3):
-            level = low[position] if which == 0 else top - 2 + which
-            if level < low[position]:
-                continue
-            if which == 2 and level == low[position]:
-                term_high = term_low
-                continue
-            spent = totals[position, level] + information
-            if charge == 1:
-                costs = starts[position, level, top]
-                for value in range(width):
-                    if lost[begin + value]:
-                        spent += lost[begin + value] * (1.0 - greatest[costs + value])
-            term = 0.0
-            if spans[position] > 0:
-                term = max(0.0, (spent - offsets[position]) / spans[position])
-            term = weights[position] * (np.log1p(term) if geometric else term)
-            if which == 0:
-                term_low = term
-            elif which == 1:
-                term_below = term
-            else:
-                term_high = term
-        for part in range(len(floors)):
-            sums[part] += shares[part, position] * term_low
-        if top > low[position] and term_high - term_below > widest:
-            chosen, widest, step_up = position, term_high - term_below, term_high - term_low
-    least, upper = 0.0, 0.0
-    for part in range(len(floors)):
-        least += max(sums[part], floors[part])
-        upper += max(sums[part] + (shares[part, chosen] * step_up if chosen >= 0 else 0.0), floors[part])
-    if geometric:
-        least, upper = np.expm1(least), np.expm1(upper)
-    return least, chosen, upper
+        first, top = low[position], high[position]
+        information = 0.0
+        if score.charge == 2:
+            information = _bits(lost, domain.leaf_starts[position], domain.widths[position, top])
+        for level in range(first, top + 1):
+            terms[position, level] = _added(position, level, top, lost, information, charges, score, domain)
+        for part in range(len(sums)):
+            sums[part] += score.shares[part, position] * terms[position, first]
+        if top > first and terms[position, top] - terms[position, top - 1] > widest:
+            chosen, widest = position, terms[position, top] - terms[position, top - 1]
+    least = _with(sums, 0, 0.0, score)
+    upper = least
+    if chosen >= 0:
+        upper = _with(sums, chosen, terms[chosen, high[chosen]] - terms[chosen, low[chosen]], score)
+    highest = high.copy()
+    for position in range(len(low)):
+        while highest[position] > low[position]:
+            more = terms[position, highest[position]] - terms[position, low[position]]
+            if _with(sums, position, more, score) < limit:
+                break
+            highest[position] -= 1
+    return least, chosen, upper, highest

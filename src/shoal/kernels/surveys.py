@@ -48,7 +48,7 @@ def weighed(levels, table, firsts, sizes, broken, kept, budget, charges, score, 
         for owner in range(len(sizes)):
             counts[owner] = sizes[owner] if broken[owner] != rest else 0
         at_once = counted(levels, table, firsts, counts, rest, domain)
-    return published, records, gone, lost, bound(levels, levels, at_once, charges, score, domain)[0]
+    return published, records, gone, lost, bound(levels, levels, at_once, np.inf, charges, score, domain)[0]
 
 
 @njit(cache=True, nogil=True)

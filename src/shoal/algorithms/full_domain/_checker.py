@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -151,12 +152,13 @@ class Checker:
         )  # fmt: skip
         return _Checked(verdict, len(sizes), NOTHING)
 
-    def bound(self, low: Node, high: Node) -> Bound:
-        """A score that no node from `low` to `high` can beat; the box must not have lost more than the budget."""
+    def bound(self, low: Node, high: Node, limit: float = inf) -> Bound:
+        """A score that no node from `low` to `high` can beat, and where those may be that are to score less than
+        `limit`; the box must not have lost more than the budget."""
         verdict = self.check(high)
         if not isinstance(self.scores, CellScores):
             return self.scores.bound(low, high, self.check(low).base + verdict.extra)
-        return self.scores.bound(low, high, self.lost(high, self.scores))
+        return self.scores.bound(low, high, self.lost(high, self.scores), limit)
 
     def lost(self, node: Node, scores: CellScores) -> Counts:
         """The values of the records that a node, which is within the budget, has to leave out for sure."""

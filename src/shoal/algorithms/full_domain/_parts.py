@@ -47,8 +47,8 @@ class Part:
     def check_all(self, nodes: Sequence[Node]) -> None:
         self.checker.check_all(nodes)
 
-    def bound(self, low: Node, high: Node) -> Bound:
-        return self.scores.bounded(low, high, self.checker.lost(high, self.scores), self.scale)
+    def bound(self, low: Node, high: Node, limit: float = inf) -> Bound:
+        return self.scores.bounded(low, high, self.checker.lost(high, self.scores), self.scale, limit)
 
     def floor(self, node: Node) -> float:
         nothing: Counts = self.scores.nothing

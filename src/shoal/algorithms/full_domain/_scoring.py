@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,11 +20,13 @@ CHARGES = {"nothing": 0, "one": 1, "entropy": 2}
 
 
 class Bound(NamedTuple):
-    """The least that a box of nodes can score, the attribute to split it by, and the bound of the upper part."""
+    """The least that a box of nodes can score, the attribute to split it by, the bound of the upper part, and a node
+    that no node of the box that scores less than a limit is above of in any attribute."""
 
     least: float
     attribute: int
     upper: float
+    highest: Node
 
 
 class CellScores:
@@ -70,16 +73,17 @@ class CellScores:
         )
         return kernel.Charges(totals, greatest, starts), alike
 
-    def bound(self, low: Node, high: Node, lost: Counts) -> Bound:
+    def bound(self, low: Node, high: Node, lost: Counts, limit: float = inf) -> Bound:
         """A score that no node from `low` to `high` can beat when records with such values of the levels of `high` are
         left out in all of them."""
-        return self.bounded(low, high, lost, self.bounding)
+        return self.bounded(low, high, lost, self.bounding, limit)
 
-    def bounded(self, low: Node, high: Node, lost: Counts, scale: Any) -> Bound:
+    def bounded(self, low: Node, high: Node, lost: Counts, scale: Any, limit: float = inf) -> Bound:
         """The same by another scale: with other weights, or with less known."""
         first = np.array(low, dtype=np.int64)
         last = first if high is low else np.array(high, dtype=np.int64)
-        return Bound(*self._bound(first, last, lost, self.floors, scale, self.domain))
+        least, attribute, upper, highest = self._bound(first, last, lost, limit, self.floors, scale, self.domain)
+        return Bound(least, attribute, upper, tuple(highest.tolist()))
 
     def know(self, shares: Floats, floors: Floats) -> None:
         """From now on bounds know that no release adds less than the floors in parts of the attributes."""
@@ -113,7 +117,7 @@ class ClassScores:
             for position, (first, last) in enumerate(zip(low, high, strict=True))
         ]
         least = self.score(total)
-        return Bound(least, int(np.argmax(steps)) if max(steps) >= 0 else -1, least)
+        return Bound(least, int(np.argmax(steps)) if max(steps) >= 0 else -1, least, high)
 
 
 def scores(objective: Metric | None, weights: Mapping[str, float], groupings: Groupings) -> CellScores | ClassScores:
