@@ -101,6 +101,7 @@ def anonymize(
     job.check_policy(policy, method, allow_unverified=allow_unverified)
     if policy.models:
         _check_people(data, policy, method, rows_are_people)
+    method, cut = _in_blocks(data, policy, method)
     run.report(0.0, "looking at the plain columns")
     plain = plain_columns(data, listed(allow_plain), run)
     plain.check()
@@ -121,7 +122,7 @@ def anonymize(
     if method.unverified:
         heads = release.in_people(release.view.people()).headcounts
         stated["unverified"] = {"k": int(heads.min(initial=release.records))}
-    release = replace(release, method=method, provenance=stated, notes=(plain.sentence,) if plain.sentence else ())
+    release = replace(release, method=method, provenance=stated, notes=tuple(filter(None, (cut, plain.sentence))))
     run.report(1.0, "verifying")
     release.view.check(data, recoding)
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
@@ -134,6 +135,22 @@ def anonymize(
     with _opened(ledger).publishing(data, release, run) as publication:
         publication.enter(release.manifest([""] * len(release.tables)), None)
     return replace(release, notes=(*release.notes, *publication.reasons))
+
+
+def _in_blocks(data: Dataset, policy: Policy, method: Algorithm) -> tuple[Algorithm, str]:
+    """The algorithm, or, where the table has more records than it is given at a time on this engine, the same in blocks
+    and a sentence that says so. What cannot be done in blocks is done as it is."""
+    most = data.engine.at_a_time
+    if most is None or data.records <= most or not (method.by_record and method.in_blocks):
+        return method, ""
+    if any(model.whole_table or not model.merge_monotone for model in policy.models):
+        return method, ""
+    cut: Algorithm = registry.make("algorithms", "in-blocks", {"base": method, "records": most})
+    name = registry.name_of(method)
+    return cut, (
+        f"The table has {data.records:,} records, and {name} gets at most {most:,} at a time on this engine, so it was "
+        f"cut into blocks, as algorithm in-blocks:base={name},records={most} does. No class reaches over their edges."
+    )
 
 
 def _opened(ledger: Ledger | str | Path) -> Ledger:

@@ -156,7 +156,6 @@ def run(
 
     made = written.applied(wanted.applied(table.made()))
     signer = keys.unlocked(made.sign)
-    _compile_ahead(made)
     with output.watching() as watched:
         outcome = made.run(watched, save=written.save_job, signer=signer)
     output.tell(outcome.notes)
@@ -164,16 +163,6 @@ def run(
     # A release that goes to the standard output is all that goes there.
     with redirect_stdout(sys.stderr) if sent(made) else nullcontext():
         _show(outcome, everything=everything, as_json=as_json)
-
-
-def _compile_ahead(made: Job) -> None:
-    """Lets what the algorithm needs be compiled while the table is read, where that was never done."""
-    from shoal import registry
-    from shoal.job import DEFAULT_ALGORITHM
-    from shoal.kernels import ahead
-
-    name = registry.name_of(made.algorithm) if made.algorithm is not None else DEFAULT_ALGORITHM
-    ahead.start([f"{name}:refine=true" if getattr(made.algorithm, "refine", False) else name])
 
 
 def _show(outcome: Outcome, *, everything: bool, as_json: bool) -> None:

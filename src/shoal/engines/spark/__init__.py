@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.core.contracts import Engine, Published
@@ -37,9 +38,11 @@ class Spark(Engine):
     are worked on by this engine unless another one is named, and come back as such; Parquet files are read by the
     workers, from a folder that all of them see. Whatever else the embedded engine reads passes through the driver.
 
-    Algorithms that look at single records get the encoded columns in the driver, pseudonyms are made there from the
-    distinct identifiers, and where a person column is named, people come as numbers, with the classes that they are in.
-    The workers need Shoal too, to hash records as the other engines do.
+    Local recodings that work on records one by one, such as k-member, get blocks of a table that has more than
+    `block_records`; the workers solve them (`in-blocks`). Other algorithms that look at single records get the encoded
+    columns in the driver, pseudonyms are made there from the distinct identifiers, and where a person column is named,
+    people come as numbers, with the classes that they are in. The workers need Shoal too, to hash records as the other
+    engines do and to solve blocks.
 
     Does not protect against: whoever can read the memory, the disks or the logs of the workers while the work is done.
 
@@ -57,6 +60,15 @@ class Spark(Engine):
         str | None,
         Doc("the cluster's address, such as spark://host:7077 or local[4]; by default that of the running session"),
     ] = None
+    block_records: Annotated[
+        int,
+        Ge(1),
+        Doc("how many records a local recoding gets at a time that works on them one by one; the workers solve blocks"),
+    ] = 1_000_000
+
+    @property
+    def at_a_time(self) -> int:
+        return self.block_records
 
     @cached_property
     def session(self) -> Session:
