@@ -612,3 +612,30 @@ def test_more_combinations_than_a_number_has_bits_for(engine, algorithm):
     assert np.array_equal(summaries[0].keys, summaries[1].keys)
     assert np.array_equal(summaries[0].histogram().counts, summaries[1].histogram().counts)
     assert frames[0].equals(frames[1])
+
+
+@pytest.mark.parametrize(
+    ("base", "models", "roles"),
+    [
+        ("k-member:refine=true", ["k-anonymity:k=4", "t-closeness:column=disease,t=0.7"], {}),
+        ("mondrian:strict=false", ["k-anonymity:k=4"], {"sensitive": []}),
+        ("mondrian", ["k-anonymity:k=4"], {"person": "name", "identifiers": []}),
+    ],
+    ids=["by record", "counted", "people"],
+)
+def test_blocks_are_cut_and_solved_alike(engine, base, models, roles, tmp_path):
+    """Each block where the engine works on it, on Spark by its workers, and records in the order of their hashes."""
+    given = people(400, seed=3).drop("note", "seen", "weight")
+    if "person" in roles:
+        given = given.with_columns(pl.col("name").str.head(9))
+    path = SOURCES["parquet"](given, tmp_path)
+    found = [
+        shoal.anonymize(data, *models, algorithm=f"in-blocks:base={base},records=90", seed=5)
+        for data in both(path, engine, **roles)
+    ]
+    expected, made = (release.recoding for release in found)
+    assert made.facts == expected.facts and made.facts["blocks"] > 2
+    assert np.array_equal(made.plan.keys, expected.plan.keys)
+    assert np.array_equal(made.plan.classes, expected.plan.classes)
+    assert found[1].verify(found[1].policy).holds
+    assert found[1].frame.equals(found[0].frame)

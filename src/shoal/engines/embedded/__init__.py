@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.run import Run
 from shoal.core.schema import Column, Kind, Missing, Role, Schema, refused, with_roles
 from shoal.core.survey import Overview
 from shoal.core.values import Values
@@ -69,8 +71,11 @@ class Embedded(Engine):
         formats: Mapping[str, str],
         missing_rules: Mapping[str, Missing],
         strict: bool,
+        run: Run | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> Dataset:
-        """The dataset: columns with a role are encoded now, the others are left where they are."""
+        """The dataset: columns with a role are encoded now, the others are left where they are. What that gives is as
+        large as the table, and nothing of it is kept for a run that goes on."""
         kinds = source.kinds(kinds, formats)
         named = with_roles(source.names, roles)
         encoded: dict[str, Encoded] = {}
@@ -78,7 +83,9 @@ class Embedded(Engine):
         records = len(loaded[named[0]])
         if records == 0:
             raise InputError("the table has no record")
-        for name in named:
+        for place, name in enumerate(named):
+            if run is not None:
+                run.report(place / len(named), "reading")
             column = loaded.pop(name) if name in loaded else source.load([name])[name]
             encoded[name] = encode(name, column, kinds.get(name), source.missing, formats.get(name))
         kept = _kept(encoded, roles, missing_rules, records)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,12 +79,24 @@ def _new(builder: Any, master: str | None) -> SparkSession:
             settings["spark.driver.host"] = settings["spark.driver.bindAddress"] = "127.0.0.1"
     try:
         with told_plainly("the cluster"), _unwarned():
+            _start_java(settings)
             made: SparkSession = builder.appName("shoal").config(map=settings).getOrCreate()
             return made
     except MissingProgramError:
         raise
     except ShoalError:
         raise InputError("Spark does not start: check its settings, and that a master runs at the address") from None
+
+
+def _start_java(settings: Mapping[str, str]) -> None:
+    """Starts the Java that Spark runs in, unless it runs already. Nobody sees what it says: it may quote cells."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is None:
+        silent = {"stderr": subprocess.DEVNULL}
+        gateway = launch_gateway(SparkConf().setAll(list(settings.items())), silent)  # type: ignore[no-untyped-call]
+        SparkContext._ensure_initialized(gateway=gateway)
 
 
 class Session:
