@@ -19,6 +19,7 @@ from shoal.core.words import in_html
 from shoal.errors import SchemaError
 
 if TYPE_CHECKING:
+    from shoal.core.checkpoint import Checkpoint
     from shoal.core.contracts import Engine, Table
     from shoal.core.values import Values
 
@@ -32,6 +33,8 @@ class Dataset:
     engine: Engine
     notes: tuple[str, ...] = ()
     """What should be known about how columns were read; no value is in them."""
+    checkpoint: Checkpoint | None = None
+    """The state of the run that it was read for, where one is kept."""
 
     def __repr__(self) -> str:
         named = (("quasi-identifiers", self.schema.quasi), ("sensitive", self.schema.sensitive))
