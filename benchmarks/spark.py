@@ -1,22 +1,31 @@
-"""The Spark engine beside Spark itself, on a cluster of two workers on this machine: what Shoal adds to the groupBy and
-the write that any tool would need. And beside the public Mondrian on Spark, by its published time."""
+"""The Spark engine on a cluster of two workers on this machine: `python -m benchmarks.spark 1 10` (millions of rows).
+
+Beside Spark's own groupBy and write, which any tool would need; beside the public Mondrian on Spark, by its published
+time; and beside the other engines, whose releases must be the same. Every stage is printed with its share of the time,
+the processor time of all processes together (the driver, its Java, and the workers with theirs), and peak memory.
+"""
 
 from __future__ import annotations
 
+import argparse
+import hashlib
+import json
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.cluster import SETTINGS, started
+from tests.cluster import SETTINGS, Cluster, started
 
 import shoal
 from benchmarks.engines import COLUMNS, SENSITIVE
+from shoal.core.run import Run
 
 FILE = 1_000_000
 """Rows of a file of the table and of a release."""
@@ -27,18 +36,91 @@ PEER_GCP = 0.112
 """Its loss on Adult itself."""
 MONDRIAN = "mondrian:numeric=interval"
 ADULT = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country", "salary-class"]
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def _timed(what: str, work: Callable[[], Any]) -> tuple[float, Any]:
-    began = time.perf_counter()
-    made = work()
-    seconds = time.perf_counter() - began
-    print(f"  {what}: {seconds:.1f} s", flush=True)
-    return seconds, made
+@dataclass
+class Meter:
+    """What all processes of a run used: this one, its Java, and those of the cluster."""
+
+    cluster: Cluster
+    session: Any
+    stages: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def _processes(self) -> Iterator[tuple[int, list[str]]]:
+        here, far = os.getpid(), {worker.pid for worker in self.cluster.workers}
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                told = path.read_text().rpartition(")")[2].split()
+            except OSError:  # it ended meanwhile
+                continue
+            number = int(path.parent.name)
+            if number == here or int(told[1]) == here or int(told[3]) in far:
+                yield number, told
+
+    def spent(self) -> float:
+        """Processor seconds so far, also those of processes that have ended."""
+        return sum(sum(map(int, told[11:15])) for _, told in self._processes()) / TICKS
+
+    def peak(self) -> tuple[float, float]:
+        """The most memory that the driver with its Java, and that the largest worker with its Java and its Python
+        processes took so far, in GB; peaks of processes that take turns are added up."""
+        driver, workers = 0.0, dict.fromkeys((worker.pid for worker in self.cluster.workers), 0.0)
+        for number, told in self._processes():
+            try:
+                lines = Path(f"/proc/{number}/status").read_text().splitlines()
+            except OSError:
+                continue
+            held = sum(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 2**20
+            if int(told[3]) in workers:
+                workers[int(told[3])] += held
+            else:
+                driver += held
+        return driver, max(workers.values())
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        clock, processor = time.perf_counter(), self.spent()
+        yield
+        seconds, used = self.stages.get(name, (0.0, 0.0))
+        self.stages[name] = seconds + time.perf_counter() - clock, used + self.spent() - processor
+
+    def run(self) -> tuple[Run, Callable[[], None]]:
+        """A run whose stages are measured, and what ends the last of them."""
+        stages = ("looking at the plain columns", "publishing", "verifying", "writing", "reading back")
+        current: list[Any] = [None, None]
+
+        def told(share: float, doing: str) -> None:
+            name = doing if doing in stages else "searching"
+            if current[0] != name:
+                end()
+                current[:] = name, self.stage(name)
+                current[1].__enter__()
+
+        def end() -> None:
+            if current[1] is not None:
+                current[1].__exit__(None, None, None)
+                current[:] = None, None
+
+        return Run(told), end
+
+    def told(self, what: str) -> tuple[float, float]:
+        """Prints the stages, forgets them, and gives back their seconds and processor seconds."""
+        seconds, used = (sum(column) for column in zip(*self.stages.values(), strict=True))
+        driver, worker = self.peak()
+        print(
+            f"  {what}: {seconds:.1f} s, processor {used:.1f} s; peak {driver:.2f} GB driver, {worker:.2f} GB a worker"
+        )
+        if len(self.stages) > 1:
+            for name, (clock, processor) in self.stages.items():
+                print(f"    {name}: {clock / seconds:.0%} ({clock:.1f} s, processor {processor:.1f} s)")
+        sys.stdout.flush()
+        self.stages.clear()
+        return seconds, used
 
 
 @contextmanager
-def _session(folder: Path) -> Iterator[Any]:
+def _measured(folder: Path) -> Iterator[Meter]:
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -46,9 +128,19 @@ def _session(folder: Path) -> Iterator[Any]:
     with started(folder, memory="3g") as cluster:
         session = SparkSession.builder.master(cluster.url).config(map={**SETTINGS, **memory}).getOrCreate()
         try:
-            yield session
+            yield Meter(cluster, session)
         finally:
             session.stop()
+
+
+def _census(folder: Path, rows: int) -> Path:
+    table = folder / f"census-{rows}"
+    table.mkdir(exist_ok=True)
+    for place in range(-(-rows // FILE)):
+        path = table / f"{place:03d}.parquet"
+        if not path.exists():
+            shoal.samples.census(min(rows, FILE), seed=place).write_parquet(path)
+    return table
 
 
 def _read(source: Any, engine: str) -> shoal.Dataset:
@@ -57,95 +149,112 @@ def _read(source: Any, engine: str) -> shoal.Dataset:
     )
 
 
-def _own(session: Any, table: Path, out: Path) -> float:
-    """Spark's own groupBy of the same columns, and its own write of the same rows."""
-    frame = session.read.parquet(str(table)).select(*COLUMNS, SENSITIVE)
-    grouped, _ = _timed("Spark's own groupBy", lambda: frame.groupBy(*COLUMNS, SENSITIVE).count().toArrow())
-    writing = frame.write.mode("overwrite").option("compression", "zstd")
-    written, _ = _timed("Spark's own write", lambda: writing.parquet(str(out)))
-    return grouped + written
+def _released(data: shoal.Dataset, out: Path, run: Run | None = None) -> shoal.Release:
+    made = shoal.anonymize(data, "k-anonymity:k=5", algorithm="optimal", suppression=0.01, seed=1, run=run)
+    made.write(out, rows_per_file=FILE, run=None if run is None else run.part())
+    return made
 
 
-def release(session: Any, folder: Path, rows: int, *, compared: bool = False) -> None:
-    """An optimal release, from reading to the verified files."""
-    table = folder / f"census-{rows}"
-    table.mkdir()
-    for place in range(-(-rows // FILE)):
-        shoal.samples.census(min(rows, FILE), seed=place).write_parquet(table / f"{place:03d}.parquet")
+def release(meter: Meter, folder: Path, rows: int, *, compared: bool = False) -> None:
+    """An optimal release, from reading to the verified files, beside Spark's own groupBy and write of the same rows."""
+    table = _census(folder, rows)
     print(f"{rows:,} census rows × {len(COLUMNS)} quasi-identifiers and {SENSITIVE}:")
-    own = _own(session, table, folder / "own")
-    reading, data = _timed("shoal: read and count", lambda: _read(table, "spark"))
-    searching, made = _timed(
-        "shoal: search, apply, verify",
-        lambda: shoal.anonymize(data, "k-anonymity:k=5", algorithm="optimal", suppression=0.01, seed=1),
+    frame = meter.session.read.parquet(str(table)).select(*COLUMNS, SENSITIVE)
+    with meter.stage("groupBy"):
+        frame.groupBy(*COLUMNS, SENSITIVE).count().toArrow()
+    with meter.stage("write"):
+        frame.write.mode("overwrite").option("compression", "zstd").parquet(str(folder / "own"))
+    own, own_used = meter.told("Spark's own groupBy and write")
+    run, end = meter.run()
+    with meter.stage("reading and counting"):
+        data = _read(table, "spark")
+        _ = data.summary
+    made = _released(data, folder / f"spark-{rows}", run)
+    end()
+    whole, used = meter.told("shoal: read, search, publish, verify, write, read back, verify")
+    print(
+        f"  {whole / own:.2f} times Spark's own groupBy and write by the clock, {used / own_used:.2f} by processor time"
     )
-    writing, _ = _timed(
-        "shoal: write, read back, verify, hash", lambda: made.write(folder / f"out-{rows}", rows_per_file=FILE)
-    )
-    whole = reading + searching + writing
-    print(f"  shoal: {whole:.1f} s, {whole / own:.2f} times Spark's own groupBy and write")
     if compared:
         _compare(table, folder, data, made)
 
 
 def _compare(table: Path, folder: Path, data: shoal.Dataset, made: shoal.Release) -> None:
-    """The same classes, levels, scores and rows on the other engines."""
-    for engine in ("duckdb", "embedded"):
-        other = _read(table, engine)
-        same = np.array_equal(other.summary.keys, data.summary.keys)
-        same &= np.array_equal(other.summary.sizes, data.summary.sizes)
-        again = shoal.anonymize(other, "k-anonymity:k=5", algorithm="optimal", suppression=0.01, seed=1)
-        same &= made.recoding.levels == again.recoding.levels and made.suppressed == again.suppressed
-        scores = [shoal.evaluate(each, one, "gcp", "dm") for each, one in ((data, made), (other, again))]
-        same &= [each.value for each in scores[0]] == [each.value for each in scores[1]]
-        again.write(folder / f"{engine}-{data.records}", rows_per_file=FILE)
-        rows = _digest(folder / f"{engine}-{data.records}") == _digest(folder / f"out-{data.records}")
-        print(f"  {engine}: the same classes, levels and scores: {same}; the same rows in the same order: {rows}")
+    """Digests of the classes, levels, counts, scores and rows of the same release on every engine."""
+    for engine in ("spark", "duckdb", "embedded"):
+        out = folder / f"{engine}-{data.records}"
+        if engine != "spark":
+            data = _read(table, engine)
+            made = _released(data, out)
+        scores = shoal.evaluate(data, made, "gcp", "dm", "c-avg", baselines=False).as_dict()
+        decided = [list(made.recoding.levels), made.suppressed, len(made.classes), scores]
+        counted = b"".join(each.tobytes() for each in (data.summary.keys, data.summary.sizes, made.classes.sizes))
+        print(
+            f"  {engine}: levels {made.recoding.levels}, {made.suppressed:,} records left out, {len(made.classes):,} "
+            f"classes; digests: levels and scores {_short(json.dumps(decided, sort_keys=True).encode())}, "
+            f"classes and counts {_short(counted)}, rows in their order {_rows(out)}",
+            flush=True,
+        )
 
 
-def _digest(folder: Path) -> list[str]:
-    import hashlib
+def _short(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
 
+
+def _rows(folder: Path) -> str:
     import polars as pl
 
-    return [
-        hashlib.sha256(pl.read_parquet(path).hash_rows(1, 2, 3, 4).to_numpy().tobytes()).hexdigest()
-        for path in sorted(folder.iterdir())
-    ]
+    return _short(
+        b"".join(pl.read_parquet(path).hash_rows(0).to_numpy().tobytes() for path in sorted(folder.iterdir()))
+    )
 
 
-def peer(session: Any, folder: Path) -> None:
-    """Mondrian on the rows of Adult, drawn to 500,000, beside the public one on Spark."""
+def peer(meter: Meter, folder: Path, rows: int) -> None:
+    """Mondrian on the rows of Adult, drawn to so many, beside the public one on Spark."""
     adult = shoal.samples.adult()
-    table = adult[np.random.default_rng(0).integers(0, len(adult), 500_000)]
-    table.select(ADULT).write_parquet(folder / "adult.parquet")
-    print(f"500,000 rows of Adult × {len(ADULT)} quasi-identifiers, k = 10:")
+    table = adult[np.random.default_rng(0).integers(0, len(adult), rows)]
+    table.select(ADULT).write_parquet(folder / "adult.parquet", row_group_size=FILE // 8)
+    print(f"{rows:,} rows of Adult × {len(ADULT)} quasi-identifiers, k = 10:")
     given = {"quasi": ADULT, "hierarchies": shoal.samples.hierarchies("adult"), "engine": "spark"}
-
-    def work() -> Any:
+    run, end = meter.run()
+    with meter.stage("reading and counting"):
         data = shoal.read(folder / "adult.parquet", **given)
-        made = shoal.anonymize(data, "k-anonymity:k=10", algorithm=MONDRIAN, seed=1)
-        made.write(folder / "adult", rows_per_file=FILE // 4)
-        return data, made
-
-    seconds, (data, made) = _timed("shoal: Mondrian, verified and written", work)
-    loss = shoal.evaluate(data, made, "gcp")["gcp"].value
-    print(f"  {PEER * 500_000 / seconds:.0f} times as fast a row as the public one, GCP {loss:.4f}")
-    small = shoal.read(adult.select(ADULT), **given)
-    fair = shoal.anonymize(small, "k-anonymity:k=10", algorithm=MONDRIAN, seed=1)
-    loss = shoal.evaluate(small, fair, "gcp")["gcp"].value
-    print(f"  on Adult itself: GCP {loss:.4f}, the public one's is {PEER_GCP}")
+        _ = data.summary
+    made = shoal.anonymize(data, "k-anonymity:k=10", algorithm=MONDRIAN, seed=1, run=run)
+    made.write(folder / f"adult-{rows}", rows_per_file=FILE // 4, run=run.part())
+    end()
+    seconds, _ = meter.told("shoal: Mondrian, from reading to the verified files")
+    loss = shoal.evaluate(data, made, "gcp", baselines=False)["gcp"].value
+    print(f"  {PEER * rows / seconds:.0f} times as fast a row as the public one, GCP {loss:.4f}", flush=True)
 
 
-def spark(rows: int) -> None:
+def loss(meter: Meter) -> None:
+    """The loss on Adult itself, which is known of the public one."""
+    given = {"quasi": ADULT, "hierarchies": shoal.samples.hierarchies("adult"), "engine": "spark"}
+    data = shoal.read(shoal.samples.adult().select(ADULT), **given)
+    made = shoal.anonymize(data, "k-anonymity:k=10", algorithm=MONDRIAN, seed=1)
+    value = shoal.evaluate(data, made, "gcp", baselines=False)["gcp"].value
+    print(f"Adult itself, k = 10: GCP {value:.4f}, the public one's is {PEER_GCP}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("millions", type=int, nargs="*", default=[1], help="releases of so many million census rows")
+    parser.add_argument("--peer", type=int, nargs="*", default=[500_000], help="Mondrian on so many rows of Adult")
+    parser.add_argument("--folder", type=Path, help="where tables are kept; by default they are removed at the end")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "cluster").mkdir()
-        with _session(folder / "cluster") as session:
-            release(session, folder, 100_000)  # Java compiles what runs often
-            release(session, folder, rows, compared=rows <= FILE)
-            peer(session, folder)
+        folder = given.folder or Path(name)
+        (Path(name) / "cluster").mkdir()
+        with _measured(Path(name) / "cluster") as meter:
+            release(meter, Path(name), 100_000)  # Java compiles what runs often
+            for rows in given.peer:
+                peer(meter, Path(name), rows)
+            if given.peer:
+                loss(meter)
+            for millions in given.millions:
+                release(meter, folder, millions * 1_000_000, compared=True)
 
 
 if __name__ == "__main__":
-    spark(int(sys.argv[1]) if sys.argv[1:] and sys.argv[1].isdigit() else 10_000_000)
+    main()

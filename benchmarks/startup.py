@@ -1,7 +1,7 @@
 """How long the command takes, at its first run after an installation and warm: Adult, nine quasi-identifiers, k = 5.
 
-`python -m benchmarks startup`; with `--record` it writes down which kernels the algorithms have compiled, and how long
-each took, for `shoal.kernels.ahead`. The record is what the first run goes by: make it anew when kernels change.
+`python -m benchmarks startup`; with `--record` it writes down which kernels the algorithms have compiled, for
+`shoal.kernels.ahead`. Make the record anew when kernels change.
 """
 
 from __future__ import annotations
@@ -23,24 +23,23 @@ COMMANDS = (["--version"], ["--help"])
 WARM = 3
 
 RECORDING = """
-import json, sys, time
+import json, sys
 from numba.core.event import Listener, register
 from shoal.cli import main
 from shoal.kernels import ahead
 
-found, began = [], []
+found = []
 
 class Recorder(Listener):
     def on_start(self, event):
-        began.append(time.process_time())
+        pass
 
     def on_end(self, event):
-        seconds = time.process_time() - began.pop()
         kernel = event.data["dispatcher"].py_func
         types = [ahead.spelled(kind) for kind in event.data["args"]]
         if kernel.__module__.startswith("shoal.kernels.") and None not in types:
             name = f"{kernel.__module__.removeprefix('shoal.kernels.')}.{kernel.__name__}"
-            found.append([name, types, round(seconds, 1)])
+            found.append([name, types])
 
 register("numba:compile", Recorder())
 try:
@@ -70,13 +69,18 @@ def anonymizing(source: Path, algorithm: str, folder: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def timed(arguments: list[str], kernels: Path, **environment: str) -> tuple[float, float]:
+def installed() -> dict[str, str]:
+    """The environment of somebody who has installed Shoal, whose modules Python has compiled and kept."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
+def timed(arguments: list[str], kernels: Path) -> tuple[float, float]:
     """Seconds and processor seconds of a run of the command."""
     before, began = os.times(), time.perf_counter()
     subprocess.run(
         [sys.executable, "-m", "shoal", *arguments],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(kernels), **environment},
+        env={**installed(), "NUMBA_CACHE_DIR": str(kernels)},
     )  # fmt: skip
     seconds, after = time.perf_counter() - began, os.times()
     return seconds, (after.children_user - before.children_user) + (after.children_system - before.children_system)
@@ -87,17 +91,23 @@ def measured() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         source = table(folder)
-        for algorithm in ALGORITHMS:
-            arguments = anonymizing(source, algorithm, folder)
-            for what, environment in (("one process", {"SHOAL_COMPILE_AHEAD": "0"}), ("helpers", {})):
-                kernels = folder / f"{algorithm.partition(':')[0]}-{what.replace(' ', '-')}"
-                seconds, processor = timed(arguments, kernels, **environment)
-                print(f"{f'anonymize, {algorithm}, first run, {what}':58} {seconds:8.2f} {processor:10.2f}", flush=True)
-            seconds, processor = min(timed(arguments, kernels) for _ in range(WARM))
-            print(f"{f'anonymize, {algorithm}, warm':58} {seconds:8.2f} {processor:10.2f}", flush=True)
+        kernels = folder / "kernels"
+        subprocess.run(
+            [sys.executable, "-m", "shoal.kernels.ahead"], stdout=subprocess.DEVNULL, check=True,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(kernels)},
+        )  # fmt: skip
+        runs = [(algorithm, anonymizing(source, algorithm, folder)) for algorithm in ALGORITHMS]
+        for algorithm, arguments in runs:
+            shown(f"anonymize, {algorithm}, first run, compiling", *timed(arguments, folder / algorithm))
+        for algorithm, arguments in runs:
+            shown(f"anonymize, {algorithm}, first run, compiled ahead", *timed(arguments, kernels))
+            shown(f"anonymize, {algorithm}, warm", *min(timed(arguments, kernels) for _ in range(WARM)))
         for arguments in COMMANDS:
-            seconds, processor = min(timed(arguments, kernels) for _ in range(WARM))
-            print(f"{' '.join(arguments):58} {seconds:8.2f} {processor:10.2f}", flush=True)
+            shown(" ".join(arguments), *min(timed(arguments, kernels) for _ in range(WARM)))
+
+
+def shown(run: str, seconds: float, processor: float) -> None:
+    print(f"{run:58} {seconds:8.2f} {processor:10.2f}", flush=True)
 
 
 def record() -> None:
@@ -112,11 +122,11 @@ def record() -> None:
             subprocess.run(
                 [sys.executable, "-c", RECORDING, str(listed), *anonymizing(source, algorithm, folder)],
                 stdout=subprocess.DEVNULL, check=True,
-                env={**os.environ, "NUMBA_CACHE_DIR": str(folder / algorithm), "SHOAL_COMPILE_AHEAD": "0"},
+                env={**os.environ, "NUMBA_CACHE_DIR": str(folder / algorithm)},
             )  # fmt: skip
-            for kernel, types, seconds in json.loads(listed.read_text()):
-                entry = kept.setdefault(f"{kernel} {types}", [kernel, types, seconds, []])
-                entry[3].append(algorithm)
+            for kernel, types in json.loads(listed.read_text()):
+                entry = kept.setdefault(f"{kernel} {types}", [kernel, types, []])
+                entry[2].append(algorithm)
     rows = ",\n".join(json.dumps(entry) for entry in kept.values())
     ahead.RECORDED.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
 

@@ -52,6 +52,10 @@ class Clustering(Algorithm):
     by_union: ClassVar[bool] = False
     """Whether clusters that break the policy merge by the cost of the union, not by what the merger adds."""
 
+    @property
+    def by_record(self) -> bool:
+        return True
+
     @abstractmethod
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         """The cluster of each record, and facts worth knowing. Whoever is without, -1, is left out for good: only

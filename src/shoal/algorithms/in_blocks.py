@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge
+from numpy.typing import NDArray
 from pydantic import InstanceOf
 from typing_extensions import Doc
 
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
-from shoal.core.blocks import Block, Blocks, Whole
+from shoal.core.blocks import Block, Blocks, Whole, divisible
 from shoal.core.classes import Classes
 from shoal.core.contracts import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes
+from shoal.core.grouping import Codes, Counts, decoded, packed_codes, words
+from shoal.core.packing import BLOCK, Held, cuts, kept, read, spelled
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Plan, Recoding
@@ -39,10 +40,10 @@ class InBlocks(Algorithm):
     of them as one release, which is verified as a whole.
 
     The cuts are Mondrian's, made on a sample of the records. A block that does not satisfy the policy as one class is
-    joined with its neighbour. While it searches, only the blocks that are being worked on, one for each processor core,
-    and the plan of the release are in memory; the check of the finished release still makes the summary of the table,
-    once. A table that has no more records than a block may have is not cut. What is lost by cutting is that no class
-    reaches over the edge of a block: the larger the blocks the less.
+    joined with its neighbour. While it searches, only the blocks that are being worked on, one for each processor core
+    of the machine or of the cluster, and the plan of the release are in memory; the finished release is checked block
+    by block, too. A table that has no more records than a block may have is not cut. What is lost by cutting is that no
+    class reaches over the edge of a block: the larger the blocks the less.
 
     Takes models of which two classes that satisfy them make one that does, because classes of two blocks may be
     published alike; others are refused. Models that compare with the whole table compare with all of it.
@@ -93,18 +94,26 @@ class InBlocks(Algorithm):
         if dataset.records <= self.records:
             return self.base.search(dataset, policy, run)
         whole = Whole.of(dataset)
-        boxes = self._boxes(whole, policy, run.part(between=(0.0, CUT_SHARE)))
-        watch = run.part(between=(CUT_SHARE, 1.0))
-        parts = self._solved(whole, boxes, policy, watch)
+        cutting, watch = run.part(between=(0.0, CUT_SHARE)), run.part(between=(CUT_SHARE, 1.0))
+        blocks = kept(
+            dataset.checkpoint, f"{BLOCK}cuts.npz", lambda: self._blocks(dataset, whole, policy, cutting),
+            lambda cut: ({}, cuts(cut)), lambda _, arrays: Blocks(**arrays),
+        )  # fmt: skip
+
+        def solved(number: int, make: Callable[[], _Part]) -> _Part:
+            return kept(dataset.checkpoint, f"{BLOCK}{number}.npz", make, _Part.packed, _Part.unpacked)
+
+        solve = _Solve(self.base, policy)
+        parts = whole.worked_on(dataset, blocks, solve, policy.seed, watch, "recoding blocks", solved)
         facts = {"blocks": len(parts), "base": type(self.base).__name__, "of-blocks": [part.facts for part in parts]}
-        plan = _together([part.plan for part in parts], [part.sizes for part in parts])
+        plan = _together(parts, blocks, [tree.size for tree in whole.hierarchies])
         return Recoding(plan, facts=facts, hulls=parts[0].hulls)
 
-    def _boxes(self, whole: Whole, policy: Policy, run: Run) -> list[tuple[Codes, Codes]]:
-        """The boxes of the blocks, each of which satisfies the policy as one class."""
-        quasi, trees = whole.dataset.schema.quasi, whole.hierarchies
+    def _blocks(self, dataset: Dataset, whole: Whole, policy: Policy, run: Run) -> Blocks:
+        """Blocks, each of which satisfies the policy as one class."""
+        trees = whole.hierarchies
         run.report(0.0, "cutting into blocks")
-        sample = whole.table.sampled(quasi, SAMPLE, policy.seed)
+        sample = divisible(dataset).sampled(whole.schema.quasi, SAMPLE, policy.seed)
         points = np.ascontiguousarray(np.stack(sample, axis=1))
         costs = width_costs(trees, whole.extent, [tree.ordered for tree in trees])
         most = max(1, len(points) * self.records // whole.records)
@@ -115,11 +124,11 @@ class InBlocks(Algorithm):
             for low, high in boxes:
                 box = low.tobytes(), high.tobytes()
                 if box not in known:
-                    known[box] = _holds(whole.block(low, high), policy)
+                    known[box] = _holds(whole.boxed(dataset, low, high), policy)
                 run.check()
             broken = np.array([not known[low.tobytes(), high.tobytes()] for low, high in boxes])
             if not broken.any():
-                return boxes
+                return blocks
             if len(boxes) == 1:
                 raise InfeasibleError(
                     f"the whole table of {whole.records:,} records as one class does not satisfy the policy, which "
@@ -128,33 +137,43 @@ class InBlocks(Algorithm):
                 )
             blocks = blocks.joined(broken)
 
-    def _solved(self, whole: Whole, boxes: Sequence[tuple[Codes, Codes]], policy: Policy, run: Run) -> list[_Part]:
-        """What the algorithm decides in each block; as many at a time as there are threads."""
-        from shoal.kernels import threads
 
-        quiet, done = Run(within=run), iter(range(1, len(boxes) + 1))
+@dataclass(frozen=True, eq=False)
+class _Solve:
+    """What an algorithm decides in a block, wherever that is."""
 
-        def solve(box: tuple[Codes, Codes]) -> _Part:
-            quiet.check()
-            block = whole.block(*box)
-            found = self.base.search(block, policy, quiet)
-            assert found.plan is not None
-            part = _Part(found.plan, block.summary.sizes, found.facts, found.hulls)
-            run.report(next(done) / len(boxes), "recoding blocks")
-            return part
+    base: Algorithm
+    policy: Policy
 
-        with ThreadPoolExecutor(threads.count()) as pool:
-            return list(pool.map(solve, boxes))
+    def __call__(self, block: Block, run: Run) -> _Part:
+        found = self.base.search(block, self.policy, run)
+        assert found.plan is not None
+        words = packed_codes(list(found.plan.keys), [tree.size for tree in block.hierarchies])
+        plan = replace(found.plan, keys=np.zeros((len(found.plan.keys), 0), np.int32))
+        return _Part(plan, words, block.summary.sizes, found.facts, found.hulls)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Part:
-    """What is kept of a block: its plan, how many records each tuple has, facts, and how ranges follow from records."""
+    """What is kept of a block: its plan, whose tuples are packed, how many records each has, facts, and how ranges
+    follow from records."""
 
     plan: Plan
-    sizes: Any
-    facts: Any
-    hulls: Any
+    words: Sequence[Counts]
+    sizes: Counts
+    facts: Mapping[str, Any]
+    hulls: Mapping[str, str]
+
+    def packed(self) -> Held:
+        """As the state of a run keeps it."""
+        told, arrays = spelled(Recoding(self.plan, facts=self.facts, hulls=self.hulls))
+        return told, {**arrays, "sizes": self.sizes, "words": np.stack(self.words)}
+
+    @classmethod
+    def unpacked(cls, told: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> _Part:
+        found = read(told, arrays)
+        assert found.plan is not None
+        return cls(found.plan, list(arrays["words"]), arrays["sizes"], found.facts, found.hulls)
 
 
 def _holds(block: Block, policy: Policy) -> bool:
@@ -166,11 +185,18 @@ def _holds(block: Block, policy: Policy) -> bool:
     return bool(policy.holds(one).all())
 
 
-def _together(plans: Sequence[Plan], sizes: Sequence[Any]) -> Plan:
+def _together(parts: Sequence[_Part], blocks: Blocks, radices: Sequence[int]) -> Plan:
     """One plan for all blocks; tuples in the order of a summary, which no block has to hold."""
-    keys = np.concatenate([plan.keys for plan in plans], axis=1)
+    plans, sizes = [part.plan for part in parts], [part.sizes for part in parts]
+    packed = [np.concatenate(pieces) for pieces in zip(*(part.words for part in parts), strict=True)]
     counts = np.concatenate(sizes)
-    order = np.lexsort(keys[::-1])
+    order = np.lexsort(packed[::-1])
+    keys = np.concatenate(
+        [
+            decoded(word[order], [radices[place] for place in places])
+            for word, places in zip(packed, words(radices), strict=True)
+        ]
+    )
     offsets = np.cumsum([0, *(plan.count for plan in plans)])
     by_record = any(plan.by_record for plan in plans)
     classes, withheld = [], []
@@ -190,8 +216,8 @@ def _together(plans: Sequence[Plan], sizes: Sequence[Any]) -> Plan:
         books.append(book)
         cells.append(np.concatenate([to[plan.cells[attribute]] for plan, to in zip(plans, entries, strict=True)]))
     return Plan(
-        keys[:, order], np.concatenate(classes)[places], np.concatenate(withheld)[places],
-        np.stack(cells).astype(np.int32), tuple(books), by_record,
+        keys, np.concatenate(classes)[places], np.concatenate(withheld)[places],
+        np.stack(cells).astype(np.int32), tuple(books), by_record, blocks, counts[order],
     )  # fmt: skip
 
 

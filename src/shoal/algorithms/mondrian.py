@@ -85,6 +85,10 @@ class Mondrian(Algorithm):
         Doc("seconds after which the refinement stops; a run that stops so depends on the speed of the machine"),
     ] = 60.0
 
+    @property
+    def by_record(self) -> bool:
+        return self.refine or not self.strict
+
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         summary = dataset.summary
         if not bool(policy.holds(summary.generalize([tree.height for tree in summary.hierarchies])).all()):

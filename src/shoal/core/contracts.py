@@ -20,6 +20,8 @@ from shoal.core.parameters import Parametrized
 from shoal.errors import NotDefined, ParameterError
 
 if TYPE_CHECKING:
+    from shoal.core.blocks import Blocks
+    from shoal.core.checkpoint import Checkpoint
     from shoal.core.classes import Classes
     from shoal.core.dataset import Dataset
     from shoal.core.hierarchy import Hierarchy
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from shoal.core.run import Run
     from shoal.core.schema import Kind, Missing, Role, Schema
     from shoal.core.seen import History, Seen
-    from shoal.core.survey import Survey
+    from shoal.core.survey import Overview, Survey
     from shoal.core.values import Values
 
 
@@ -243,6 +245,11 @@ class Algorithm(Parametrized, ABC):
     """Optional packages that it imports, and the extra that installs each; they are looked for before any work."""
 
     @property
+    def by_record(self) -> bool:
+        """Whether it works on records one by one, not on distinct tuples, so that many records take it long."""
+        return False
+
+    @property
     def unverified(self) -> bool:
         """Whether what it makes need not satisfy the policy that it aims at. It is published only when that is allowed
         by name, and claims nothing."""
@@ -402,7 +409,7 @@ class Table(Protocol):
 
 
 @runtime_checkable
-class Divisible(Protocol):
+class Divisible(Table, Protocol):
     """A table in an engine's hands that can be worked on block by block, so that no more than a block of it has to fit
     into memory. With these two questions any local recoding runs on any engine."""
 
@@ -416,8 +423,28 @@ class Divisible(Protocol):
         ...
 
 
+@runtime_checkable
+class Spread(Divisible, Protocol):
+    """A divisible table that lies on several machines, which work on its blocks side by side."""
+
+    def map_blocks(
+        self, schema: Schema, blocks: Blocks, work: Callable[[Dataset], Any], *, seed: int, run: Run, doing: str
+    ) -> list[Any]:
+        """What some `work` makes of each block, in their order. A block is a table in the memory of the machine that
+        works on it, whose records can be `listed` by the quasi-identifiers and this seed, and nothing else of which
+        is there: neither its source nor other columns than those with a role. Whatever Shoal raises there is raised
+        here."""
+        ...
+
+
 class Engine(Parametrized, ABC):
     """Where tables live and are worked on: the only code that touches rows."""
+
+    @property
+    def at_a_time(self) -> int | None:
+        """How many records an algorithm is given at a time that works on them one by one and can do so in blocks; None:
+        all of a table."""
+        return None
 
     @classmethod
     def takes(cls, source: Any) -> bool:
@@ -455,14 +482,16 @@ class Engine(Parametrized, ABC):
         formats: Mapping[str, str],
         missing_rules: Mapping[str, Missing],
         strict: bool,
+        run: Run | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> Dataset:
         """The dataset; `hierarchy_for` gives a column its hierarchy once its distinct values are known. `formats` says
-        how the dates or numbers of columns are written."""
+        how the dates or numbers of columns are written. The `run` is told how far it is, and can stop it. What took
+        long is kept in the `checkpoint`, and taken from there; an engine that has nothing to keep leaves it alone."""
 
     @abstractmethod
-    def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:
-        """Every column as distinct values and codes (negative: missing), or why it cannot be looked at; and the
-        number of records."""
+    def look(self, source: Source) -> Overview:
+        """Every column, and the distinct rows: counted where the table is."""
 
     @abstractmethod
     def open_published(self, path: Path) -> Published:
@@ -495,6 +524,11 @@ class Source(Protocol):
 
     @property
     def names(self) -> Sequence[str]: ...
+
+    @property
+    def files(self) -> Mapping[Path, tuple[int, int]]:
+        """The files that it is read from, with their sizes and times; none where it lies elsewhere."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

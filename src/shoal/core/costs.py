@@ -10,38 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import lcm
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.grouping import Codes, Counts
+from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.loss import by_level, misclassification, quantities, width
+from shoal.kernels.cost import Costs as Costs
 
 TABULATED = 512
 """Hierarchies of up to so many leaves get a table of all ranges."""
 
 FINEST = 2**40
 """Levels are counted in steps no finer than this, so that sums of them are exact."""
-
-
-class Costs(NamedTuple):
-    """For attribute `a`: `sizes[a]` leaves; where they are few, the cost of the leaves i to j is
-    `tables[offsets[a] + i * sizes[a] + j]`, else `offsets[a]` is -1 and the cost follows from `values` (intervals) or
-    from `tree` and `charges` (the node of each leaf at each level, and what that node costs)."""
-
-    sizes: Counts
-    tables: Floats
-    offsets: Counts
-    interval: NDArray[np.bool_]
-    missing: NDArray[np.bool_]
-    values: Floats
-    leaves: Counts
-    spans: Floats
-    tree: Codes
-    charges: Floats
-    rows: Counts
 
 
 def loss_costs(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes], intervals: Sequence[bool]) -> Costs:

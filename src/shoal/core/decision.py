@@ -2,36 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shoal.core.blocks import Blocks, Whole
 from shoal.core.classes import Classes, Histogram
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes, Groups, group
+from shoal.core.grouping import Codes, Counts, Groups, group
 from shoal.core.recoding import Plan, Recoding
 from shoal.errors import VerificationError
 
 
-def check_cells(dataset: Dataset, plan: Plan) -> None:
-    """Raises unless every cell of a plan covers the values of the records that are published in it."""
+def check_plan(dataset: Dataset, plan: Plan, groups: Classes, placed: Codes, seed: int) -> None:
+    """Raises unless every cell of a plan covers the values of the records that are published in it, and groups have the
+    records, and the sensitive values, that it puts there.
+
+    `placed` says of each class of the plan which of the groups it is; negative: nothing of it is published. Where the
+    plan was decided block by block, no more than a block of the table is looked at at a time.
+    """
+    owners, places = plan.owners, _places(plan, placed)
+    if plan.blocks is None:
+        _check_cells(people_of(dataset, plan), owners, plan)
+        check_same(groups, dataset.partitioned(places, len(groups), seed=seed))
+        return
+    found = []
+    for part, entries in _parts(dataset, plan, plan.blocks):
+        _check_cells(people_of(part, plan), owners[entries], plan)
+        shown, index = np.unique(places[entries], return_inverse=True)
+        hidden = int(len(shown) > 0 and shown[0] < 0)
+        decided = part.partitioned((index - hidden).astype(np.int32), len(shown) - hidden, seed=seed)
+        found.append((shown[hidden:], decided))
+    check_same(groups, _summed(found, len(groups)))
+
+
+def _parts(dataset: Dataset, plan: Plan, blocks: Blocks) -> Iterator[tuple[Dataset, NDArray[np.int64]]]:
+    """The blocks that a plan was decided in, each with its entries of the plan."""
+    assert plan.sizes is not None
+    whole, homes = Whole.of(dataset), blocks.of(plan.keys)
+    boxes = zip(*blocks.boxes([tree.size for tree in whole.hierarchies]), strict=True)
+    for number, box in enumerate(boxes):
+        part, here = whole.boxed(dataset, *box), homes == number
+        held = part.summary
+        if not (np.array_equal(held.keys, plan.keys[:, here]) and np.array_equal(held.sizes, plan.sizes[here])):
+            raise VerificationError("a plan does not have every tuple of the table")
+        yield part, np.flatnonzero(np.repeat(here, plan.sizes) if plan.by_record else here)
+
+
+def _check_cells(people: Codes, owners: Codes, plan: Plan) -> None:
+    """Raises unless the cells of classes cover the values of the people in them."""
     from shoal.kernels.ranges import extremes
 
-    owners = plan.owners
-    for keys, cells, book in zip(people_of(dataset, plan), plan.cells, plan.codebooks, strict=True):
-        least, greatest = extremes(owners, keys, plan.count)
-        filled = least <= greatest
-        if bool(np.any(filled & ((least < book.low[cells]) | (greatest > book.high[cells])))):
+    shown = owners >= 0
+    first = int(owners[shown].min()) if shown.any() else 0
+    count = int(owners.max(initial=-1)) + 1 - first
+    shifted = np.where(shown, owners - first, owners).astype(np.int32)
+    for keys, cells, book in zip(people, plan.cells, plan.codebooks, strict=True):
+        least, greatest = extremes(shifted, keys, count)
+        filled, here = least <= greatest, cells[first : first + count]
+        if bool(np.any(filled & ((least < book.low[here]) | (greatest > book.high[here])))):
             raise VerificationError(
                 f"column {book.column!r}: a published value does not cover that of a record under it"
             )
 
 
-def check_groups(dataset: Dataset, plan: Plan, groups: Classes, placed: Codes, seed: int) -> None:
-    """Raises unless groups have the records, and the sensitive values, that a plan puts there.
+def _summed(found: Sequence[tuple[Codes, Classes]], groups: int) -> Classes:
+    """Classes of parts of a table as the groups that they are parts of, with the number of each."""
+    sizes = np.zeros(groups, np.int64)
+    for numbers, part in found:
+        sizes[numbers] += part.sizes
+    histograms = []
+    for place, first in enumerate(found[0][1].sensitive):
+        held = [(numbers, part.sensitive[place]) for numbers, part in found]
+        merged = group(
+            [
+                np.concatenate([numbers[each.owners] for numbers, each in held]).astype(np.int32),
+                np.concatenate([each.values for _, each in held]),
+            ],
+            [groups, len(first.population)],
+            weights=np.concatenate([each.counts for _, each in held]),
+        )
+        starts = np.searchsorted(merged.keys[0], np.arange(groups + 1)).astype(np.int64)
+        histograms.append(
+            replace(first, starts=starts, values=merged.keys[1], counts=merged.counts, contexts=None, people=None)
+        )
+    return Classes((), np.zeros((0, groups), np.int32), sizes, tuple(histograms))
 
-    `placed` says of each class of the plan which of the groups it is; negative: nothing of it is published.
-    """
+
+def check_groups(dataset: Dataset, plan: Plan, groups: Classes, placed: Codes, seed: int) -> None:
+    """Raises unless groups have the records, and the sensitive values, that a plan puts there, as `check_plan` does."""
     check_same(groups, decided_groups(dataset, plan, placed, len(groups), seed))
 
 
@@ -89,6 +150,11 @@ def people_of(dataset: Dataset, plan: Plan) -> Codes:
     """The quasi-identifiers of each entry of a plan, as leaves."""
     summary = dataset.summary
     return np.repeat(summary.keys, summary.sizes, axis=1) if plan.by_record else summary.keys
+
+
+def sizes_of(dataset: Dataset, plan: Plan) -> Counts:
+    """How many records each tuple of a plan has."""
+    return dataset.summary.sizes if plan.sizes is None else plan.sizes
 
 
 def _places(plan: Plan, placed: Codes) -> Codes:

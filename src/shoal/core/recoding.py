@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isfinite, nan
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from shoal.core.hierarchy import DATES, INTERVAL, TOP, Floats, Hierarchy, number
 from shoal.core.lattice import Node
 from shoal.core.multisets import spelled_multiset, spelled_value
 from shoal.errors import ParameterError
+
+if TYPE_CHECKING:
+    from shoal.core.blocks import Blocks
 
 Spelling = Literal["values", "intervals", "means", "levels"]
 """How a quasi-identifier is published: as it was, or hidden; as intervals of numbers; as means; as nodes of its
@@ -164,6 +167,9 @@ class Plan:
     record that is keyed with the seed. What is `withheld` is not published; a negative class is none.
 
     Class `c` is published, in attribute `j`, as entry `cells[j, c]` of `codebooks[j]`.
+
+    A plan that was decided block by block knows the `blocks`, and how many records each tuple has: then nobody makes
+    the summary of the whole table to carry it out or to check it. Such a class lies in one block.
     """
 
     keys: Codes
@@ -172,6 +178,8 @@ class Plan:
     cells: Codes
     codebooks: tuple[Codebook, ...]
     by_record: bool = False
+    blocks: Blocks | None = None
+    sizes: Counts | None = None
 
     @property
     def count(self) -> int:

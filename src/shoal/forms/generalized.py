@@ -11,7 +11,7 @@ import numpy as np
 from shoal.core.classes import Classes
 from shoal.core.contracts import Candidates, Cells, Form, Linked, Sheet, Shown, View, What
 from shoal.core.dataset import Dataset
-from shoal.core.decision import check_cells, check_groups
+from shoal.core.decision import check_plan
 from shoal.core.fitting import pairs
 from shoal.core.grouping import Codes
 from shoal.core.recoding import Recoding
@@ -95,5 +95,4 @@ class GeneralizedView(View):
 
     def check(self, dataset: Dataset, recoding: Recoding) -> None:
         assert recoding.plan is not None
-        check_cells(dataset, recoding.plan)
-        check_groups(dataset, recoding.plan, self._classes, self.placed(recoding), self.release.seed)
+        check_plan(dataset, recoding.plan, self._classes, self.placed(recoding), self.release.seed)

@@ -17,19 +17,31 @@ class Charges(NamedTuple):
 
 class Score(NamedTuple):
     """How sums of costs become a score; `charge` says what a record that is left out costs in each attribute: 0
-    nothing, 1 one instead of its cell's cost, 2 the information that left-out values had.
-
-    `shares[p, a]` of what attribute `a` adds counts in part `p`; the shares of an attribute sum to one. No release adds
-    less in part `p` than `floors[p]`.
-    """
+    nothing, 1 one instead of its cell's cost, 2 the information that left-out values had."""
 
     offsets: Any
     spans: Any
     weights: Any
     geometric: bool
     charge: int
+
+
+class Rates(NamedTuple):
+    """What a node costs: its cells, the least that its cells cost at its levels or above them, and how that becomes a
+    score."""
+
+    exact: Charges
+    floors: Charges
+    score: Score
+
+
+class Parts(NamedTuple):
+    """What is known of parts of the attributes: `shares[p, a]` of what attribute `a` adds to the score counts in part
+    `p`, and no release adds less in part `p` than `floors[p]`."""
+
     shares: Any
     floors: Any
+    geometric: bool
 
 
 @njit(cache=True, nogil=True)
@@ -99,58 +111,84 @@ def _bits(counts, begin, width):
 
 
 @njit(cache=True, nogil=True)
-def bound(low, high, lost, charges, score, domain):
-    """The least score of any node from `low` to `high` when in all of them records with such values of the levels of
-    `high` are left out.
+def _added(position, level, top, lost, charges, score, domain):
+    """What an attribute adds to the score at a level, when records with such values of the level `top` are left out.
 
-    A record that is left out costs one instead of its cell: it is not known which of the class's records that is, and
-    the greatest cost of a cell that its value has at the low level is the least that this adds.
-
-    Also the attribute in which the last step of the box costs most, and the bound of the part of the box in which
-    that attribute is at its greatest level; -1 when the box is a single node. With `low` and `high` the same and
-    nothing known of the parts this is the score itself.
+    A record that is left out costs one instead of its cell: where it is not known which of the records with its value
+    that is, the greatest cost of their cells at the level is the least that this adds.
     """
     totals, greatest, starts = charges
-    offsets, spans, weights, geometric, charge, shares, floors = score
-    leaf_starts, widths = domain.leaf_starts, domain.widths
-    chosen, widest, step_up = -1, -1.0, 0.0
-    sums = np.zeros(len(floors))
+    begin, width = domain.leaf_starts[position], domain.widths[position, top]
+    spent = totals[position, level]
+    if score.charge == 1:
+        costs = starts[position, level, top]
+        for value in range(width):
+            if lost[begin + value]:
+                spent += lost[begin + value] * (1.0 - greatest[costs + value])
+    elif score.charge == 2:
+        spent += _bits(lost, begin, width)
+    term = 0.0
+    if score.spans[position] > 0:
+        term = max(0.0, (spent - score.offsets[position]) / score.spans[position])
+    return score.weights[position] * (np.log1p(term) if score.geometric else term)
+
+
+@njit(cache=True, nogil=True)
+def scored(levels, lost, rates, domain):
+    """The score of a node when records with such values of its levels are left out."""
+    value = 0.0
+    for position in range(len(levels)):
+        value += _added(position, levels[position], levels[position], lost, rates.exact, rates.score, domain)
+    return np.expm1(value) if rates.score.geometric else value
+
+
+@njit(cache=True, nogil=True)
+def terms(levels, lost, rates, domain):
+    """The least that each attribute adds to the score at each level up to those of a node when records with such values
+    of the node's levels are left out."""
+    found = np.zeros(domain.widths.shape)
+    for position in range(len(levels)):
+        top = levels[position]
+        for level in range(top + 1):
+            found[position, level] = _added(position, level, top, lost, rates.floors, rates.score, domain)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _with(sums, position, more, parts):
+    """The score when the parts add so much, and an attribute more than that."""
+    value = 0.0
+    for part in range(len(sums)):
+        value += max(sums[part] + parts.shares[part, position] * more, parts.floors[part])
+    return np.expm1(value) if parts.geometric else value
+
+
+@njit(cache=True, nogil=True)
+def bound(low, high, terms, limit, parts):
+    """The least score of any node from `low` to `high`, of which each attribute adds at each level what `terms` says or
+    more.
+
+    Also the attribute in which the last step of the box costs most, and the bound of the part of the box in which
+    that attribute is at its greatest level; -1 when the box is a single node. And of each attribute the greatest level
+    that may be in a node of the box that scores less than `limit`.
+    """
+    sums = np.zeros(len(parts.floors))
+    chosen, widest = -1, -1.0
     for position in range(len(low)):
-        begin, top = leaf_starts[position], high[position]
-        width = widths[position, top]
-        term_low, term_below, term_high = 0.0, 0.0, 0.0
-        information = _bits(lost, begin, width) if charge == 2 else 0.0
-        for which in range(3):
-            level = low[position] if which == 0 else top - 2 + which
-            if level < low[position]:
-                continue
-            if which == 2 and level == low[position]:
-                term_high = term_low
-                continue
-            spent = totals[position, level] + information
-            if charge == 1:
-                costs = starts[position, level, top]
-                for value in range(width):
-                    if lost[begin + value]:
-                        spent += lost[begin + value] * (1.0 - greatest[costs + value])
-            term = 0.0
-            if spans[position] > 0:
-                term = max(0.0, (spent - offsets[position]) / spans[position])
-            term = weights[position] * (np.log1p(term) if geometric else term)
-            if which == 0:
-                term_low = term
-            elif which == 1:
-                term_below = term
-            else:
-                term_high = term
-        for part in range(len(floors)):
-            sums[part] += shares[part, position] * term_low
-        if top > low[position] and term_high - term_below > widest:
-            chosen, widest, step_up = position, term_high - term_below, term_high - term_low
-    least, upper = 0.0, 0.0
-    for part in range(len(floors)):
-        least += max(sums[part], floors[part])
-        upper += max(sums[part] + (shares[part, chosen] * step_up if chosen >= 0 else 0.0), floors[part])
-    if geometric:
-        least, upper = np.expm1(least), np.expm1(upper)
-    return least, chosen, upper
+        first, top = low[position], high[position]
+        for part in range(len(sums)):
+            sums[part] += parts.shares[part, position] * terms[position, first]
+        if top > first and terms[position, top] - terms[position, top - 1] > widest:
+            chosen, widest = position, terms[position, top] - terms[position, top - 1]
+    least = _with(sums, 0, 0.0, parts)
+    upper = least
+    if chosen >= 0:
+        upper = _with(sums, chosen, terms[chosen, high[chosen]] - terms[chosen, low[chosen]], parts)
+    highest = high.copy()
+    for position in range(len(low)):
+        while highest[position] > low[position]:
+            more = terms[position, highest[position]] - terms[position, low[position]]
+            if _with(sums, position, more, parts) < limit:
+                break
+            highest[position] -= 1
+    return least, chosen, upper, highest

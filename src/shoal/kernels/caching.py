@@ -18,7 +18,7 @@ from numba.core.runtime import rtsys
 from numba.misc.appdirs import AppDirs
 
 from shoal import __version__
-from shoal.kernels import claims
+from shoal.kernels import shipped
 
 OTHERS = 0o022
 """Permissions to write for anybody else, who could then choose what code we run."""
@@ -65,48 +65,25 @@ def _remove(folder: Path, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-_load_anything, _save_anything = FunctionCache.load_overload, FunctionCache.save_overload
+_load_anything = FunctionCache.load_overload
 
 
 def _load(cache, signature, context):
-    """Loads a kernel without the declarations of everything that can be compiled.
+    """Loads a kernel without the declarations of everything that can be compiled: kept here, or brought by the wheel.
 
     The compiler imports a hundred modules before it looks into its cache. Machine code needs none of them, only the
     memory management that goes with it; as soon as anything is compiled after all, the compiler has them imported.
-    What is not there is claimed by whoever compiles it, and the others wait for that.
     """
-    if not _is_ours(cache):
+    if not cache._py_func.__module__.startswith(f"{__package__}."):
         return _load_anything(cache, signature, context)
     rtsys.initialize(context)
-    found = _looked_up(cache, signature, context)
-    if found is None and claims.claim(claimed_at(cache._py_func)):
-        found = _looked_up(cache, signature, context)
-        if found is not None:
-            claims.release(claimed_at(cache._py_func))
-    return found
-
-
-def _save(cache, signature, compiled):
-    _save_anything(cache, signature, compiled)
-    if _is_ours(cache):
-        claims.release(claimed_at(cache._py_func))
-
-
-def _looked_up(cache, signature, context):
     with cache._guard_against_spurious_io_errors():
-        return cache._load_overload(signature, context)
+        return cache._load_overload(signature, context) or shipped.load(cache, signature, context, SHIPPED)
 
 
-def _is_ours(cache) -> bool:
-    return cache._py_func.__module__.startswith(f"{__package__}.")
+FunctionCache.load_overload = _load
 
-
-def claimed_at(kernel) -> Path:
-    """The file that whoever compiles a kernel claims."""
-    return Path(numba.config.CACHE_DIR) / f"{kernel.__module__}.{kernel.__name__}.lock"
-
-
-FunctionCache.load_overload, FunctionCache.save_overload = _load, _save
-
+VERSION = version(Path(__file__).parent)
+SHIPPED = Path(__file__).parent / "compiled" / VERSION
 home = Path(numba.config.CACHE_DIR or AppDirs(appname="shoal", appauthor=False).user_cache_dir)
-numba.config.CACHE_DIR = str(kept(home, version(Path(__file__).parent)))
+numba.config.CACHE_DIR = str(kept(home, VERSION))

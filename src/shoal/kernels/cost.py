@@ -1,6 +1,26 @@
 """What ranges of leaves cost: the notion that every local recoding shares."""
 
+from typing import Any, NamedTuple
+
 from numba import njit
+
+
+class Costs(NamedTuple):
+    """For attribute `a`: `sizes[a]` leaves; where they are few, the cost of the leaves i to j is
+    `tables[offsets[a] + i * sizes[a] + j]`, else `offsets[a]` is -1 and the cost follows from `values` (intervals) or
+    from `tree` and `charges` (the node of each leaf at each level, and what that node costs)."""
+
+    sizes: Any
+    tables: Any
+    offsets: Any
+    interval: Any
+    missing: Any
+    values: Any
+    leaves: Any
+    spans: Any
+    tree: Any
+    charges: Any
+    rows: Any
 
 
 @njit(cache=True, nogil=True)

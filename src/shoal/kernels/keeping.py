@@ -101,8 +101,9 @@ def _first_and_last(begin, end, values, counts, ranks, cumulated, sums, kept):
 
 
 @njit(cache=True, nogil=True)
-def _by_shares(begin, end, values, counts, measure, bound, least, records, shares):
-    """How many records of a class can stay within a distance; 0 when they are fewer than `least`."""
+def _by_shares(begin, end, size, values, counts, measure, bound, least, records, shares):
+    """How many records of a class of `size` can stay within a distance: all of them unless the class is surely farther
+    away, and 0 when they are fewer than `least`."""
     ordered = measure.kind == ORDERED
     heights, used = 1, 0
     if ordered:
@@ -113,11 +114,8 @@ def _by_shares(begin, end, values, counts, measure, bound, least, records, share
             heights = len(measure.nodes)
     # A little less, so that rounding never says that fewer can stay than do.
     needed = (1.0 - bound - _ROUNDING) * heights
-    size = 0.0
-    for entry in range(begin, end):
-        size += counts[entry]
     # Most classes cannot even keep the fewest records that a class must have.
-    kept = float(least)
+    kept = float(min(least, size))
     for again in range(_ROUNDS):
         if ordered:
             fixed, free = _first_and_last(
@@ -129,14 +127,16 @@ def _by_shares(begin, end, values, counts, measure, bound, least, records, share
         if again == 0:
             if not enough:
                 return 0
-            kept = size
+            kept = float(size)
             continue
+        if enough and again == 1:
+            return size
         if enough:
             break
         before, kept = kept, min(fixed / (needed - free), kept)
         if before - kept < _NEAR:
             break
-    return int(kept * (1.0 + _ROUNDING) + 1e-6)
+    return min(int(kept * (1.0 + _ROUNDING) + 1e-6), size - 1)
 
 
 @njit(cache=True, nogil=True)
@@ -205,32 +205,52 @@ def fewest(measure, bound):
 
 
 @njit(cache=True, nogil=True)
+def _within(starts, values, counts, measure, bound, least):
+    """What `judged` says, of distances: levels are asked for only where the shares do not tell that they are too
+    high."""
+    classes = len(starts) - 1
+    holds = np.zeros(classes, np.bool_)
+    kept = np.zeros(classes, np.int64)
+    widest = 0
+    for owner in range(classes):
+        widest = max(widest, starts[owner + 1] - starts[owner])
+    room = widest * (len(measure.nodes) if measure.kind == TREE else 1)
+    records, shares = np.empty(room), np.empty(room)
+    for owner in range(classes):
+        begin, end = starts[owner], starts[owner + 1]
+        size = 0
+        for entry in range(begin, end):
+            size += counts[entry]
+        most = _by_shares(begin, end, size, values, counts, measure, bound, least, records, shares)
+        if most == size:
+            holds[owner] = by_class(starts[owner : owner + 2], values, counts, measure)[0] <= bound
+            most -= not holds[owner]
+        kept[owner] = most if most >= least else 0
+    return holds, kept
+
+
+@njit(cache=True, nogil=True)
 def judged(starts, values, counts, measure, bound, least):
     """For each class whether its level keeps the bound, and how many of its records can be published at most, however
     it is split, in classes of `least` records or more: all of them when it does."""
-    levels = by_class(starts, values, counts, measure)
     kind = measure.kind
-    distances = kind in (EQUAL, TREE, ORDERED)
-    holds = np.empty(len(levels), np.bool_)
+    if kind in (EQUAL, TREE, ORDERED):
+        return _within(starts, values, counts, measure, bound, least)
+    levels = by_class(starts, values, counts, measure)
+    holds = levels >= bound
     kept = np.zeros(len(levels), np.int64)
     widest = 0
     for owner in range(len(levels)):
         widest = max(widest, starts[owner + 1] - starts[owner])
     ascending = np.empty(widest, np.int64)
-    room = widest * (len(measure.nodes) if kind == TREE else 1)
-    records, shares = np.empty(room), np.empty(room)
     for owner in range(len(levels)):
         begin, end = starts[owner], starts[owner + 1]
-        holds[owner] = levels[owner] <= bound if distances else levels[owner] >= bound
-        size = 0
+        most = 0
         for entry in range(begin, end):
-            size += counts[entry]
-        most = size
+            most += counts[entry]
         if not holds[owner]:
-            most = 0
-            if distances:
-                most = _by_shares(begin, end, values, counts, measure, bound, least, records, shares)
-            elif kind in (ENTROPY, FREQUENCY, RECURSIVE):
+            size, most = most, 0
+            if kind in (ENTROPY, FREQUENCY, RECURSIVE):
                 if end - begin >= bound:
                     for entry in range(begin, end):
                         ascending[entry - begin] = counts[entry]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from shoal.kernels.boxes import bound, counted
+from shoal.kernels.boxes import counted, scored, terms
 from shoal.kernels.keeping import judged
 from shoal.kernels.lattice import number
 
@@ -20,9 +20,10 @@ class Held(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def weighed(levels, table, firsts, sizes, broken, kept, budget, charges, score, domain):
+def weighed(levels, table, firsts, sizes, broken, kept, budget, rates, domain):
     """A node when some classes are broken and of each one so many records can be kept: how many classes are published,
-    how many records break the policy, how many are lost in every specialization, with which values, and the score."""
+    how many records break the policy, how many are lost in every specialization, what each attribute therefore adds to
+    the score at least at each level from there down, and the score."""
     published, staying, records, gone = 0, 0, np.int64(0), np.int64(0)
     for owner in range(len(sizes)):
         gone += sizes[owner] - kept[owner]
@@ -32,43 +33,43 @@ def weighed(levels, table, firsts, sizes, broken, kept, budget, charges, score, 
             records += sizes[owner]
         else:
             published += 1
-    counts = np.empty(len(sizes), np.int64)
     if gone > budget:
-        return published, records, gone, counts[:0], np.nan
+        return published, records, gone, np.zeros((0, 0)), np.nan
     # What goes is the rest of what stays: whichever is in fewer classes is counted.
+    counts = np.empty(len(sizes), np.int64)
     rest = 2 * staying < len(sizes)
     for owner in range(len(sizes)):
         counts[owner] = kept[owner] if rest else sizes[owner] - kept[owner]
     lost = counted(levels, table, firsts, counts, rest, domain)
+    added = terms(levels, lost, rates, domain)
     if records > budget:
-        return published, records, gone, lost, np.nan
-    at_once = lost
+        return published, records, gone, added, np.nan
     if records > gone:
         rest = 2 * published < len(sizes)
         for owner in range(len(sizes)):
             counts[owner] = sizes[owner] if broken[owner] != rest else 0
-        at_once = counted(levels, table, firsts, counts, rest, domain)
-    return published, records, gone, lost, bound(levels, levels, at_once, charges, score, domain)[0]
+        lost = counted(levels, table, firsts, counts, rest, domain)
+    return published, records, gone, added, scored(levels, lost, rates, domain)
 
 
 @njit(cache=True, nogil=True)
-def survey(levels, held, table, least, budget, charges, score, domain, scratch):
+def survey(levels, held, table, least, budget, rates, domain, scratch):
     """A node when only sizes count: its classes, how many of them are published, the records that break the policy,
-    those that are lost in every specialization, and, unless there are more than `budget` of them, with which values,
-    and the score when they are left out."""
+    those that are lost in every specialization, and, unless there are more than `budget` of them, what each attribute
+    adds at least from there down, and the score when they are left out."""
     classes = number(levels, held, domain, scratch)
     if classes < 0:
-        return classes, 0, np.int64(0), np.int64(0), np.zeros(0, np.int64), np.nan
+        return classes, 0, np.int64(0), np.int64(0), np.zeros((0, 0)), np.nan
     sizes = scratch.sizes[:classes]
     broken = np.empty(classes, np.bool_)
     kept = np.empty(classes, np.int64)
     for owner in range(classes):
         broken[owner] = sizes[owner] < least
         kept[owner] = 0 if broken[owner] else sizes[owner]
-    published, records, gone, lost, value = weighed(
-        levels, table, scratch.firsts, sizes, broken, kept, budget, charges, score, domain
+    published, records, gone, added, value = weighed(
+        levels, table, scratch.firsts, sizes, broken, kept, budget, rates, domain
     )
-    return classes, published, records, gone, lost, value
+    return classes, published, records, gone, added, value
 
 
 @njit(cache=True, nogil=True)
@@ -115,11 +116,11 @@ def rolled(owners, places, large, histogram):
 
 
 @njit(cache=True, nogil=True)
-def examination(levels, held, table, histogram, measure, worst, least, budget, charges, score, domain, scratch):
+def examination(levels, held, table, histogram, measure, worst, least, budget, rates, domain, scratch):
     """The same when a sensitive attribute has to keep a level, too, no worse than `worst`."""
     classes = number(levels, held, domain, scratch)
     if classes < 0:
-        return classes, 0, np.int64(0), np.int64(0), np.zeros(0, np.int64), np.nan
+        return classes, 0, np.int64(0), np.int64(0), np.zeros((0, 0)), np.nan
     sizes = scratch.sizes[:classes]
     places, large = _large(classes, sizes, least)
     starts, values, counts = rolled(scratch.owners[: len(held.weights)], places, large, histogram)
@@ -130,7 +131,7 @@ def examination(levels, held, table, histogram, measure, worst, least, budget, c
         if places[owner] >= 0:
             broken[owner] = not holds[places[owner]]
             kept[owner] = most[places[owner]]
-    published, records, gone, lost, value = weighed(
-        levels, table, scratch.firsts, sizes, broken, kept, budget, charges, score, domain
+    published, records, gone, added, value = weighed(
+        levels, table, scratch.firsts, sizes, broken, kept, budget, rates, domain
     )
-    return classes, published, records, gone, lost, value
+    return classes, published, records, gone, added, value

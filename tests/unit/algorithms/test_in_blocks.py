@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from shoal.core.blocks import Block, Blocks, Whole
 from shoal.core.dataset import Dataset
 from shoal.core.policy import Policy
 from shoal.core.run import Run
-from shoal.errors import CancelledError, InfeasibleError, ParameterError
+from shoal.errors import CancelledError, InfeasibleError, ParameterError, VerificationError
 
 QUASI = ["age", "sex", "race", "marital-status"]
 
@@ -125,7 +127,7 @@ def test_a_block_knows_the_whole_table(engine: str) -> None:
     low = [0] * 4
     high = [tree.size - 1 for tree in whole.hierarchies]
     high[0] = 30
-    block = whole.block(np.array(low), np.array(high))
+    block = whole.boxed(data, np.array(low), np.array(high))
     kept = data.summary.keys[0] <= 30
     assert np.array_equal(block.summary.keys, data.summary.keys[:, kept])
     assert np.array_equal(block.summary.sizes, data.summary.sizes[kept])
@@ -135,15 +137,62 @@ def test_a_block_knows_the_whole_table(engine: str) -> None:
     assert np.array_equal(block.listed(7)[0], data.listed(7)[0][listed])
 
 
+@pytest.mark.parametrize("base", [Mondrian(), KMember()], ids=["tuples", "records"])
 @pytest.mark.parametrize("engine", ["embedded", "duckdb"])
-def test_the_search_needs_no_summary_of_the_whole_table(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_makes_the_summary_of_the_whole_table(
+    engine: str, base: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Neither the search, nor publishing, nor the check of what was published, nor writing and reading back."""
     made: list[type] = []
     summarized = Dataset._summarized
     monkeypatch.setattr(Dataset, "_summarized", lambda self: made.append(type(self)) or summarized(self))
-    models = (shoal.KAnonymity(k=4), shoal.DistinctLDiversity(l=2))
-    found = InBlocks(base=KMember(), records=500).search(adult(engine), Policy(models=models, seed=1), Run())
-    assert found.facts["blocks"] > 1
+    data = adult(engine)
+    grouped = type(data.table).group
+
+    def group(self: Any, attributes: Any, *others: Any, **given: Any) -> Any:
+        assert self is not data.table or len(attributes) < len(QUASI)
+        return grouped(self, attributes, *others, **given)
+
+    monkeypatch.setattr(type(data.table), "group", group)
+    release = shoal.anonymize(
+        data, "k-anonymity:k=4", "distinct-l-diversity:l=2", algorithm=InBlocks(base=base, records=500), seed=1
+    )
+    release.write(tmp_path / "release.csv")
+    assert release.recoding is not None and release.recoding.facts["blocks"] > 1
     assert set(made) == {Block}
+
+
+FAULTS = ["another class", "another block's class", "a tuple less", "a record more", "a narrower cell"]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_plan_that_errs_in_one_block_is_found_out(fault: str) -> None:
+    data = adult()
+    release = shoal.anonymize(data, "k-anonymity:k=4", algorithm=InBlocks(base=Mondrian(), records=300), seed=1)
+    recoding = release.recoding
+    assert recoding is not None and recoding.plan is not None and recoding.plan.blocks is not None
+    release.view.check(data, recoding)
+    plan, homes = recoding.plan, recoding.plan.blocks.of(recoding.plan.keys)
+    classes, sizes, last = plan.classes.copy(), plan.sizes.copy(), homes == homes.max()
+    if fault == "another class":
+        first, second = np.unique(classes[last])[:2]
+        classes[np.flatnonzero(classes == first)[0]] = second
+    elif fault == "another block's class":
+        classes[np.flatnonzero(last)[0]] = classes[homes == 0][0]
+    elif fault == "a record more":
+        sizes[np.flatnonzero(last)[0]] += 1
+    wrong = replace(plan, classes=classes, sizes=sizes)
+    if fault == "a tuple less":
+        wrong = replace(
+            plan, keys=plan.keys[:, :-1], classes=classes[:-1], withheld=plan.withheld[:-1], sizes=sizes[:-1]
+        )
+    if fault == "a narrower cell":
+        book = plan.codebooks[0]
+        wide = int(np.flatnonzero(book.high > book.low)[-1])
+        narrow = replace(book, high=np.where(np.arange(len(book)) == wide, book.low, book.high))
+        wrong = replace(plan, codebooks=(narrow, *plan.codebooks[1:]))
+    with pytest.raises(VerificationError):
+        release.view.check(data, replace(recoding, plan=wrong))
 
 
 def test_what_is_refused() -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,16 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.algorithms.in_blocks import InBlocks
+from shoal.algorithms.k_member import KMember
+from shoal.api.anonymizing import _in_blocks
+from shoal.core.blocks import Blocks
+from shoal.core.policy import Policy
 from shoal.core.run import Run
+from shoal.engines.spark import Spark
 from shoal.engines.spark.hashing import ascending, row_hash
-from shoal.engines.spark.session import Session, _plain, computed
-from shoal.errors import CancelledError, InputError
+from shoal.engines.spark.session import DISK_FULL, Session, _plain, computed
+from shoal.errors import CancelledError, InfeasibleError, InputError, OutputError
 
 SECRET = "canary4711"
 ROLES = {"quasi": ["age", "sex"], "sensitive": ["disease"]}
@@ -64,6 +71,41 @@ def test_classes_that_are_published_alike_are_cut_into_files_as_one(spark, algor
     assert [len(file) for file in files] == [7] * 34 + [2]
     release.write(tmp_path / "one.parquet")
     assert pl.concat(files).equals(pl.read_parquet(tmp_path / "one.parquet"))
+
+
+def test_a_row_algorithm_gets_blocks_of_a_large_table_and_says_so():
+    """What the workers make of blocks is compared with other engines in the contract tests."""
+    data = replace(shoal.read(table(400), **ROLES), engine=Spark(block_records=150))
+    chosen = {}
+    for text in ("k-member", "mdav:refine=true", "mondrian:strict=false", "mondrian", "optimal", "l-member"):
+        method = shoal.job.plugin("algorithms", text)
+        made, note = _in_blocks(data, Policy(models=(shoal.KAnonymity(k=4),)), method)
+        if made is method:
+            assert not note
+        else:
+            assert made == InBlocks(base=method, records=150) and "base=" in note and "records=150" in note
+            chosen[text] = made
+    assert list(chosen) == ["k-member", "mdav:refine=true", "mondrian:strict=false"]
+    method, relaxed = KMember(), shoal.DeltaDisclosure(delta=3.0, strict=False)
+    assert _in_blocks(data, Policy(models=(relaxed,)), method) == (method, "")
+    assert _in_blocks(replace(data, engine=Spark(block_records=400)), Policy(models=()), method) == (method, "")
+
+
+def test_what_a_worker_raises_is_raised_here(spark, tmp_path):
+    table(60).write_parquet(tmp_path / "t.parquet")
+    data = shoal.read(tmp_path / "t.parquet", **ROLES, engine="spark")
+
+    def work(part):
+        if part.records == 60:
+            raise InfeasibleError(f"{part.records} records", {"records": part.records})
+        return part.records
+
+    whole = Blocks(np.array([-1]), np.array([-1]), np.array([-1]))
+    with pytest.raises(InfeasibleError, match="60 records") as caught:
+        data.table.map_blocks(data.schema, whole, work, seed=1, run=Run(), doing="testing")
+    assert caught.value.attempt == {"records": 60}
+    halves = Blocks(np.array([1, -1, -1]), np.array([0, -1, -1]), np.array([1, -1, -1]))
+    assert data.table.map_blocks(data.schema, halves, work, seed=1, run=Run(), doing="testing") == [30, 30]
 
 
 def test_hashes_are_added_without_an_overflow(spark):
@@ -114,12 +156,23 @@ def test_a_run_that_is_cancelled_stops_the_job(spark):
 def test_what_spark_says_is_not_passed_on():
     for text in (
         "No space left on device",
+        DISK_FULL,
         "Checkpoint block rdd_1 not found",
         "cancelled",
         "anything",
         "OutOfMemoryError",
     ):
         assert SECRET not in str(_plain(f"{text} {SECRET}", "the table", "Py4JJavaError"))
+
+
+def test_a_worker_whose_disk_is_full_says_so_and_nothing_is_left(spark, small_disk):
+    draw = np.random.default_rng(1)
+    given = pl.DataFrame({"age": draw.integers(0, 90, 20_000), "disease": draw.integers(0, 10_000, 20_000)})
+    data = shoal.read(spark.createDataFrame(given.to_arrow()), quasi=["age"], sensitive=["disease"])
+    release = shoal.anonymize(data, "k-anonymity:k=5", algorithm="mondrian", seed=1)
+    with pytest.raises(OutputError, match="disk is full"):
+        release.write(small_disk / "out", rows_per_file=5_000)
+    assert list(small_disk.iterdir()) == []
 
 
 def test_the_diagnosis_and_attacks_run_on_spark(spark):

@@ -2,8 +2,9 @@
 
 A box holds the nodes between a low and a high one. Records that the high node has to leave out for sure are left out
 in the whole box, and all others cost at least what they cost at the low node: that bounds the box, and checking its
-high node is all that it takes. The box with the least bound is split until no bound is below the best score. So the
-answer is proven whenever the search ends, and at any earlier time there is a bound.
+high node is all that it takes. Levels that alone would make every node of a box dearer than the best one are taken off
+it. The box with the least bound is split until no bound is below the best score. So the answer is proven whenever the
+search ends, and at any earlier time there is a bound.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Checks(Protocol):
     def by_cells(self) -> bool: ...
     def check(self, node: Node) -> Verdict: ...
     def check_all(self, nodes: Sequence[Node]) -> None: ...
-    def bound(self, low: Node, high: Node) -> Bound: ...
+    def bound(self, low: Node, high: Node, limit: float = inf) -> Bound: ...
     def floor(self, node: Node) -> float: ...
 
 
@@ -118,11 +119,14 @@ class Branching:
         if verdict.lost > checker.budget:
             self.excluded += prod(last - first + 1 for first, last in zip(low, high, strict=True)) - 1
             return
-        bound = checker.bound(low, high)
+        bound = checker.bound(low, high, self.limit)
         if not checker.by_cells:
             self.consider(checker.check(low))
         at = bound.attribute
         if bound.least >= self.limit or at < 0:
+            return
+        if bound.highest != high:
+            heappush(heap, (bound.least, -2 * number, low, bound.highest))
             return
         below = (*high[:at], high[at] - 1, *high[at + 1 :])
         above = (*low[:at], high[at], *low[at + 1 :])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from shoal.algorithms.full_domain._groupings import Base, Groupings
 from shoal.algorithms.full_domain._judging import Judge
 from shoal.algorithms.full_domain._scoring import Bound, CellScores, ClassScores, scores
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Counts
+from shoal.core.hierarchy import Floats
 from shoal.core.lattice import Node
 from shoal.core.policy import Policy
 from shoal.core.run import Run
@@ -26,7 +27,7 @@ AFTER = 256
 
 WORTH_THREADS = 4096
 """Distinct tuples from which on checking a node takes longer than handing it to a thread."""
-NOTHING: Counts = np.zeros(0, dtype=np.int64)
+NOTHING: Floats = np.zeros((0, 0))
 
 
 class Verdict(NamedTuple):
@@ -59,7 +60,7 @@ class Checker:
         self.scores = scores(policy.objective, weights or {}, self.groupings)
         self.verdicts: dict[Node, Verdict] = {}
         self.closest: Verdict | None = None
-        self._lost = _Lost()
+        self._terms = _Terms()
         self.threads = threads.count()
         self.at_once = AT_ONCE if len(dataset.summary) >= WORTH_THREADS else 1
         self._pool: ThreadPoolExecutor | None = None
@@ -115,8 +116,8 @@ class Checker:
         self.verdicts[verdict.node] = verdict
         if self.closest is None or verdict.suppressed < self.closest.suppressed:
             self.closest = verdict
-        if verdict.lost and len(found.values):
-            self._lost.keep(verdict.node, found.values)
+        if verdict.lost and len(found.terms):
+            self._terms.keep(verdict.node, found.terms)
         self.groupings.rebased(verdict.node, base, found.classes)
         return verdict
 
@@ -129,14 +130,14 @@ class Checker:
         """The verdict when the objective adds up over cells."""
         found = None
         if self.judge.asked is not None:
-            found = self.groupings.surveyed(base, node, self.judge.asked, scores.exact, scores.scale, room)
+            found = self.groupings.surveyed(base, node, self.judge.asked, scores.rates, room)
         if found is None:
             grouping = self.groupings.grouped_from(base, node, room)
             broken, kept = self.judge.judge(grouping)
-            found = self.groupings.weighed(node, grouping, broken, kept, self.budget, scores.exact, scores.scale)
+            found = self.groupings.weighed(node, grouping, broken, kept, self.budget, scores.rates)
         feasible = found.records <= self.budget
         verdict = Verdict(node, found.published, found.records, found.lost, feasible, found.score)
-        return _Checked(verdict, found.classes, found.values)
+        return _Checked(verdict, found.classes, found.terms)
 
     def _by_classes(self, base: Base, node: Node, scores: ClassScores, room: int) -> _Checked:
         """The verdict when the objective looks at classes."""
@@ -151,20 +152,22 @@ class Checker:
         )  # fmt: skip
         return _Checked(verdict, len(sizes), NOTHING)
 
-    def bound(self, low: Node, high: Node) -> Bound:
-        """A score that no node from `low` to `high` can beat; the box must not have lost more than the budget."""
+    def bound(self, low: Node, high: Node, limit: float = inf) -> Bound:
+        """A score that no node from `low` to `high` can beat, and where those may be that are to score less than
+        `limit`; the box must not have lost more than the budget."""
         verdict = self.check(high)
         if not isinstance(self.scores, CellScores):
             return self.scores.bound(low, high, self.check(low).base + verdict.extra)
-        return self.scores.bound(low, high, self.lost(high, self.scores))
+        return self.scores.bound(low, high, self.terms(high, self.scores), limit)
 
-    def lost(self, node: Node, scores: CellScores) -> Counts:
-        """The values of the records that a node, which is within the budget, has to leave out for sure."""
+    def terms(self, node: Node, scores: CellScores) -> Floats:
+        """What each attribute adds to the score at least at each level from a node down, which is within the budget,
+        because of the records that it has to leave out for sure."""
         if not self.check(node).lost:
             return scores.nothing
-        held = self._lost.get(node)
+        held = self._terms.get(node)
         if held is None:
-            held = self._lost.keep(node, self._check(self.groupings.base(node), node).values)
+            held = self._terms.keep(node, self._check(self.groupings.base(node), node).terms)
         return held
 
     def floor(self, node: Node) -> float:
@@ -178,24 +181,24 @@ class Checker:
 
 
 class _Checked(NamedTuple):
-    """A verdict, how many classes the node has, and the values of the records that it has to lose."""
+    """A verdict, how many classes the node has, and what each attribute adds to the score from there down."""
 
     verdict: Verdict
     classes: int
-    values: Counts
+    terms: Floats
 
 
-class _Lost:
-    """The values of the records that nodes lose: kept as long as there is room, for they can be had again."""
+class _Terms:
+    """What attributes add to the score below nodes: kept as long as there is room, for it can be had again."""
 
     def __init__(self) -> None:
-        self.counts: OrderedDict[Node, Counts] = OrderedDict()
+        self.held: OrderedDict[Node, Floats] = OrderedDict()
 
-    def keep(self, node: Node, counts: Counts) -> Counts:
-        self.counts[node] = counts
-        if len(self.counts) * len(counts) > max(REMEMBERED, 64 * len(counts)):
-            self.counts.popitem(last=False)
-        return counts
+    def keep(self, node: Node, terms: Floats) -> Floats:
+        self.held[node] = terms
+        if len(self.held) * terms.size > max(REMEMBERED, 64 * terms.size):
+            self.held.popitem(last=False)
+        return terms
 
-    def get(self, node: Node) -> Counts | None:
-        return self.counts.get(node)
+    def get(self, node: Node) -> Floats | None:
+        return self.held.get(node)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, Histogram
 from shoal.core.grouping import Codes, Counts, group
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.lattice import Node
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ class Grouping:
 
 class Survey(NamedTuple):
     """How many classes a node has and how many are published, the records that break the policy, those that every
-    specialization of the node has to leave out, too, with which values of the node's levels, and the node's score.
-    Neither values nor score where more records are left out than may be."""
+    specialization of the node has to leave out, too, what each attribute therefore adds to the score at least at each
+    level from there down, and the node's score. Neither of the last two where more records are left out than may be."""
 
     classes: int
     published: int
     records: int
     lost: int
-    values: Counts
+    terms: Floats
     score: float
 
 
@@ -135,38 +135,32 @@ class Groupings:
         """The classes of a node, which know their distinct tuples; its arrays are overwritten by the next call."""
         return self.grouped_from(self.raw, node)
 
-    def surveyed(
-        self, base: Base, node: Node, asked: Asked, charges: Any, scale: Any, room: int = 0
-    ) -> Survey | None:  # fmt: skip
-        """A node when only what is asked counts and cells cost what `charges` and `scale` say; None when keys are too
-        wide, or there is no room for histograms."""
+    def surveyed(self, base: Base, node: Node, asked: Asked, rates: Any, room: int = 0) -> Survey | None:
+        """A node when only what is asked counts and cells cost what `rates` says; None when keys are too wide, or there
+        is no room for histograms."""
         kernel = self._surveys
         levels = np.array(node, dtype=np.int64)
         least, budget, sensitive = asked
         scratch = self.room(room)
         if sensitive is None:
-            found = kernel.survey(
-                levels, base.tuples, self.table, least, budget, charges, scale, self.domain, scratch
-            )  # fmt: skip
+            found = kernel.survey(levels, base.tuples, self.table, least, budget, rates, self.domain, scratch)
         else:
             at, measure, worst = sensitive
             held = base.held[at]
             if len(base) * held.size > max(DENSE, 64 * len(base)):
                 return None
             found = kernel.examination(
-                levels, base.tuples, self.table, held, measure, worst, least, budget, charges, scale, self.domain,
-                scratch,
-            )  # fmt: skip
+                levels, base.tuples, self.table, held, measure, worst, least, budget, rates, self.domain, scratch
+            )
         return None if found[0] < 0 else Survey(*found)
 
     def weighed(
-        self, node: Node, found: Grouping, broken: NDArray[np.bool_], kept: Counts, budget: int, charges: Any,
-        scale: Any,
-    ) -> Survey:  # fmt: skip
+        self, node: Node, found: Grouping, broken: NDArray[np.bool_], kept: Counts, budget: int, rates: Any
+    ) -> Survey:
         """A node when these classes are broken, and of each class so many records can be kept in specializations."""
         levels = np.array(node, dtype=np.int64)
         return Survey(len(found.sizes), *self._surveys.weighed(
-            levels, self.table, found.firsts, found.sizes, broken, kept, budget, charges, scale, self.domain
+            levels, self.table, found.firsts, found.sizes, broken, kept, budget, rates, self.domain
         ))  # fmt: skip
 
     def rebased(self, node: Node, base: Base, classes: int) -> bool:

@@ -18,7 +18,6 @@ import numpy as np
 from shoal.algorithms.full_domain._branching import ROUNDING, Branching
 from shoal.algorithms.full_domain._checker import Checker, Verdict
 from shoal.algorithms.full_domain._scoring import Bound, CellScores
-from shoal.core.grouping import Counts
 from shoal.core.lattice import Lattice, Node
 from shoal.core.run import Run
 
@@ -35,9 +34,9 @@ class Part:
     def __init__(self, checker: Checker, scores: CellScores, attributes: Sequence[int]) -> None:
         self.checker, self.scores = checker, scores
         self.budget, self.at_once, self.verdicts = checker.budget, checker.at_once, checker.verdicts
-        weights = np.zeros(len(scores.scale.weights))
-        weights[list(attributes)] = scores.scale.weights[list(attributes)]
-        self.scale = scores.scale._replace(weights=weights)
+        shares = np.zeros((1, len(scores.heights)))
+        shares[0, list(attributes)] = 1.0
+        self.parts = scores.parts._replace(shares=shares, floors=np.full(1, -inf))
 
     def check(self, node: Node) -> Verdict:
         verdict = self.checker.check(node)
@@ -47,12 +46,11 @@ class Part:
     def check_all(self, nodes: Sequence[Node]) -> None:
         self.checker.check_all(nodes)
 
-    def bound(self, low: Node, high: Node) -> Bound:
-        return self.scores.bounded(low, high, self.checker.lost(high, self.scores), self.scale)
+    def bound(self, low: Node, high: Node, limit: float = inf) -> Bound:
+        return self.scores.bound(low, high, self.checker.terms(high, self.scores), limit, self.parts)
 
     def floor(self, node: Node) -> float:
-        nothing: Counts = self.scores.nothing
-        return self.scores.bounded(node, node, nothing, self.scale).least
+        return self.scores.bound(node, node, self.scores.nothing, parts=self.parts).least
 
 
 def parts(lattice: Lattice) -> list[list[int]]:
@@ -88,7 +86,7 @@ def bound_parts(checker: Checker, lattice: Lattice, run: Run, *, most: float) ->
         checked = len(checker.verdicts)
         search.run(quiet, most=checked + most / (len(chosen) - place))
         most -= len(checker.verdicts) - checked
-        added = log1p(search.bound) if scores.scale.geometric else search.bound
+        added = log1p(search.bound) if scores.parts.geometric else search.bound
         floors.append(added - ROUNDING * max(1.0, abs(added)) if added < inf else -inf)
         shares.append(np.isin(np.arange(len(lattice.least)), part))
     scores.know(np.array(shares, dtype=np.float64), np.array(floors))

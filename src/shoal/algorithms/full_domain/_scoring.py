@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,44 +20,40 @@ CHARGES = {"nothing": 0, "one": 1, "entropy": 2}
 
 
 class Bound(NamedTuple):
-    """The least that a box of nodes can score, the attribute to split it by, and the bound of the upper part."""
+    """The least that a box of nodes can score, the attribute to split it by, the bound of the upper part, and a node
+    that no node of the box that scores less than a limit is above of in any attribute."""
 
     least: float
     attribute: int
     upper: float
+    highest: Node
 
 
 class CellScores:
     """Scores of an objective that adds up over cells."""
 
     def __init__(self, terms: CellTerms, groupings: Groupings) -> None:
-        from shoal.kernels.boxes import Score, bound
+        from shoal.kernels import boxes as kernel
 
-        self._bound = bound
+        self._bound = kernel.bound
         self.domain = groupings.domain
         self.whole = groupings.table.whole
         self.heights = np.array([tree.height for tree in groupings.summary.hierarchies], dtype=np.int64)
-        self.nothing: Counts = np.zeros(int(self.domain.leaf_counts.sum()), dtype=np.int64)
-        whole = np.ones((1, len(terms.weights)))
-        self.scale = Score(
-            terms.offsets,
-            terms.spans,
-            terms.weights,
-            terms.geometric,
-            CHARGES[terms.left_out],
-            whole,
-            np.full(1, -np.inf),
-        )
-        self.bounding = self.scale
-        """The same with what is known of parts of the attributes: it bounds, and no longer scores."""
         # The least that a cell costs at a level or above it.
         floors = [np.minimum.accumulate(costs[::-1], axis=0)[::-1] for costs in terms.costs]
         if terms.left_out == "one":
             floors = [np.minimum(floor, 1.0) for floor in floors]
-        self.exact, alike = self._charges(terms.costs)
-        self.floors, _ = self._charges(floors)
+        exact, alike = self._charges(terms.costs)
+        least, _ = self._charges(floors)
         if terms.left_out == "one" and not alike:
             raise ParameterError("an objective that charges one for what is left out gives one value one cost")
+        charge = CHARGES[terms.left_out]
+        score = kernel.Score(terms.offsets, terms.spans, terms.weights, terms.geometric, charge)
+        self.rates = kernel.Rates(exact, least, score)
+        self.parts = kernel.Parts(np.ones((1, len(terms.weights))), np.full(1, -inf), terms.geometric)
+        nothing = np.zeros(int(self.domain.leaf_counts.sum()), dtype=np.int64)
+        self.nothing: Floats = kernel.terms(self.heights, nothing, self.rates, self.domain)
+        """What each attribute adds at each level when no record is left out."""
 
     def _charges(self, costs: Sequence[Floats]) -> tuple[Any, bool]:
         from shoal.kernels import boxes as kernel
@@ -70,20 +67,17 @@ class CellScores:
         )
         return kernel.Charges(totals, greatest, starts), alike
 
-    def bound(self, low: Node, high: Node, lost: Counts) -> Bound:
-        """A score that no node from `low` to `high` can beat when records with such values of the levels of `high` are
-        left out in all of them."""
-        return self.bounded(low, high, lost, self.bounding)
-
-    def bounded(self, low: Node, high: Node, lost: Counts, scale: Any) -> Bound:
-        """The same by another scale: with other weights, or with less known."""
+    def bound(self, low: Node, high: Node, terms: Floats, limit: float = inf, parts: Any = None) -> Bound:
+        """A score that no node from `low` to `high` can beat when each attribute adds what the terms say or more; by
+        what is known of parts of the attributes unless other ones are given."""
         first = np.array(low, dtype=np.int64)
         last = first if high is low else np.array(high, dtype=np.int64)
-        return Bound(*self._bound(first, last, lost, self.floors, scale, self.domain))
+        found = self._bound(first, last, terms, limit, self.parts if parts is None else parts)
+        return Bound(found[0], found[1], found[2], tuple(found[3].tolist()))
 
     def know(self, shares: Floats, floors: Floats) -> None:
         """From now on bounds know that no release adds less than the floors in parts of the attributes."""
-        self.bounding = self.scale._replace(shares=shares, floors=floors)
+        self.parts = self.parts._replace(shares=shares, floors=floors)
 
     def floor(self, node: Node) -> float:
         """The least that a node and its generalizations can score, without a look at the classes."""
@@ -113,7 +107,7 @@ class ClassScores:
             for position, (first, last) in enumerate(zip(low, high, strict=True))
         ]
         least = self.score(total)
-        return Bound(least, int(np.argmax(steps)) if max(steps) >= 0 else -1, least)
+        return Bound(least, int(np.argmax(steps)) if max(steps) >= 0 else -1, least, high)
 
 
 def scores(objective: Metric | None, weights: Mapping[str, float], groupings: Groupings) -> CellScores | ClassScores:

@@ -87,7 +87,7 @@ class Publishing:
         keys = {f"k{at}": key for at, key in enumerate(packed_codes(list(plan.keys), sizes))}
         if not plan.by_record:
             return (session.load(pa.table({"owner": plan.classes, **keys}).take(pa.array(kept))),)
-        sizes_of = self.table.group(self.schema.quasi, ()).sizes
+        sizes_of = self.table.group(self.schema.quasi, ()).sizes if plan.sizes is None else plan.sizes
         starts = session.load(pa.table({"start": np.cumsum(sizes_of) - sizes_of, **keys}))
         return starts, session.load(pa.table({"place": kept, "owner": plan.classes[kept]}))
 

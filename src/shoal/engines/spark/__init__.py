@@ -9,17 +9,21 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge
 from typing_extensions import Doc
 
+from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Engine, Published
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.run import Run
 from shoal.core.schema import Column, Kind, Missing, Role, Schema, refused, with_roles
+from shoal.core.survey import Overview
 from shoal.core.values import Values
 from shoal.engines.embedded import published as embedded
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, check_type, encode
-from shoal.engines.spark.encoding import CodedColumn, tally
+from shoal.engines.spark.encoding import CodedColumn
+from shoal.engines.spark.kept import kept_tally
 from shoal.engines.spark.looking import looked_at
 from shoal.engines.spark.published import PublishedColumn, SparkPublished
 from shoal.engines.spark.session import Session
@@ -37,9 +41,11 @@ class Spark(Engine):
     are worked on by this engine unless another one is named, and come back as such; Parquet files are read by the
     workers, from a folder that all of them see. Whatever else the embedded engine reads passes through the driver.
 
-    Algorithms that look at single records get the encoded columns in the driver, pseudonyms are made there from the
-    distinct identifiers, and where a person column is named, people come as numbers, with the classes that they are in.
-    The workers need Shoal too, to hash records as the other engines do.
+    Local recodings that work on records one by one, such as k-member, get blocks of a table that has more than
+    `block_records`; the workers solve them (`in-blocks`). Other algorithms that look at single records get the encoded
+    columns in the driver, pseudonyms are made there from the distinct identifiers, and where a person column is named,
+    people come as numbers, with the classes that they are in. The workers need Shoal too, to hash records as the other
+    engines do and to solve blocks.
 
     Does not protect against: whoever can read the memory, the disks or the logs of the workers while the work is done.
 
@@ -57,6 +63,15 @@ class Spark(Engine):
         str | None,
         Doc("the cluster's address, such as spark://host:7077 or local[4]; by default that of the running session"),
     ] = None
+    block_records: Annotated[
+        int,
+        Ge(1),
+        Doc("how many records a local recoding gets at a time that works on them one by one; the workers solve blocks"),
+    ] = 1_000_000
+
+    @property
+    def at_a_time(self) -> int:
+        return self.block_records
 
     @cached_property
     def session(self) -> Session:
@@ -95,13 +110,15 @@ class Spark(Engine):
         formats: Mapping[str, str],
         missing_rules: Mapping[str, Missing],
         strict: bool,
+        run: Run | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> Dataset:
         """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
         kinds = kinds if source.opened is None else source.opened.kinds(kinds, formats)
         named = with_roles(source.names, roles)
         for name in named:
             check_type(name, source.came(name) or source.arrow_type(name))
-        tallied = tally(source, named)
+        tallied = kept_tally(checkpoint, source, named)
         if not len(tallied.counts):
             raise InputError("the table has no record")
         encoded = {
@@ -129,7 +146,7 @@ class Spark(Engine):
         table = SparkTable(source, held, tallied.counts[kept], frozenset(dropping))
         return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
 
-    def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:  # type: ignore[override]
+    def look(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
 
     def open_published(self, path: Path) -> Published:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +32,12 @@ SMALL = 2_000_000
 
 BATCH = 1 << 16
 """Rows that go to Python at a time, on the cluster."""
+
+DISK_FULL = "shoal-disk-full"
+"""What a function of Shoal on a worker says when there is no room for what it writes."""
+
+_FULL = ("No space left", "Disk quota exceeded", "not enough space on the disk")
+"""What Java says of a disk on which Spark itself spills; it has no number for that."""
 
 JAVA = "openjdk-17-jre-headless"
 """Debian's package of the Java that Spark needs."""
@@ -78,12 +85,24 @@ def _new(builder: Any, master: str | None) -> SparkSession:
             settings["spark.driver.host"] = settings["spark.driver.bindAddress"] = "127.0.0.1"
     try:
         with told_plainly("the cluster"), _unwarned():
+            _start_java(settings)
             made: SparkSession = builder.appName("shoal").config(map=settings).getOrCreate()
             return made
     except MissingProgramError:
         raise
     except ShoalError:
         raise InputError("Spark does not start: check its settings, and that a master runs at the address") from None
+
+
+def _start_java(settings: Mapping[str, str]) -> None:
+    """Starts the Java that Spark runs in, unless it runs already. Nobody sees what it says: it may quote cells."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is None:
+        silent = {"stderr": subprocess.DEVNULL}
+        gateway = launch_gateway(SparkConf().setAll(list(settings.items())), silent)  # type: ignore[no-untyped-call]
+        SparkContext._ensure_initialized(gateway=gateway)
 
 
 class Session:
@@ -214,7 +233,7 @@ def _plain(text: str, what: str, name: str) -> ShoalError:
         return MissingProgramError("the spark engine", "Java 17", JAVA)
     if "cancelled" in text:
         return CancelledError("the job was stopped; nothing was written")
-    if "No space left" in text:
+    if DISK_FULL in text or any(words in text for words in _FULL):
         return OutputError(f"{what}: the disk is full, here or on a worker of the cluster")
     if (
         "Checkpoint block" in text

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ from shoal.core.schema import Schema
 from shoal.core.survey import Survey, spaced
 from shoal.engines.embedded.encoding import as_came, glanced
 from shoal.engines.spark.encoding import CodedColumn, LeafOf, looked_up
-from shoal.engines.spark.hashing import hashed
+from shoal.engines.spark.hashing import ascending, hashed
 from shoal.engines.spark.session import Session, computed
 from shoal.engines.spark.source import Source
 from shoal.errors import unknown_columns
@@ -30,19 +30,24 @@ from shoal.errors import unknown_columns
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+    from shoal.core.blocks import Blocks
+    from shoal.core.dataset import Dataset
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparkTable:
     """A source, and the codes of its columns with a role.
 
     `counts` says how many records have each combination of codes; everything that is about classes comes from these.
-    Records that lack a value in one of the `dropping` columns are no part of the table.
+    Records that lack a value in one of the `dropping` columns are no part of the table, nor are those whose leaves are
+    not `between` the given ones.
     """
 
     source: Source
     columns: Mapping[str, CodedColumn]
     counts: Counts
     dropping: frozenset[str] = frozenset()
+    between: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def session(self) -> Session:
@@ -69,6 +74,8 @@ class SparkTable:
         """The records that are part of the table."""
         for name in self.dropping:
             rows = looked_up(self.session, rows, {self.source.column(name): self.columns[name].kept[0]}, {})
+        for name, (least, greatest) in self.between.items():
+            rows = rows.where(self.leaf(name).between(least, greatest))
         return rows
 
     def leaf(self, name: str) -> Column:
@@ -108,6 +115,39 @@ class SparkTable:
         wanted = {f"x{at}": self.leaf(name) for at, name in enumerate(names)}
         found = self._listed(quasi, seed, wanted)
         return tuple(found[here].astype(np.int32) for here in wanted)
+
+    def sampled(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
+        wanted = {f"x{at}": self.leaf(name) for at, name in enumerate(names)}
+        hashed = self.kept(self.source.rows).withColumn("hash", ascending(self.record_hash(seed)))
+        least = hashed.orderBy("hash").limit(records)
+        found = self._fetched(least.select(*(column.alias(here) for here, column in wanted.items()), "hash"))
+        order = np.argsort(found["hash"], kind="stable")
+        return tuple(found[here][order].astype(np.int32) for here in wanted)
+
+    def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> SparkTable:
+        between = {
+            name: (least, greatest)
+            for name, least, greatest in zip(quasi, low, high, strict=True)
+            if least > 0 or greatest < self.columns[name].hierarchy.size - 1
+        }
+        inside = np.ones(len(self.counts), np.bool_)
+        for name, (least, greatest) in between.items():
+            codes = self.columns[name].codes
+            inside &= (least <= codes) & (codes <= greatest)
+        columns = {
+            name: replace(column, codes=column.codes[inside], places=column.places[inside])
+            for name, column in self.columns.items()
+        }
+        return replace(self, columns=columns, counts=self.counts[inside], between=between)
+
+    def map_blocks(
+        self, schema: Schema, blocks: Blocks, work: Callable[[Dataset], Any], *, seed: int, run: Run, doing: str
+    ) -> list[Any]:
+        from shoal.engines.spark.blocks import map_blocks
+
+        made = map_blocks(self, schema, blocks, work, seed, run)
+        run.report(1.0, doing)
+        return made
 
     def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
         columns = [self.source.column(name) for name in names]

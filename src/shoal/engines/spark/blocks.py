@@ -1,0 +1,141 @@
+"""Blocks on the cluster: each goes to one worker, which works on it in its own memory."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.blocks import Blocks
+from shoal.core.dataset import Dataset
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.run import Run
+from shoal.core.schema import Schema
+from shoal.engines.embedded import Embedded
+from shoal.engines.embedded.source import Source
+from shoal.engines.embedded.table import EmbeddedTable, EncodedColumn
+from shoal.engines.spark.encoding import LeafOf
+from shoal.engines.spark.hashing import RowHash
+from shoal.engines.spark.session import mapped
+from shoal.errors import InputError, ShoalError
+
+if TYPE_CHECKING:
+    from shoal.engines.spark.table import SparkTable
+
+Work = Callable[[Dataset], Any]
+
+
+def map_blocks(table: SparkTable, schema: Schema, blocks: Blocks, work: Work, seed: int, run: Run) -> list[Any]:
+    """What some work makes of each block, in their order.
+
+    Where records can be told apart by more than their quasi-identifiers, each travels with its keyed hash; else equal
+    ones are counted first, and travel as one. What is made stays on the workers until all of it is there, and comes
+    block by block.
+    """
+    from pyspark.sql import functions as sql
+
+    source, session = table.source, table.session
+    names = [*schema.quasi, *schema.sensitive, *([] if schema.person is None else [schema.person])]
+    rows, hash = table.kept(source.rows), None
+    if len(names) > len(schema.quasi):
+        hash = source.hash(source.names, seed)
+        rows = rows.select(*(source.column(name) for name in source.names), sql.lit(1).cast("bigint").alias("n"))
+    else:
+        rows = rows.groupBy(*(source.column(name) for name in names)).agg(sql.count(sql.lit(1)).alias("n"))
+    leaves = {source.column(name): LeafOf(table.columns[name].spelled, table.columns[name].leaves) for name in names}
+    placed = _Placed(leaves, len(schema.quasi), blocks, tuple(source.column(name) for name in source.names), hash)
+    codes = ", ".join(f"k{at} int" for at in range(len(names)))
+    spread = mapped(rows, placed, f"block int, {codes}, n bigint, hash bigint").repartitionById(
+        len(blocks), sql.col("block")
+    )
+    trees = {name: table.columns[name].hierarchy for name in names}
+    with session.stopped_by(run):
+        made = session.held(mapped(spread, _Worked(trees, schema, work, seed), "block int, n bigint, made binary"))
+        found = [row for piece in session.batches(made) for row in piece.to_pylist()]
+    if len(found) != len(blocks) or sum(row["n"] for row in found) != table.records:
+        raise InputError(f"{source.label}: the table changed while it was being read; read it again")
+    return [_opened(row["made"]) for row in sorted(found, key=lambda row: row["block"])]
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Records as leaves `k0`, `k1` and so on, each with its block, how many there are, and the keyed hash."""
+
+    leaves: Mapping[str, LeafOf]
+    quasi: int
+    blocks: Blocks
+    columns: tuple[str, ...]
+    hash: RowHash | None
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            codes = [leaf(batch[column]) for column, leaf in self.leaves.items()]
+            if any(each.null_count for each in codes):
+                raise InputError("the table has values that it had not when it was read")
+            keys = np.stack([each.to_numpy() for each in codes[: self.quasi]])
+            columns = {"block": pa.array(self.blocks.of(keys)), **{f"k{at}": each for at, each in enumerate(codes)}}
+            hashes = None if self.hash is None else self.hash(*(batch[column] for column in self.columns))
+            columns |= {"n": batch["n"], "hash": hashes if hashes is not None else pa.nulls(len(batch), pa.int64())}
+            yield pa.record_batch(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class _Worked:
+    """Works on the blocks of a partition, which is one."""
+
+    trees: Mapping[str, Hierarchy]
+    schema: Schema
+    work: Work
+    seed: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        from shoal.kernels import threads
+
+        context = TaskContext.get()
+        threads.at_most(1 if context is None else context.cpus())
+        held = list(batches)
+        rows = pa.Table.from_batches(held) if held else None
+        numbers = [] if rows is None else np.unique(rows["block"].to_numpy()).tolist()
+        for number in numbers:
+            assert rows is not None
+            block = rows.filter(pa.array(rows["block"].to_numpy() == number))
+            records = int(block["n"].to_numpy().sum())
+            try:
+                made = True, self.work(self._dataset(block, records))
+            except ShoalError as error:
+                made = False, (type(error), str(error), vars(error))
+            yield pa.record_batch({
+                "block": pa.array([number], pa.int32()), "n": pa.array([records], pa.int64()),
+                "made": pa.array([pickle.dumps(made)], pa.binary()),
+            })  # fmt: skip
+
+    def _dataset(self, block: pa.Table, records: int) -> Dataset:
+        """A block as a table of its own: records as they came, whose order by the keyed hash is known."""
+        times = block["n"].to_numpy()
+        codes = (np.repeat(block[f"k{at}"].to_numpy(), times) for at in range(len(self.trees)))
+        columns = {
+            name: EncodedColumn(column, tree, pa.nulls(tree.size))
+            for (name, tree), column in zip(self.trees.items(), codes, strict=True)
+        }
+        order = np.arange(records)
+        if not block["hash"].null_count:
+            order = np.argsort(block["hash"].to_numpy().view(np.uint64), kind="stable")
+        table = EmbeddedTable(Source(()), columns, records, _orders={self.seed: order})
+        return Dataset(table, self.schema, Embedded())
+
+
+def _opened(made: bytes) -> Any:
+    """What a worker made; what it raised is raised here."""
+    well, found = pickle.loads(made)
+    if well:
+        return found
+    kind, text, known = found
+    error = kind.__new__(kind, text)
+    error.__dict__.update(known)
+    raise error
