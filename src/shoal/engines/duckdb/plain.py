@@ -19,7 +19,7 @@ FEW = 1 << 18
 _SPELLED_ALIKE = re.compile(
     r"VARCHAR|BOOLEAN|DATE|TIMESTAMP|U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|DECIMAL.*|FLOAT|DOUBLE"
 )
-"""Types whose equal values are the same to publish, but for a negative zero. Intervals and times with a zone are not."""
+"""Types whose equal values are the same to publish, but for a negative zero; those of intervals are not."""
 
 
 def repeating(source: Source, names: Sequence[str]) -> frozenset[str]:
