@@ -587,6 +587,22 @@ def test_rare_types_are_published_as_they_came(engine, kind, role, tmp_path):
         assert tables[1].to_pylist() == tables[0].to_pylist()
 
 
+def test_plain_values_that_are_equal_and_not_the_same(engine, tmp_path):
+    """A zero with a sign beside one without, numbers that are none, texts that differ in a blank."""
+    columns = {
+        "age": [row % 3 for row in range(24)], "signed": [0.0, -0.0, float("nan"), None] * 6,
+        "plus": [0.0, 0.0, float("nan"), None] * 6, "text": ["a", "a ", "", None] * 6, "whole": [1, 2, 2**40, None] * 6,
+    }  # fmt: skip
+    table = pa.table({name: pa.array(values, from_pandas=False) for name, values in columns.items()})
+    path = tmp_path / "table.parquet"
+    pa.parquet.write_table(table, path)
+    for place, data in enumerate(shoal.read(path, quasi=["age"], engine=each) for each in (DEFAULT, engine)):
+        release = shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1)
+        release.write(tmp_path / f"{place}.csv")
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "0.csv").read_bytes()
+    assert (tmp_path / "1.csv").read_text().count(",-0") == 6
+
+
 def test_rows_that_occur_thousands_of_times(engine, tmp_path):
     """More equal rows than any engine makes at a time, and a value that only withheld records have."""
     table = pl.DataFrame({"age": [20] * 5000 + [21] * 3000 + [70], "sex": ["f"] * 4999 + ["m"] * 3002})
