@@ -71,7 +71,7 @@ def test_the_release_holds_loses_little_more_and_says_so(
     assert cut.verify(cut.policy).holds
     assert any("an approximation of the algorithm" in note for note in cut.notes)
     losses = [shoal.Lm().score(census, release).value for release in (whole, cut)]
-    assert losses[1] <= 1.05 * losses[0]  # type: ignore[operator]
+    assert losses[1] <= 1.1 * losses[0]  # type: ignore[operator]
 
 
 def test_a_refinement_that_the_clock_stops_says_so(census: shoal.Dataset) -> None:
