@@ -16,7 +16,7 @@ import numpy as np
 from shoal.core.classes import Classes, Histogram, joined
 from shoal.core.contracts import Algorithm, Cells, Engine, Form, Model, Published, View
 from shoal.core.decision import check_same
-from shoal.core.files import in_folder, received
+from shoal.core.files import address, in_folder, received
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy, number
@@ -590,7 +590,12 @@ def merged_cells(cells: Cells, index: Codes, count: int) -> Cells:
 
 def manifest_path(path: Path) -> Path:
     """Where the manifest of a release lies; that of the table `release` in `base.duckdb` is
-    `base.duckdb.release.manifest.json`."""
+    `base.duckdb.release.manifest.json`. Beside a table of a server there is no place for one."""
+    if address(path) is not None:
+        raise InputError(
+            "a table of a server has no folder beside it for the manifest; name the manifest's file with --manifest "
+            "(manifest in Python and in job files)"
+        )
     return path.with_name(path.name.replace("::", ".") + ".manifest.json")
 
 
