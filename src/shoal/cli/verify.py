@@ -50,11 +50,9 @@ def run(
     if path is None:
         raise InputError("name the release file")
     if sql is not None:
-        _print_queries(
-            api.verification_sql(path, sql, table=table, engine=engine or asked.engine, manifest=stated), as_json
-        )
+        _print_queries(api.verification_sql(path, sql, table=table, engine=chosen, manifest=stated), as_json)
         return
-    findings = api.verify(path, key=key, engine=engine or asked.engine, manifest=stated)
+    findings = api.verify(path, key=key, engine=chosen, manifest=stated)
     journal.note(summary=verified(findings))
     if as_json:
         found = {"summary": verified(findings), "holds": findings.holds, "findings": findings.as_dict()}
