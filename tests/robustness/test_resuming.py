@@ -157,7 +157,8 @@ def test_another_engine_takes_the_plan_and_reads_anew(warehouse: Path, whole: Pa
 
 
 CLUSTER = """
-import sys
+import os, sys
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 sys.path.insert(0, {tests!r})
 import cluster
 from pyspark.sql import SparkSession
