@@ -239,6 +239,7 @@ def test_a_state_is_of_one_run(begun: tuple[list[str], Path], warehouse: Path, t
     others = {
         "another seed": ("--seed", "8"), "another policy": ("--k", "5"),
         "another policy, algorithm": ("--algorithm", "optimal"),
+        "other pseudonyms": ("--pseudonyms", "random"),
         "another table": ("--missing", "?"), "another table, or": ("--strict",),
     }  # fmt: skip
     for message, changed in others.items():

@@ -118,7 +118,7 @@ def anonymize(
     if policy.history is not None:
         data = replace(method.remembering(data, policy.history), checkpoint=data.checkpoint)
     run.report(LOOKED, "searching")
-    recoding = _decided(data, method, policy, run.part(between=(LOOKED, SEARCHED)))
+    recoding = _decided(data, method, policy, pseudonyms, run.part(between=(LOOKED, SEARCHED)))
     if method.unverified:
         policy = replace(policy, models=())
     run.report(SEARCHED, "publishing")
@@ -156,7 +156,7 @@ def _seed(data: Dataset, given: int | None) -> int:
     return secrets.randbits(SEED_BITS) if given is None else given
 
 
-def _decided(data: Dataset, method: Algorithm, policy: Policy, run: Run) -> Recoding:
+def _decided(data: Dataset, method: Algorithm, policy: Policy, pseudonyms: Pseudonyms | None, run: Run) -> Recoding:
     """What the algorithm decides, or decided already in a run that goes on."""
     checkpoint, history = data.checkpoint, policy.history
     if checkpoint is None:
@@ -166,6 +166,7 @@ def _decided(data: Dataset, method: Algorithm, policy: Policy, run: Run) -> Reco
     earlier = [] if history is None else [part for seen in history.releases for part in (seen.ids, seen.groups)]
     checkpoint.bind(
         "policy", stated, policy.suppression, objective, job.spelled(method), policy.seed,
+        None if pseudonyms is None else pseudonyms.told_apart,
         *(part.tobytes() for part in earlier),
     )  # fmt: skip
     found = kept(
