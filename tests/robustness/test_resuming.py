@@ -178,10 +178,9 @@ def test_a_run_on_spark_goes_on(warehouse: Path, whole: Path, tmp_path: Path) ->
     with cluster.started(logs) as running:
         begins = CLUSTER.format(tests=str(Path(cluster.__file__).parent), url=running.url)
         undisturbed(arguments(warehouse, "spark", other, "--algorithm", "optimal"), begins)
-        for stage in ("searching", "writing"):
-            killed(given, tmp_path / "state", stage, begins=begins)
-            resumed(given, tmp_path / "state", forbidden_after(stage, "spark"), begins)
-            assert published(out) == published(other) and shoal.verify(out).holds
+        killed(given, tmp_path / "state", "writing", begins=begins)
+        resumed(given, tmp_path / "state", forbidden_after("writing", "spark"), begins)
+    assert published(out) == published(other) and shoal.verify(out).holds
     read = [polars.concat(map(polars.read_parquet, sorted(folder.iterdir()))) for folder in (out, whole)]
     assert read[0].equals(read[1])
 
