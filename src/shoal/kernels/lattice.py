@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_WIDEST = 2.0**62
+WIDEST = 2.0**62
 _CHUNK = 1 << 11
 """Tuples whose keys are made at once: they stay in the cache."""
 
@@ -69,7 +69,7 @@ def _lookup(levels, domain, table):
     space = 1.0
     for position in range(len(levels)):
         space *= widths[position, levels[position]]
-    if space > _WIDEST:
+    if space > WIDEST:
         return np.int64(-1)
     stride = np.int64(1)
     for pack in range(len(starts) - 1):
