@@ -160,8 +160,10 @@ class Groupings:
         if any(classes < 0 for classes, *_ in counts):
             return None
         return [
-            Survey(*counted, terms, score)
-            for counted, terms, score in zip(counts, found.terms, found.scores.tolist(), strict=True)
+            Survey(classes, published, records, lost, terms, score)
+            for (classes, published, records, lost), terms, score in zip(
+                counts, found.terms, found.scores.tolist(), strict=True
+            )
         ]
 
     def weighed(
