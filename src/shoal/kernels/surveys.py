@@ -14,7 +14,7 @@ class Surveys(NamedTuple):
     """What was found of some nodes. Of each: how many classes it has (-1 when a key does not fit into 64 bits) and how
     many of them are published, how many records break the policy and how many are lost in every specialization; what
     each attribute adds to the score at least at each level from there down; the score. The last two are of no use where
-    more records are left out than may be."""
+    more records are left out than may be; all of them count as left out where that is known before they are counted."""
 
     counts: Any
     terms: Any
@@ -68,7 +68,13 @@ def _survey(levels, held, table, least, budget, rates, domain, scratch):
     """A node when only sizes count: its classes, how many of them are published, the records that break the policy,
     those that are lost in every specialization, and, unless there are more than `budget` of them, what each attribute
     adds at least from there down, and the score when they are left out."""
-    classes = number(levels, held, domain, scratch)
+    tuples, everyone = len(held.weights), table.whole[: domain.leaf_counts[0]].sum()
+    # The published classes have `least` records or more, the others one or more: with more classes than that, too many
+    # records are lost, however many it is.
+    most = min(everyone // least + budget, tuples)
+    classes = number(levels, held, most, domain, scratch)
+    if classes == -2:
+        return tuples, 0, everyone, everyone, np.zeros((0, 0)), np.nan
     if classes < 0:
         return classes, 0, np.int64(0), np.int64(0), np.zeros((0, 0)), np.nan
     sizes = scratch.sizes[:classes]
@@ -129,7 +135,7 @@ def rolled(owners, places, large, histogram):
 @njit(cache=True, nogil=True)
 def _examination(levels, held, table, histogram, measure, worst, least, budget, rates, domain, scratch):
     """The same when a sensitive attribute has to keep a level, too, no worse than `worst`."""
-    classes = number(levels, held, domain, scratch)
+    classes = number(levels, held, len(held.weights), domain, scratch)
     if classes < 0:
         return classes, 0, np.int64(0), np.int64(0), np.zeros((0, 0)), np.nan
     sizes = scratch.sizes[:classes]

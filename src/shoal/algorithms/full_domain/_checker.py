@@ -34,7 +34,8 @@ class Verdict(NamedTuple):
     """What a node of the lattice is worth.
 
     `suppressed` records break the policy; every specialization of the node leaves out `lost` records or more. A node
-    that is not feasible may have no score. `base` and `extra` are an objective's that looks at classes.
+    that is not feasible may have no score; where its classes are too many by far, all records count as left out instead
+    of being counted. `base` and `extra` are an objective's that looks at classes.
     """
 
     node: Node

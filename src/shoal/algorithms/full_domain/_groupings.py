@@ -249,7 +249,7 @@ class Groupings:
     def grouped_from(self, base: Base, node: Node, room: int = 0) -> Grouping:
         """The classes of a node that generalizes a base; its arrays are overwritten by the next call for the room."""
         scratch = self.room(room)
-        classes = self._kernels.number(np.array(node, dtype=np.int64), base.tuples, self.domain, scratch)
+        classes = self._kernels.number(np.array(node, dtype=np.int64), base.tuples, len(base), self.domain, scratch)
         if classes < 0:
             # Keys of more than 64 bits: slower, and the same answer.
             trees = self.summary.hierarchies
