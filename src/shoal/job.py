@@ -221,6 +221,7 @@ class _Output(_Strict):
     key_file: str | None = None
     sign: str | None = None
     rows_per_file: Annotated[StrictInt, Field(ge=1)] | None = None
+    state: str | None = None
 
 
 class _Analysis(_Strict):
@@ -316,6 +317,7 @@ class Job:
     analyses: tuple[Analysis, ...] = ()
     sign: Path | None = None
     rows_per_file: int | None = None
+    state: Path | None = None
     balance: BalanceJob = field(default_factory=BalanceJob)
     attack: bool = False
     attacks: tuple[Attack, ...] = ()
@@ -393,8 +395,8 @@ class Job:
             "sheet": self.sheet, "rename_duplicates": self.rename_duplicates,
         }  # fmt: skip
 
-    def read(self) -> Dataset:
-        """The table of the job."""
+    def read(self, run: Run | None = None, *, state: Path | None = None) -> Dataset:
+        """The table of the job; what reading it found is kept in a `state`."""
         from shoal import api
 
         if self.input is None:
@@ -415,6 +417,8 @@ class Job:
             **self.reading(),
             neutralize_formulas=self.neutralize_formulas,
             engine=self.engine,
+            state=state,
+            run=run,
         )
 
     def replacement(self) -> Pseudonyms | None:
@@ -437,7 +441,7 @@ class Job:
 
         `save` is where the job itself is written, with the seed that was drawn. The `signer` is the key in the file
         that the job says to `sign` with, where somebody unlocked it already. Whatever goes wrong, also a cancelled
-        run, changes no file.
+        run, changes no file but the job's `state`, from which the same job goes on.
 
         Example:
             >>> import shoal, tempfile
@@ -536,7 +540,7 @@ class Job:
                 "path": _text(self.output), "manifest": _text(self.manifest), "plot": _text(self.plot),
                 "recoding": _text(self.recoding), "ledger": _text(self.ledger),
                 "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file), "sign": _text(self.sign),
-                "rows_per_file": self.rows_per_file,
+                "rows_per_file": self.rows_per_file, "state": _text(self.state),
             },
             "analyses": [analysis.spelled() for analysis in self.analyses] or None,
             "balance": None if self.balance == BalanceJob() else {
@@ -622,7 +626,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
         recoding=resolved(file.output.recoding), ledger=resolved(file.output.ledger),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file), sign=resolved(file.output.sign),
-        rows_per_file=file.output.rows_per_file,
+        rows_per_file=file.output.rows_per_file, state=resolved(file.output.state),
         analyses=tuple(Analysis.parsed(each.model_dump()) for each in file.analyses),
         balance=BalanceJob(
             target=file.balance.target, sweep=tuple(file.balance.sweep), utility=tuple(file.balance.utility),

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from shoal import api, recodings, registry
+from shoal.core.checkpoint import check_folder
 from shoal.core.columns import PublishedColumn
 from shoal.core.contracts import Attempt
 from shoal.core.dataset import Dataset
@@ -35,6 +36,11 @@ from shoal.plots.release import picture
 
 if TYPE_CHECKING:
     from shoal.ledger import Ledger
+
+
+READ, MADE = 0.2, 0.85
+"""The shares of a run that are done once the table is read, and once the release is made and verified; the rest is
+writing it and reading it back."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,12 +100,12 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         signer = signer or SigningKey.load(job.sign)
     pseudonyms = job.replacement()
     ledger = None if job.ledger is None else _ledger(job.ledger)
-    data = job.read()
-    run.check()
+    data = job.read(run.part(between=(0.0, READ)), state=job.state)
+    run.report(READ, "read")
     release = api.anonymize(
         data, *job.models, algorithm=job.algorithm or DEFAULT_ALGORITHM, suppression=job.suppression,
         objective=job.objective, seed=job.seed, pseudonyms=pseudonyms, allow_unverified=job.allow_unverified,
-        rows_are_people=job.rows_are_people, allow_plain=job.allow_plain, run=run,
+        rows_are_people=job.rows_are_people, allow_plain=job.allow_plain, run=run.part(between=(READ, MADE)),
         history=None if ledger is None else ledger.history(data),
     )  # fmt: skip
     recoding = "" if job.recoding is None else recodings.spelled(Rule.of(release))
@@ -108,9 +114,9 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
     job = replace(job, seed=seed)
     attacks: tuple[Attempt, ...] = ()
     if job.attack:
-        run.report(1.0, "attacking")
+        run.report(MADE, "attacking")
         release, attacks = _attacked(job, data, release, run)
-    run.report(1.0, "measuring")
+    run.report(MADE, "measuring")
     standing = api.standing(release)
     columns = api.columns(data, release)
     parts = release.files(output, None if sent(job) else job.manifest)
@@ -125,12 +131,14 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         **({"attacks": [attempt.as_dict() for attempt in attacks]} if job.attack else {}),
         **({"manifest": str(parts[-1])} if job.manifest is not None or not sent(job) else {}),
     }  # fmt: skip
-    run.report(1.0, "writing")
+    run.report(MADE, "writing")
     check_outputs([path for path in (*parts, *others) if not data.engine.in_database(path)], job.reads())
     # The entry is made first and the files take their places last: both are there then, or none is.
     entering = nullcontext() if ledger is None else ledger.publishing(data, release, run)
     with entering as publication, data.engine.replacing(*parts, *others) as places:
-        release.put(output, places[: len(parts)], signer, rows_per_file=job.rows_per_file, run=run.part())
+        release.put(
+            output, places[: len(parts)], signer, rows_per_file=job.rows_per_file, run=run.part(between=(MADE, 1.0))
+        )
         beside = dict(zip(others, places[len(parts) :], strict=True))
         if save is not None:
             beside[save].write_text(job.toml(save.parent), encoding="utf-8")
@@ -145,6 +153,8 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
             figures["notes"] = [*release.notes, *publication.reasons]
         if sent(job):
             _send(places[0])
+    if data.checkpoint is not None:
+        data.checkpoint.remove()
     figures["seconds"] = round(time.perf_counter() - started, 3)
     files = tuple(path for path in (*parts, *others) if path.parent != output.parent or not sent(job))
     return Outcome(
@@ -200,6 +210,8 @@ def _check(job: Job, output: Path, others: list[Path]) -> None:
         check_picture(job.plot)
     if job.ledger is not None:
         _ledger(job.ledger).check_writable()
+    if job.state is not None:
+        check_folder(job.state)
     tables = [] if engine.in_database(output) else [output]
     outputs = [*tables, job.manifest or manifest_path(output), *others]
     for folder in {path.parent for path in outputs}:

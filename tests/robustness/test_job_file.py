@@ -70,6 +70,7 @@ pseudonyms = "keyed"
 key_file = "secret.key"
 sign = "sign.pem"
 rows_per_file = 1000
+state = "unfinished"
 [balance]
 target = "remark"
 sweep = ["k=2..20", "algorithm=oka"]

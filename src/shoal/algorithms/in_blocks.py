@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge
+from numpy.typing import NDArray
 from pydantic import InstanceOf
 from typing_extensions import Doc
 
@@ -19,6 +20,7 @@ from shoal.core.contracts import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts, decoded, packed_codes, words
+from shoal.core.packing import BLOCK, Held, cuts, kept, read, spelled
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Plan, Recoding
@@ -92,10 +94,17 @@ class InBlocks(Algorithm):
         if dataset.records <= self.records:
             return self.base.search(dataset, policy, run)
         whole = Whole.of(dataset)
-        blocks = self._blocks(dataset, whole, policy, run.part(between=(0.0, CUT_SHARE)))
-        watch = run.part(between=(CUT_SHARE, 1.0))
+        cutting, watch = run.part(between=(0.0, CUT_SHARE)), run.part(between=(CUT_SHARE, 1.0))
+        blocks = kept(
+            dataset.checkpoint, f"{BLOCK}cuts.npz", lambda: self._blocks(dataset, whole, policy, cutting),
+            lambda cut: ({}, cuts(cut)), lambda _, arrays: Blocks(**arrays),
+        )  # fmt: skip
+
+        def solved(number: int, make: Callable[[], _Part]) -> _Part:
+            return kept(dataset.checkpoint, f"{BLOCK}{number}.npz", make, _Part.packed, _Part.unpacked)
+
         solve = _Solve(self.base, policy)
-        parts = whole.worked_on(dataset, blocks, solve, policy.seed, watch, "recoding blocks")
+        parts = whole.worked_on(dataset, blocks, solve, policy.seed, watch, "recoding blocks", solved)
         facts = {"blocks": len(parts), "base": type(self.base).__name__, "of-blocks": [part.facts for part in parts]}
         plan = _together(parts, blocks, [tree.size for tree in whole.hierarchies])
         return Recoding(plan, facts=facts, hulls=parts[0].hulls)
@@ -154,6 +163,17 @@ class _Part:
     sizes: Counts
     facts: Mapping[str, Any]
     hulls: Mapping[str, str]
+
+    def packed(self) -> Held:
+        """As the state of a run keeps it."""
+        told, arrays = spelled(Recoding(self.plan, facts=self.facts, hulls=self.hulls))
+        return told, {**arrays, "sizes": self.sizes, "words": np.stack(self.words)}
+
+    @classmethod
+    def unpacked(cls, told: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> _Part:
+        found = read(told, arrays)
+        assert found.plan is not None
+        return cls(found.plan, list(arrays["words"]), arrays["sizes"], found.facts, found.hulls)
 
 
 def _holds(block: Block, policy: Policy) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from shoal.api.reading import check_dataset, listed
 from shoal.core.contracts import Algorithm, Engine, Metric, Model
 from shoal.core.dataset import Dataset
 from shoal.core.files import received
+from shoal.core.packing import BLOCK, kept, read, spelled
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.publication import published
@@ -25,6 +26,9 @@ from shoal.errors import ParameterError, SchemaError, VerificationError
 
 if TYPE_CHECKING:
     from shoal.ledger import Ledger
+
+DECIDED = "decided.npz"
+"""The part of a run's state that has what the algorithm decided."""
 
 SEED_BITS = 63
 """Bits of a seed that is drawn: far too many to be tried, and still a number that every file format holds."""
@@ -72,6 +76,9 @@ def anonymize(
         history: what was published before, for whoever enters the release elsewhere; a ledger tells it by itself.
         run: is told how far the work is, and can stop it.
 
+    A table that was read with a `state` keeps there what the algorithm decides; a run that goes on takes it from there,
+    and everything after it is done and verified anew.
+
     Raises:
         DisclosureError: with the earlier releases of the ledger, this one would tell more than they promise.
         PlainColumnError: a column without a role names people, or tells what another column hides.
@@ -94,7 +101,7 @@ def anonymize(
         models=tuple(job.plugin("models", model) for model in models),
         suppression=suppression,
         objective=None if objective is None else job.plugin("metrics", objective),
-        seed=secrets.randbits(SEED_BITS) if seed is None else seed,
+        seed=_seed(data, seed),
         history=history if ledger is None else _opened(ledger).history(data),
     )
     method = job.plugin("algorithms", algorithm)
@@ -106,9 +113,9 @@ def anonymize(
     plain = plain_columns(data, listed(allow_plain), run)
     plain.check()
     if policy.history is not None:
-        data = method.remembering(data, policy.history)
+        data = replace(method.remembering(data, policy.history), checkpoint=data.checkpoint)
     run.report(0.0, "searching")
-    recoding = method.search(data, policy, run)
+    recoding = _decided(data, method, policy, run)
     if method.unverified:
         policy = replace(policy, models=())
     run.report(1.0, "publishing")
@@ -122,7 +129,9 @@ def anonymize(
     if method.unverified:
         heads = release.in_people(release.view.people()).headcounts
         stated["unverified"] = {"k": int(heads.min(initial=release.records))}
-    release = replace(release, method=method, provenance=stated, notes=tuple(filter(None, (cut, plain.sentence))))
+    release = replace(
+        release, method=method, provenance=stated, notes=tuple(filter(None, (cut, plain.sentence, *_unlike(recoding))))
+    )
     run.report(1.0, "verifying")
     release.view.check(data, recoding)
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
@@ -135,6 +144,34 @@ def anonymize(
     with _opened(ledger).publishing(data, release, run) as publication:
         publication.enter(release.manifest([""] * len(release.tables)), None)
     return replace(release, notes=(*release.notes, *publication.reasons))
+
+
+def _seed(data: Dataset, given: int | None) -> int:
+    """The seed that is given, or the one of the run that goes on, or one that is drawn."""
+    if data.checkpoint is not None:
+        return data.checkpoint.seed(given, lambda: secrets.randbits(SEED_BITS))
+    return secrets.randbits(SEED_BITS) if given is None else given
+
+
+def _decided(data: Dataset, method: Algorithm, policy: Policy, run: Run) -> Recoding:
+    """What the algorithm decides, or decided already in a run that goes on."""
+    checkpoint, history = data.checkpoint, policy.history
+    if checkpoint is None:
+        return method.search(data, policy, run)
+    stated = [job.spelled(model) for model in policy.models]
+    objective = None if policy.objective is None else job.spelled(policy.objective)
+    earlier = [] if history is None else [part for seen in history.releases for part in (seen.ids, seen.groups)]
+    checkpoint.bind(
+        "policy", stated, policy.suppression, objective, job.spelled(method), policy.seed,
+        *(part.tobytes() for part in earlier),
+    )  # fmt: skip
+    found = kept(
+        checkpoint, DECIDED, lambda: method.search(data, policy, run),
+        lambda made: spelled(made, data.summary.keys if "summary" in vars(data) else None),
+        lambda told, arrays: read(told, arrays, None if "keys" in arrays else data.summary.keys),
+    )  # fmt: skip
+    checkpoint.drop(BLOCK)  # all of them are in it
+    return found
 
 
 def _in_blocks(data: Dataset, policy: Policy, method: Algorithm) -> tuple[Algorithm, str]:
@@ -151,6 +188,21 @@ def _in_blocks(data: Dataset, policy: Policy, method: Algorithm) -> tuple[Algori
         f"The table has {data.records:,} records, and {name} gets at most {most:,} at a time on this engine, so it was "
         f"cut into blocks, as algorithm in-blocks:base={name},records={most} does. No class reaches over their edges."
     )
+
+
+def _unlike(recoding: Recoding) -> Iterator[str]:
+    """Sentences on what a search did otherwise than its name promises."""
+    facts = recoding.facts
+    if facts.get("exact") is False:
+        yield (
+            f"The table is so large that clusters grew in {facts['blocks']} blocks of it, each on its own: an "
+            "approximation of the algorithm. The policy holds exactly."
+        )
+    if facts.get("refinement", {}).get("finished") is False:
+        yield (
+            "The time limit stopped the refinement, so another run may give another release; a larger time_limit or "
+            "fewer rebuildings let it end by itself."
+        )
 
 
 def _opened(ledger: Ledger | str | Path) -> Ledger:

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from shoal import job, registry
-from shoal.core.contracts import Builder, Engine
+from shoal.core.checkpoint import Checkpoint
+from shoal.core.contracts import Builder, Engine, Source
 from shoal.core.dataset import Dataset
 from shoal.core.dates import checked as date_format
-from shoal.core.files import received
-from shoal.core.grouping import Codes
+from shoal.core.files import identity, received
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.numbers import checked as number_format
-from shoal.core.schema import Kind, Missing, Role, roles
+from shoal.core.run import Run
+from shoal.core.schema import Column, Kind, Missing, Role, roles
+from shoal.core.survey import Overview
 from shoal.core.values import Values
 from shoal.errors import HierarchyError, InputError, SchemaError, unknown_columns
 
@@ -48,6 +50,8 @@ def read(
     rename_duplicates: bool = False,
     neutralize_formulas: bool = False,
     engine: Engine | str | None = None,
+    state: str | Path | None = None,
+    run: Run | None = None,
 ) -> Dataset:
     """A table with roles: a path (CSV, Parquet, Arrow IPC, JSON lines, a spreadsheet, Stata, SPSS, SAS) or a frame
     (pandas, polars, pyarrow, Spark).
@@ -84,6 +88,14 @@ def read(
             and in every release.
         engine: where the table is worked on: `embedded` (in this process, the default) or another engine's name. A
             frame of Spark is worked on where it lives.
+        state: a folder that keeps what is done, so that an interrupted run goes on: reading here, then what `anonymize`
+            decides and what `Release.write` writes, which removes it. It is of one run, and the table must lie in
+            files. It holds values of the table and the seed; only its owner can read it.
+        run: is told how far the work is, and can stop it.
+
+    Raises:
+        InputError: a file cannot be read, or the state is that of another run.
+        CancelledError: the run was stopped; what is done is in the state.
 
     Example:
         >>> import shoal
@@ -114,6 +126,14 @@ def read(
         )
     chosen = {**chosen_hierarchies(hierarchies, assigned), **chosen_hierarchies(column_hierarchies, assigned)}
 
+    kinds_given = {name: job.member(Kind, kind, "kind") for name, kind in (kinds or {}).items()}
+    checkpoint = None
+    if state is not None:
+        reading = [
+            delimiter, encoding, list(missing), format, sheet, rename_duplicates, neutralize_formulas, strict,
+            list(assigned.items()), sorted(kinds_given.items()), sorted(formats.items()), sorted(rules.items()),
+        ]  # fmt: skip
+        checkpoint = _begun(Path(state), opened, reading)
     notes: list[str] = []
 
     def hierarchy_for(values: Values, role: Role) -> Hierarchy:
@@ -130,16 +150,43 @@ def read(
         made: Hierarchy = registry.make("hierarchies", "automatic", {}).build(values)
         return made
 
-    data = chosen_engine.read(
-        opened,
-        assigned,
-        hierarchy_for,
-        kinds={name: job.member(Kind, kind, "kind") for name, kind in (kinds or {}).items()},
-        formats=formats,
-        missing_rules=rules,
-        strict=strict,
-    )
-    return replace(data, notes=tuple(notes))
+    try:
+        data = chosen_engine.read(
+            opened, assigned, hierarchy_for, kinds=kinds_given, formats=formats, missing_rules=rules, strict=strict,
+            run=run, checkpoint=checkpoint,
+        )  # fmt: skip
+        if checkpoint is not None:
+            checkpoint.bind("columns", *(_described(column) for column in data.schema.columns))
+    except BaseException:
+        if checkpoint is not None:
+            checkpoint.close()
+        raise
+    return replace(data, notes=tuple(notes), checkpoint=checkpoint)
+
+
+def _begun(folder: Path, opened: Source, reading: Sequence[Any]) -> Checkpoint:
+    """The state of a run on a table; refused where nobody can tell whether the table is still the same."""
+    if not opened.files:
+        raise InputError(
+            "the state of a run goes with a table that lies in files, so that it can be told whether it is still the "
+            "same; write the table to Parquet first, or leave the state out"
+        )
+    checkpoint = Checkpoint.opened(folder)
+    try:
+        checkpoint.bind("table", *map(identity, opened.files), list(reading))
+    except BaseException:
+        checkpoint.close()
+        raise
+    return checkpoint
+
+
+def _described(column: Column) -> list[Any]:
+    """A column as it is worked on. Whose a record is follows from the table alone."""
+    tree = None if column.role is Role.ENTITY else column.hierarchy
+    labels = [] if tree is None else [level.tolist() for level in tree.labels]
+    values = [] if tree is None or tree.values is None else tree.values.tolist()
+    shape = [] if tree is None else [tree.codes.tolist(), tree.missing, tree.automatic]
+    return [column.name, column.role, column.kind, column.form, column.missing, labels, values, shape]
 
 
 def _formats(dates: Mapping[str, str], numbers: Mapping[str, str], kinds: Mapping[str, str]) -> dict[str, str]:
@@ -185,10 +232,8 @@ def check_dataset(data: Any) -> None:
         raise InputError(f"a dataset is needed, which shoal.read makes and gives roles; this is {type(data).__name__}")
 
 
-def looked_at(
-    source: Any, engine: Engine | str | None, **reading: Any
-) -> tuple[dict[str, tuple[Values, Codes] | str], int]:
-    """Every column of a source, or of a dataset's source, as distinct values and codes."""
+def looked_at(source: Any, engine: Engine | str | None, **reading: Any) -> Overview:
+    """Every column of a source, or of a dataset's source, and its distinct rows."""
     if isinstance(source, Dataset):
         return source.engine.look(source.table.source)
     chosen = job.engine(engine, source)

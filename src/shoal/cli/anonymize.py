@@ -123,6 +123,14 @@ class Written:
         int | None,
         typer.Option("--rows-per-file", min=1, help="Of a folder: how many rows a file has (default: 10 million)."),
     ] = None
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state",
+            help="Keep what is done in this folder until the end; the same command goes on from it after a stop. It "
+            "holds values of the table.",
+        ),
+    ] = None
     save_job: Annotated[Path | None, typer.Option("--save-job", help="Write this run as a job file.")] = None
 
     def applied(self, made: Job) -> Job:
@@ -137,6 +145,7 @@ class Written:
             plot=self.plot,
             sign=self.sign,
             rows_per_file=self.rows_per_file,
+            state=self.state,
         )
 
 
@@ -156,7 +165,7 @@ def run(
 
     made = written.applied(wanted.applied(table.made()))
     signer = keys.unlocked(made.sign)
-    with output.watching() as watched:
+    with output.watching() as watched, output.going_on(made.state):
         outcome = made.run(watched, save=written.save_job, signer=signer)
     output.tell(outcome.notes)
     journal.note(summary=outcome.summary, files=[str(path) for path in outcome.files])

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import journal, options, output
-from shoal.core.words import percent, printable
-from shoal.errors import CancelledError, InfeasibleError
+from shoal.core.words import percent
+from shoal.errors import InfeasibleError
 
 if TYPE_CHECKING:
     from shoal.core.balance import Balance, Point
@@ -137,15 +137,8 @@ def run(
             check_picture(path)
     files = [path for path in (figures, plot, plane) if path is not None]
     check_outputs([*files, *([] if state is None else [state])], made.reads())
-    with output.watching() as watched:
-        try:
-            found = made.balanced(watched, state=state, workers=workers)
-        except (CancelledError, KeyboardInterrupt):
-            if state is not None and state.exists():
-                typer.echo(
-                    printable(f"what was done is kept in {state}; the same command goes on from there"), err=True
-                )
-            raise
+    with output.watching() as watched, output.going_on(state):
+        found = made.balanced(watched, state=state, workers=workers)
     journal.note(summary=found.summary)
     if files:
         with replacing_all(*files) as places:

@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -168,3 +169,16 @@ def _bar() -> Iterator[Callable[[float, str], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
         yield lambda done, doing: bar.update(task, completed=done, description=doing)
+
+
+@contextmanager
+def going_on(state: Path | None) -> Iterator[None]:
+    """Says, when a run is stopped, how it can go on."""
+    from shoal.errors import CancelledError
+
+    try:
+        yield
+    except (CancelledError, KeyboardInterrupt):
+        if state is not None and state.exists():
+            typer.echo(printable(f"what was done is kept in {state}; the same command goes on from there"), err=True)
+        raise

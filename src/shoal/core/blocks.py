@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
+SLICE = 1 << 20
+"""Tuples that are looked up at a time."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Blocks:
@@ -111,6 +114,12 @@ class Blocks:
 
     def of(self, keys: Codes) -> Codes:
         """The block of each tuple; `keys` has an attribute a row."""
+        found = np.empty(keys.shape[1], np.int32)
+        for begin in range(0, keys.shape[1], SLICE):
+            found[begin : begin + SLICE] = self._of(keys[:, begin : begin + SLICE])
+        return found
+
+    def _of(self, keys: Codes) -> Codes:
         places = np.zeros(keys.shape[1], np.int64)
         moving: NDArray[np.int64] = np.arange(keys.shape[1])
         while len(moving):
@@ -180,10 +189,17 @@ class Whole:
         return self.block(replace(dataset, table=table))
 
     def worked_on(
-        self, dataset: Dataset, blocks: Blocks, work: Callable[[Block, Run], Made], seed: int, run: Run, doing: str
+        self,
+        dataset: Dataset,
+        blocks: Blocks,
+        work: Callable[[Block, Run], Made],
+        seed: int,
+        run: Run,
+        doing: str,
+        kept: Callable[[int, Callable[[], Made]], Made] = lambda number, make: make(),
     ) -> list[Made]:
         """What some `work` makes of each block of the table: where the data live, or as many at a time here as there
-        are threads."""
+        are threads. What is made here of the block of a number may be `kept`, and then is not made again."""
         table = dataset.table
         if isinstance(table, Spread):
             with_whole = _OnPart(self, work)
@@ -193,14 +209,14 @@ class Whole:
         boxes = list(zip(*blocks.boxes([tree.size for tree in self.hierarchies]), strict=True))
         quiet, done = Run(within=run), iter(range(1, len(boxes) + 1))
 
-        def one(box: tuple[Codes, Codes]) -> Made:
+        def one(number: int) -> Made:
             run.check()
-            made = work(self.boxed(dataset, *box), quiet)
+            made = kept(number, lambda: work(self.boxed(dataset, *boxes[number]), quiet))
             run.report(next(done) / len(boxes), doing)
             return made
 
         with ThreadPoolExecutor(threads.count()) as pool:
-            return list(pool.map(one, boxes))
+            return list(pool.map(one, range(len(boxes))))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,6 +21,7 @@ from shoal.errors import NotDefined, ParameterError
 
 if TYPE_CHECKING:
     from shoal.core.blocks import Blocks
+    from shoal.core.checkpoint import Checkpoint
     from shoal.core.classes import Classes
     from shoal.core.dataset import Dataset
     from shoal.core.hierarchy import Hierarchy
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from shoal.core.run import Run
     from shoal.core.schema import Kind, Missing, Role, Schema
     from shoal.core.seen import History, Seen
-    from shoal.core.survey import Survey
+    from shoal.core.survey import Overview, Survey
     from shoal.core.values import Values
 
 
@@ -481,14 +482,16 @@ class Engine(Parametrized, ABC):
         formats: Mapping[str, str],
         missing_rules: Mapping[str, Missing],
         strict: bool,
+        run: Run | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> Dataset:
         """The dataset; `hierarchy_for` gives a column its hierarchy once its distinct values are known. `formats` says
-        how the dates or numbers of columns are written."""
+        how the dates or numbers of columns are written. The `run` is told how far it is, and can stop it. What took
+        long is kept in the `checkpoint`, and taken from there; an engine that has nothing to keep leaves it alone."""
 
     @abstractmethod
-    def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:
-        """Every column as distinct values and codes (negative: missing), or why it cannot be looked at; and the
-        number of records."""
+    def look(self, source: Source) -> Overview:
+        """Every column, and the distinct rows: counted where the table is."""
 
     @abstractmethod
     def open_published(self, path: Path) -> Published:
@@ -521,6 +524,11 @@ class Source(Protocol):
 
     @property
     def names(self) -> Sequence[str]: ...
+
+    @property
+    def files(self) -> Mapping[Path, tuple[int, int]]:
+        """The files that it is read from, with their sizes and times; none where it lies elsewhere."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

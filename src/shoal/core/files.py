@@ -163,7 +163,7 @@ def recover(folder: Path) -> None:
 
 
 def _recover(hidden: Path) -> None:
-    lock = _locked(hidden, wait=False)
+    lock = locked(hidden, wait=False)
     if lock is None:
         return
     try:
@@ -224,7 +224,7 @@ class _Exchange:
         for folder in self.folders:
             while not folder.exists():  # somebody may take it for an abandoned one before it is locked
                 folder.mkdir(mode=0o700)
-                lock = _locked(folder, wait=True)
+                lock = locked(folder, wait=True)
                 if lock is not None:
                     locks.append(lock)
             (folder / "plan.json").write_text(plan, encoding="utf-8")
@@ -240,21 +240,21 @@ class _Exchange:
                 if not target.is_dir():  # a folder is moved away when its turn comes
                     _keep(target, old)
             for inner in (*sorted(new.iterdir()), new) if new.is_dir() else (new,):
-                _flush(inner)
+                flush(inner)
         for folder in self.folders:
             for inner in (folder / "new", folder / "old", folder):
-                _flush(inner)
+                flush(inner)
         written = self.home / "mark.json"
         written.write_text(json.dumps(fresh), encoding="utf-8")
-        _flush(written)
+        flush(written)
         written.replace(self._mark)
-        _flush(self.home)
+        flush(self.home)
         for new, old, target in zip(self.news, self._olds, self.targets, strict=True):
             if target.is_dir():
                 target.replace(old)
             new.replace(target)
         for folder in {target.parent for target in self.targets}:
-            _flush(folder)
+            flush(folder)
         self._mark.unlink()
 
     def undo(self) -> None:
@@ -294,7 +294,7 @@ def _exchange(paths: Sequence[Path]) -> Iterator[_Exchange]:
                 os.close(lock)
 
 
-def _locked(folder: Path, *, wait: bool) -> int | None:
+def locked(folder: Path, *, wait: bool) -> int | None:
     """A lock on a folder, held until it is closed or the process ends.
 
     None where somebody else holds it, and where there are no locks: then nobody can tell that a process ended, and
@@ -319,7 +319,7 @@ def _keep(path: Path, kept: Path) -> None:
         kept.hardlink_to(path)
     except OSError:  # some file systems have no links
         shutil.copy2(path, kept)
-        _flush(kept)
+        flush(kept)
 
 
 def _remove(path: Path) -> None:
@@ -330,7 +330,7 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
     """Makes sure that a file or a folder survives a loss of power."""
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -347,3 +347,18 @@ def sha256(path: Path) -> str:
         return hashlib.sha256("".join(lines).encode()).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def identity(path: Path) -> list[Any]:
+    """What tells a file from any other, and from itself after it changed: its name and size, and of Parquet, which may
+    be too large to be read once more, the time when it changed and the hash of its footer, which has the places, sizes
+    and extremes of all its columns; of any other file the hash of all of it."""
+    status = path.stat()
+    with path.open("rb") as file:
+        file.seek(-min(status.st_size, 8), os.SEEK_END)
+        length, kind = file.read(4), file.read(4)
+        footer = int.from_bytes(length, "little") + 8
+        if kind != b"PAR1" or footer > status.st_size:
+            return [path.name, status.st_size, sha256(path)]
+        file.seek(-footer, os.SEEK_END)
+        return [path.name, status.st_size, status.st_mtime_ns, hashlib.sha256(file.read()).hexdigest()]

@@ -423,7 +423,8 @@ class Release:
         A path without an ending becomes a folder of Parquet files of `rows_per_file` rows each; one after the other,
         they have the rows in the order of a single file. All files are written beside their places first and take them
         together; when anything goes wrong the old ones stay as they were. With `sign`, a signing key or the file of
-        one, the manifest is signed. The `run` is told how far the work is, and can stop it.
+        one, the manifest is signed. The `run` is told how far the work is, and can stop it. A state that was kept for
+        this is removed.
         """
         path = Path(path)
         signer = SigningKey.load(sign) if isinstance(sign, (str, Path)) else sign
@@ -431,6 +432,8 @@ class Release:
         files = self.files(path, None if manifest is None else Path(manifest))
         with self.engine.replacing(*files) as places:
             self.put(path, places, signer, rows_per_file=rows_per_file, run=run)
+        if self.origin is not None and self.origin.checkpoint is not None:
+            self.origin.checkpoint.remove()
         return files[-1]
 
     def manifest(self, hashes: Sequence[str]) -> dict[str, Any]:

@@ -15,15 +15,18 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
+from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.files import replacing_all
-from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.run import Run
 from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refused, with_roles
+from shoal.core.survey import Overview
 from shoal.core.values import Values
 from shoal.engines.duckdb.databases import check_spot, storing
 from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, joined, translation
+from shoal.engines.duckdb.kept import NOWHERE, Kept, keep
 from shoal.engines.duckdb.looking import looked_at
 from shoal.engines.duckdb.published import DuckDBPublished, open_published
 from shoal.engines.duckdb.session import Session, quoted
@@ -110,12 +113,15 @@ class DuckDB(Engine):
         formats: Mapping[str, str],
         missing_rules: Mapping[str, Missing],
         strict: bool,
+        run: Run | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> Dataset:
         """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
         kinds = kinds if source.opened is None else source.opened.kinds(kinds, formats)
         named = with_roles(source.names, roles)
         session, origin = source.session, source.relation
-        found = _distinct(source, named, origin)
+        before = Kept.found(checkpoint, source, named)
+        found = _distinct(source, named, origin) if before is None else before.distinct
         if not int(next(iter(found.values())).counts.sum()):
             raise InputError("the table has no record")
         encoded = {
@@ -123,8 +129,8 @@ class DuckDB(Engine):
             for name, each in found.items()
         }
         dropping = _dropping(found, encoded, roles, missing_rules)
-        kept = _kept(source, dropping, found, encoded)
-        columns, held = [], {}
+        kept = _kept(source, dropping, found, encoded) if before is None else before.counts
+        columns, held, leaf = [], {}, {}
         for name in source.names:
             rule = missing_rules.get(name, Missing.VALUE)
             if name not in encoded:
@@ -137,25 +143,30 @@ class DuckDB(Engine):
                 hierarchy_for(each.values, roles[name]),
                 counts[there],
             )
-            codes = np.zeros(len(there), np.int32)
-            codes[there] = leaves
-            held[name] = CodedColumn(hierarchy, raw, translation(session, found[name], codes, there))
+            leaf[name] = np.full(len(there), NOWHERE, np.int32)
+            leaf[name][there] = leaves
+            held[name] = CodedColumn(hierarchy, raw, translation(session, found[name], leaf[name], there))
             kind, form = each.values.kind, each.values.form
             columns.append(Column(name=name, role=roles[name], kind=kind, form=form, hierarchy=hierarchy, missing=rule))
         # Quasi-identifiers first, in their order, then sensitive ones: as classes are asked for.
         ordered = [name for role in ENCODED for name in roles if roles[name] is role and name in held]
-        tally = Tally.of(
-            session,
-            origin,
-            {name: (f"s.{quoted(name)}", held[name].codes, held[name].hierarchy.size) for name in ordered},
-            what=source.label,
-        )
+        if before is not None:
+            tally = before.tally(session, {name: held[name].hierarchy.size for name in ordered}, leaf)
+        else:
+            tally = Tally.of(
+                session,
+                origin,
+                {name: (f"s.{quoted(name)}", held[name].codes, held[name].hierarchy.size) for name in ordered},
+                what=source.label,
+            )
         if tally.records != int(next(iter(kept.values())).sum()):
             raise changed(source.label)
+        if checkpoint is not None and before is None:
+            keep(checkpoint, found, kept, leaf, tally)
         table = DuckDBTable(source, held, tally, frozenset(dropping))
         return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
 
-    def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:  # type: ignore[override]
+    def look(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
 
     def open_published(self, path: Path) -> DuckDBPublished:

@@ -12,15 +12,18 @@ import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
+from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Engine, Published
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.run import Run
 from shoal.core.schema import Column, Kind, Missing, Role, Schema, refused, with_roles
+from shoal.core.survey import Overview
 from shoal.core.values import Values
 from shoal.engines.embedded import published as embedded
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, check_type, encode
-from shoal.engines.spark.encoding import CodedColumn, tally
+from shoal.engines.spark.encoding import CodedColumn
+from shoal.engines.spark.kept import kept_tally
 from shoal.engines.spark.looking import looked_at
 from shoal.engines.spark.published import PublishedColumn, SparkPublished
 from shoal.engines.spark.session import Session
@@ -107,13 +110,15 @@ class Spark(Engine):
         formats: Mapping[str, str],
         missing_rules: Mapping[str, Missing],
         strict: bool,
+        run: Run | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> Dataset:
         """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
         kinds = kinds if source.opened is None else source.opened.kinds(kinds, formats)
         named = with_roles(source.names, roles)
         for name in named:
             check_type(name, source.came(name) or source.arrow_type(name))
-        tallied = tally(source, named)
+        tallied = kept_tally(checkpoint, source, named)
         if not len(tallied.counts):
             raise InputError("the table has no record")
         encoded = {
@@ -141,7 +146,7 @@ class Spark(Engine):
         table = SparkTable(source, held, tallied.counts[kept], frozenset(dropping))
         return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
 
-    def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:  # type: ignore[override]
+    def look(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
 
     def open_published(self, path: Path) -> Published:
