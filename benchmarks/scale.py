@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from benchmarks.foundation import QUASI
 from benchmarks.measuring import peak_of
 
 PIECE = 5_000_000
+PLAIN = ("marital-status", "work-class", "salary-class")
 GENERATED = "census-{}.parquet"
 OWN_LIMIT, LIMIT = "6GB", "3GB"
 """The memory limits of DuckDB on its own, and inside Shoal, whose searches need room too."""
@@ -93,7 +94,8 @@ class Work:
 
     def tell(self, beside: Iterable[Work] = (), bound: float | None = None) -> None:
         whole = sum(work.processor for work in beside)
-        ratio = f", {self.processor / whole:.2f} times (at most {bound})" if whole else ""
+        most = "" if bound is None else f" (at most {bound})"
+        ratio = f", {self.processor / whole:.2f} times{most}" if whole else ""
         print(
             f"  {self.name}: {self.seconds:.1f} s, processor {self.processor:.1f} s, peak {self.peak:.2f} GB{ratio}",
             flush=True,
@@ -104,23 +106,23 @@ class Work:
                 print(f"    {stage}: {share:.0%} ({processor:.1f} s, {seconds:.1f} s by the clock), peak {peak:.2f} GB")
 
 
-def _own(name: str, statement: str, temporary: Path) -> Work:
+def own(name: str, statement: str, temporary: Path) -> Work:
     config = {"memory_limit": OWN_LIMIT, "temp_directory": str(temporary)}
     return Work(
         name, f"import duckdb\nheld = duckdb.connect(config={config!r})\nheld.execute({statement!r})\nlap({name!r})"
     )
 
 
-def _reading(table: Path, engine: str) -> str:
+def _reading(table: Path, engine: str, quasi: Sequence[str] = QUASI) -> str:
     return (
-        f"import shoal\n{_STARTED}data = shoal.read({str(table)!r}, quasi={QUASI!r}, engine={engine!r}, "
+        f"import shoal\n{_STARTED}data = shoal.read({str(table)!r}, quasi={list(quasi)!r}, engine={engine!r}, "
         "hierarchies=shoal.samples.hierarchies('census'))\nlap('reading')\ndata.summary\nlap('summary')\n"
     )
 
 
-def _released(table: Path, engine: str, algorithm: str, out: Path) -> Work:
+def _released(table: Path, engine: str, algorithm: str, out: Path, quasi: Sequence[str] = QUASI) -> Work:
     script = (
-        f"{_RELEASE}{_reading(table, engine)}current[0] = 'searching'\n"
+        f"{_RELEASE}{_reading(table, engine, quasi)}current[0] = 'searching'\n"
         f"release = shoal.anonymize(data, 'k-anonymity:k=5', algorithm={algorithm!r}, suppression=0.01, seed=1, "
         "run=run)\n"
         f"release.write({str(out)!r}, run=run.part())\nlap(current[0])\n"
@@ -147,22 +149,11 @@ def _content(folder: Path) -> str:
 
 def scale(millions: int, folder: Path, *, compare: bool = False) -> dict[str, Any]:
     """Diagnosis and releases of so many million records, beside DuckDB's own GROUP BY and COPY."""
-    table, out, temporary = generated(folder, millions), folder / "out", folder / "temporary"
+    table, out = generated(folder, millions), folder / "out"
     place, engine = f"'{table}/*.parquet'", f"duckdb:memory_limit={LIMIT},temporary={folder}"
     names = ", ".join(f'"{name}"' for name in QUASI)
     print(f"{millions} million census rows × {len(QUASI)} quasi-identifiers:")
-    grouped = _own(
-        "DuckDB's own GROUP BY",
-        f"CREATE TABLE t AS SELECT {names}, count(*) FROM {place} GROUP BY ALL",
-        temporary,
-    )
-    grouped.tell()
-    copied = _own(
-        "DuckDB's own COPY",
-        f"COPY (FROM {place}) TO '{folder / 'copy.parquet'}' (FORMAT parquet, COMPRESSION zstd)",
-        temporary,
-    )
-    copied.tell()
+    grouped, copied = _own_work(place, names, folder)
     diagnosis = Work(
         "diagnosis", f"{_reading(table, engine)}answer = shoal.diagnose(data, k=5)['k'].value\nlap('diagnosis')"
     )
@@ -180,12 +171,48 @@ def scale(millions: int, folder: Path, *, compare: bool = False) -> dict[str, An
     return {work.name: work.processor for work in (grouped, copied, diagnosis, optimal, mondrian)}
 
 
+def _own_work(place: str, names: str, folder: Path) -> tuple[Work, Work]:
+    """What DuckDB itself takes to count some columns, and to copy all."""
+    grouped = own(
+        "DuckDB's own GROUP BY", f"CREATE TABLE t AS SELECT {names}, count(*) FROM {place} GROUP BY ALL", folder
+    )
+    grouped.tell()
+    copied = own(
+        "DuckDB's own COPY",
+        f"COPY (FROM {place}) TO '{folder / 'copy.parquet'}' (FORMAT parquet, COMPRESSION zstd)",
+        folder,
+    )
+    copied.tell()
+    return grouped, copied
+
+
+def plain(millions: int, folder: Path, *, compare: bool = False) -> None:
+    """A release of which three columns have no role, and are published as they are."""
+    table, out, quasi = generated(folder, millions), folder / "out", [name for name in QUASI if name not in PLAIN]
+    names = ", ".join(f'"{name}"' for name in quasi)
+    print(f"{millions} million census rows × {len(quasi)} quasi-identifiers and {len(PLAIN)} columns without a role:")
+    beside = _own_work(f"'{table}/*.parquet'", names, folder)
+    made = _released(table, f"duckdb:memory_limit={LIMIT},temporary={folder}", "optimal", out, quasi)
+    made.tell(beside)
+    if compare:
+        rows = _content(out)
+        other = _released(table, "embedded", "optimal", out, quasi)
+        other.tell(beside)
+        print(f"    the same levels, counts, classes and findings: {other.answer == made.answer}")
+        print(f"    the same rows in the same order: {_content(out) == rows}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("millions", type=int, nargs="*", default=[1])
+    parser.add_argument("--plain", action="store_true", help="only a release with columns that have no role")
     parser.add_argument("--folder", type=Path, help="where tables are kept; by default they are removed at the end")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        if given.plain:
+            for millions in given.millions:
+                plain(millions, given.folder or Path(folder), compare=millions <= 1)
+            return
         spent = {
             millions: scale(millions, given.folder or Path(folder), compare=millions <= 10)
             for millions in given.millions

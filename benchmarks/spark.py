@@ -1,4 +1,5 @@
-"""The Spark engine on a cluster of two workers on this machine: `python -m benchmarks.spark 1 10` (millions of rows).
+"""The Spark engine on a cluster of two workers on this machine: `python -m benchmarks.spark 1 10` (millions of rows),
+or `--peer 500000`.
 
 Beside Spark's own groupBy and write, which any tool would need; beside the public Mondrian on Spark, by its published
 time; and beside the other engines, whose releases must be the same. Every stage is printed with its share of the time,
@@ -239,21 +240,25 @@ def loss(meter: Meter) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("millions", type=int, nargs="*", default=[1], help="releases of so many million census rows")
-    parser.add_argument("--peer", type=int, nargs="*", default=[500_000], help="Mondrian on so many rows of Adult")
+    parser.add_argument("millions", type=int, nargs="*", help="releases of so many million census rows")
+    parser.add_argument("--peer", type=int, nargs="*", default=[], help="Mondrian on so many rows of Adult")
     parser.add_argument("--folder", type=Path, help="where tables are kept; by default they are removed at the end")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = given.folder or Path(name)
         (Path(name) / "cluster").mkdir()
         with _measured(Path(name) / "cluster") as meter:
-            release(meter, Path(name), 100_000)  # Java compiles what runs often
-            for rows in given.peer:
-                peer(meter, Path(name), rows)
+            # Java compiles what runs often, so that the first run of all is not measured.
             if given.peer:
+                peer(meter, Path(name), 100_000)
+                for rows in given.peer:
+                    peer(meter, Path(name), rows)
                 loss(meter)
-            for millions in given.millions:
-                release(meter, folder, millions * 1_000_000, compared=True)
+            millions = given.millions or ([] if given.peer else [1])
+            if millions:
+                release(meter, Path(name), 100_000)
+            for each in millions:
+                release(meter, folder, each * 1_000_000, compared=True)
 
 
 if __name__ == "__main__":

@@ -109,5 +109,7 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
     "spark.sql.session.timeZone": "UTC",
+    "spark.shuffle.io.maxRetries": "1",
+    "spark.shuffle.io.retryWait": "500ms",
 }
-"""What keeps small jobs quick."""
+"""What keeps small jobs quick, also those that ask a worker for something that was killed: it is not asked for long."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -66,6 +67,17 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         session = SparkSession.builder.master(running.url).config(map=cluster.SETTINGS).getOrCreate()
         yield session
         session.stop()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 64 kB, where one may be mounted."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", place], capture_output=True).returncode:
+        pytest.skip("no disk may be mounted here")
+    yield place
+    subprocess.run(["umount", place], check=True)
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import datetime
 import gzip
+import importlib
 import threading
 
 import numpy as np
@@ -342,11 +343,96 @@ def test_a_missing_value_that_only_dropped_records_had(engine):
     same_classes(data.summary, reference.summary)
 
 
+def found_out(source, engine, **options):
+    """What is found out about a table before its columns have roles."""
+    return (
+        shoal.detect(source, engine=engine, time_limit=None).as_dict(),
+        shoal.dependencies(source, engine=engine, time_limit=None, **options).as_dict(),
+    )
+
+
 @on_engines
-def test_roles_are_detected_alike(engine, kind, tmp_path):
-    source = SOURCES[kind](people(), tmp_path)
-    expected, found = (shoal.detect(source, engine=name, time_limit=None) for name in (DEFAULT, engine))
-    assert found.as_dict() == expected.as_dict()
+def test_roles_and_dependencies_are_found_alike(engine, kind, tmp_path):
+    table = pl.concat([people(), people()[:50]])
+    source = SOURCES[kind](table, tmp_path)
+    assert found_out(source, engine) == found_out(source, DEFAULT)
+    # A town has one region, but for a few records, and everybody of one town is ill alike.
+    region = pl.when(pl.int_range(pl.len()) % 60 == 7).then(pl.lit("x")).otherwise(pl.col("town").str.slice(0, 1))
+    illness = pl.when(pl.col("town") == "plain").then(pl.lit("flu")).otherwise("disease")
+    other = table.select("age", "town", "insured", region=region, illness=illness)
+    for options in ({"tolerance": 0.1, "largest": 2}, {"support": 0.1, "largest": 1}):
+        found, expected = (shoal.dependencies(other, engine=name, **options) for name in (engine, DEFAULT))
+        assert found.as_dict() == expected.as_dict()
+        assert any(each.violations for each in found.found) if "tolerance" in options else found.conditional
+
+
+@pytest.mark.parametrize("shown", [2000, 3])
+def test_columns_of_very_many_values_are_looked_at_alike(engine, shown, tmp_path, monkeypatch):
+    """Every column is taken for one, so that values of all types are known by their hashes."""
+    if engine == "spark" and shown >= 240:
+        pytest.skip("a case takes long there, and looks at fewer values all the same")
+    source = SOURCES["parquet"](people(), tmp_path)
+    exact = found_out(source, DEFAULT)
+    for name in (DEFAULT, engine):
+        looking = importlib.import_module(f"shoal.engines.{name}.looking")
+        monkeypatch.setattr(looking, "WIDE", 1)
+        monkeypatch.setattr(looking, "SHOWN", shown)
+    found = found_out(source, engine)
+    assert found == found_out(source, DEFAULT)
+    if shown >= 240:  # all values of every column
+        assert found == exact
+    measured = ("distinct", "distinct_ratio", "separation", "unique_share", "missing_share", "contribution")
+    for mine, other in zip(found[0]["columns"], exact[0]["columns"], strict=True):
+        assert [mine[each] for each in measured[:-1]] == [other[each] for each in measured[:-1]], mine["column"]
+    assert found[1] == exact[1]
+
+
+ASKED = [
+    {"attributes": ["age", "sex"], "k": 3}, {"attributes": ["age", "sex"]}, {"k": 3}, {},
+    {"attributes": ["age", "sex"], "k": 3, "delta": 0.1}, {"attributes": ["age", "sex"], "delta": 0.1},
+    {"k": 3, "delta": 0.1}, {"delta": 0.1}, {"attributes": ["age", "sex"], "k": 3, "delta": "ask"},
+    {"k": 3, "delta": "ask"}, {"attributes": ["age", "sex"], "delta": "ask"}, {"delta": "ask"},
+]  # fmt: skip
+
+
+@on_engines
+def test_the_twelve_questions_are_answered_alike(engine, kind, tmp_path):
+    datasets = both(SOURCES[kind](people(), tmp_path), engine)
+    notions = (
+        {"notion": "k"},
+        {"notion": "distinct-l", "sensitive": "disease"},
+        {"notion": "t", "sensitive": "disease"},
+    )
+    asked = set()
+    for given in ASKED:
+        for notion in notions:
+            bound = {"k": 3, "distinct-l": 2, "t": 0.3}[notion["notion"]]
+            letter = {"k": "k", "distinct-l": "l", "t": "t"}[notion["notion"]]
+            question = {letter if name == "k" else name: bound if name == "k" else each for name, each in given.items()}
+            expected, found = (shoal.ask(data, **notion, **question).as_dict() for data in datasets)
+            assert found == expected and found["proven"]
+            asked.add(found["question"])
+    assert asked == set(range(1, 13))
+
+
+ATTACKS = (
+    "prosecutor", "journalist", "marketer", "homogeneity", "skewness", "similarity", "background-knowledge",
+    "disclosure", "membership", "population-uniqueness",
+)  # fmt: skip
+
+
+@on_engines
+def test_classes_are_attacked_and_evaluated_alike(engine, kind, tmp_path):
+    alike = [("flu", "viral", "*"), ("cold", "viral", "*"), ("gout", "other", "*"), ("it's", "other", "*")]
+    trees = {"disease": shoal.Hierarchy.from_paths("disease", alike)}
+    datasets = both(SOURCES[kind](people().drop("seen", "note"), tmp_path), engine, hierarchies=trees)
+    register = shoal.read(people(rows=600, seed=1), quasi=ROLES["quasi"])
+    attempts, figures = [], []
+    for data in datasets:
+        release = shoal.anonymize(data, "k-anonymity:k=4", algorithm="mondrian", suppression=0.1, seed=5)
+        attempts.append([each.as_dict() for each in shoal.attack(data, release, *ATTACKS, external=register)])
+        figures.append(facts(shoal.evaluate(data, release, *quick_metrics(), baselines=False)))
+    assert attempts[1] == attempts[0] and figures[1] == figures[0]
 
 
 def test_random_pseudonyms_stand_for_the_same_people(engine):
@@ -499,6 +585,22 @@ def test_rare_types_are_published_as_they_came(engine, kind, role, tmp_path):
         tables = [pa.parquet.read_table(tmp_path / f"{place}.parquet") for place in (0, 1)]
         assert tables[1].schema.types == tables[0].schema.types
         assert tables[1].to_pylist() == tables[0].to_pylist()
+
+
+def test_plain_values_that_are_equal_and_not_the_same(engine, tmp_path):
+    """A zero with a sign beside one without, numbers that are none, texts that differ in a blank."""
+    columns = {
+        "age": [row % 3 for row in range(24)], "signed": [0.0, -0.0, float("nan"), None] * 6,
+        "plus": [0.0, 0.0, float("nan"), None] * 6, "text": ["a", "a ", "", None] * 6, "whole": [1, 2, 2**40, None] * 6,
+    }  # fmt: skip
+    table = pa.table({name: pa.array(values, from_pandas=False) for name, values in columns.items()})
+    path = tmp_path / "table.parquet"
+    pa.parquet.write_table(table, path)
+    for place, data in enumerate(shoal.read(path, quasi=["age"], engine=each) for each in (DEFAULT, engine)):
+        release = shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1)
+        release.write(tmp_path / f"{place}.csv")
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "0.csv").read_bytes()
+    assert (tmp_path / "1.csv").read_text().count(",-0") == 6
 
 
 def test_rows_that_occur_thousands_of_times(engine, tmp_path):

@@ -148,17 +148,6 @@ def alive(process: int) -> bool:
     return True
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 64 kB, where one may be mounted."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", place], capture_output=True).returncode:
-        pytest.skip("no disk may be mounted here")
-    yield place
-    subprocess.run(["umount", place], check=True)
-
-
 def test_a_full_disk_and_a_read_only_one(table: Path, small_disk: Path, shoal) -> None:
     target, file = small_disk / "out.csv", small_disk / "job.toml"
     common = ("anonymize", table, "-o", target, *ROLES, "--save-job", file)

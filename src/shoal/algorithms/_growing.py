@@ -1,17 +1,71 @@
-"""Greedy k-member growth of clusters, as far as k-member and two-phase clustering share it."""
+"""Greedy k-member growth of clusters, as far as k-member and two-phase clustering share it.
+
+The search for the cheapest record takes longer the more records there are. So a table with very many distinct tuples is
+cut into blocks, which grow side by side. What no cluster of its block had room for goes to any cluster of the table.
+"""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
 from shoal.algorithms._records import Records, portions
+from shoal.core.blocks import Blocks
 from shoal.core.grouping import Codes
 from shoal.core.run import Run
 
+BLOCK = 1 << 16
+"""Distinct tuples in a block at most; a table of up to twice as many is not cut, so that it is solved as published."""
 
-def grown(records: Records, start: int, run: Run, *, relaxed: bool = False) -> tuple[Codes, int]:
-    """The cluster of each record, -1 for those that are too few for another one, and how many clusters there are.
 
-    `start` is the distinct tuple that the first cluster begins far from; `relaxed` ones may grow beyond the least size.
+class Grown(NamedTuple):
+    """The cluster of each record, -1 for those that are too few for another one; how many clusters there are; and in
+    how many blocks they grew."""
+
+    owners: Codes
+    clusters: int
+    blocks: int
+
+    @property
+    def facts(self) -> dict[str, int | bool]:
+        """Whether the clusters are those of the method as it was published, or of one that saw a block at a time."""
+        return {"exact": self.blocks == 1, "blocks": self.blocks}
+
+
+def grown(records: Records, start: int, run: Run, *, relaxed: bool = False) -> Grown:
+    """Clusters of the least size, and of more where `relaxed` ones may grow beyond it.
+
+    `start` is the distinct tuple that the first cluster begins far from. The number of threads changes nothing.
     """
+    if len(records.points) <= 2 * BLOCK:
+        return _grown(records, start, run, relaxed)
+    from shoal.kernels import threads
+
+    blocks = Blocks.cut(records.points, records.costs, BLOCK, run)
+    homes = blocks.of(records.points.T)[records.tuples]
+    order = np.argsort(homes, kind="stable")
+    edges = np.searchsorted(homes[order], np.arange(len(blocks) + 1))
+    quiet, done = Run(within=run), iter(range(1, len(blocks) + 1))
+
+    def work(number: int) -> Grown:
+        inside = records.some(order[edges[number] : edges[number + 1]])
+        found = _grown(inside, start % len(inside.points), quiet, relaxed)
+        run.report(next(done) / len(blocks), "growing clusters")
+        return found
+
+    with ThreadPoolExecutor(threads.count()) as pool:
+        parts = list(pool.map(work, range(len(blocks))))
+    owners, clusters = np.empty(len(records), np.int32), 0
+    for number, part in enumerate(parts):
+        owners[order[edges[number] : edges[number + 1]]] = np.where(part.owners < 0, -1, part.owners + clusters)
+        clusters += part.clusters
+    return Grown(owners, clusters, len(blocks))
+
+
+def _grown(records: Records, start: int, run: Run, relaxed: bool) -> Grown:
+    """The same in one piece."""
     from shoal.kernels.members import grow, seeded
 
     growth = seeded(records.counts, records.index(records.points, run), start)
@@ -20,4 +74,4 @@ def grown(records: Records, start: int, run: Run, *, relaxed: bool = False) -> t
             records.points, records.counts, growth, records.costs, records.policy.least, relaxed, len(records) - end,
             run.flag,
         )  # fmt: skip
-    return growth.owners, int(growth.clusters[0])
+    return Grown(growth.owners, int(growth.clusters[0]), 1)

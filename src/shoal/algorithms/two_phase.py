@@ -32,7 +32,8 @@ class TwoPhase(Clustering):
     less than k-member depends on the table. Splitting `none` keeps the big clusters.
 
     The method is reconstructed: of the work that proposes it only the abstract, the titles of its listings and its
-    figures' captions were at hand.
+    figures' captions were at hand. Above 131,072 distinct tuples phase one looks at one block of the table at a time,
+    and the facts of the recoding say so: `exact` is false.
 
     Does not protect against more than the models of the policy do, and does not find the least loss.
 
@@ -60,10 +61,10 @@ class TwoPhase(Clustering):
 
         start = int(records.tuples[generator.integers(len(records))])
         least = records.policy.least
-        owners, _ = grown(records, start, run.part(between=(0.0, 0.8)), relaxed=True)
-        owners = placed(records, owners, run)
+        found = grown(records, start, run.part(between=(0.0, 0.8)), relaxed=True)
+        owners = placed(records, found.owners, run)
         sizes = np.bincount(owners)
-        facts = {"clusters": len(sizes), "big": int(np.sum(sizes >= 2 * least))}
+        facts = {**found.facts, "clusters": len(sizes), "big": int(np.sum(sizes >= 2 * least))}
         run.report(0.8, "splitting clusters")
         parts = owners
         if self.splitting == "A":
@@ -87,9 +88,9 @@ def _regrown(records: Records, owners: Codes, sizes: NDArray[np.int64], run: Run
     for place, cluster in enumerate(big.tolist()):
         members = by_cluster[ends[cluster] - sizes[cluster] : ends[cluster]]
         inside = records.some(members)
-        parts, found = grown(inside, 0, quiet)
-        split[members] = placed(inside, parts, quiet) + clusters
-        clusters += found
+        parts = grown(inside, 0, quiet)
+        split[members] = placed(inside, parts.owners, quiet) + clusters
+        clusters += parts.clusters
         if place % 64 == 0:
             run.report(place / len(big), "splitting clusters")
     return split

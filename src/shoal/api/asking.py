@@ -188,13 +188,13 @@ def detect(
     """
     if not 0 <= share < 1:
         raise ParameterError("share is a share of the records: from 0 to less than 1")
-    looks, records = looked_at(
+    found = looked_at(
         source, engine, missing=missing, delimiter=delimiter, encoding=encoding, format=format, sheet=sheet,
         rename_duplicates=rename_duplicates,
     )  # fmt: skip
     watch = (run or Run()).part(seconds=time_limit)
     unique = registry.make("models", "k-anonymity", {"k": 2})
-    return detected(looks, records, model=unique, share=share, seed=seed, run=watch)
+    return detected(found, model=unique, share=share, seed=seed, run=watch)
 
 
 def dependencies(
@@ -247,13 +247,13 @@ def dependencies(
         raise ParameterError("largest is a number of columns from 1 up")
     if support is not None and not 0 < support <= 1:
         raise ParameterError("support is a share of the records: more than 0 and at most 1")
-    looks, records = looked_at(
+    found = looked_at(
         source, engine, missing=missing, delimiter=delimiter, encoding=encoding, format=format, sheet=sheet,
         rename_duplicates=rename_duplicates,
     )  # fmt: skip
     roles = {column.name: column.role for column in source.schema.columns} if isinstance(source, Dataset) else {}
-    least = None if support is None else max(2, math.ceil(support * records))
+    least = None if support is None else max(2, math.ceil(support * found.records))
     return dependencies_of(
-        looks, records, roles=roles, tolerance=tolerance, largest=largest, support=least,
+        found, roles=roles, tolerance=tolerance, largest=largest, support=least,
         run=(run or Run()).part(seconds=time_limit),
     )  # fmt: skip

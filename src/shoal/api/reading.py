@@ -13,11 +13,11 @@ from shoal.core.contracts import Builder, Engine, Source
 from shoal.core.dataset import Dataset
 from shoal.core.dates import checked as date_format
 from shoal.core.files import identity, received
-from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.numbers import checked as number_format
 from shoal.core.run import Run
 from shoal.core.schema import Column, Kind, Missing, Role, roles
+from shoal.core.survey import Overview
 from shoal.core.values import Values
 from shoal.errors import HierarchyError, InputError, SchemaError, unknown_columns
 
@@ -232,10 +232,8 @@ def check_dataset(data: Any) -> None:
         raise InputError(f"a dataset is needed, which shoal.read makes and gives roles; this is {type(data).__name__}")
 
 
-def looked_at(
-    source: Any, engine: Engine | str | None, **reading: Any
-) -> tuple[dict[str, tuple[Values, Codes] | str], int]:
-    """Every column of a source, or of a dataset's source, as distinct values and codes."""
+def looked_at(source: Any, engine: Engine | str | None, **reading: Any) -> Overview:
+    """Every column of a source, or of a dataset's source, and its distinct rows."""
     if isinstance(source, Dataset):
         return source.engine.look(source.table.source)
     chosen = job.engine(engine, source)

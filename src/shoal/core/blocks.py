@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
+SLICE = 1 << 20
+"""Tuples that are looked up at a time."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Blocks:
@@ -111,6 +114,12 @@ class Blocks:
 
     def of(self, keys: Codes) -> Codes:
         """The block of each tuple; `keys` has an attribute a row."""
+        found = np.empty(keys.shape[1], np.int32)
+        for begin in range(0, keys.shape[1], SLICE):
+            found[begin : begin + SLICE] = self._of(keys[:, begin : begin + SLICE])
+        return found
+
+    def _of(self, keys: Codes) -> Codes:
         places = np.zeros(keys.shape[1], np.int64)
         moving: NDArray[np.int64] = np.arange(keys.shape[1])
         while len(moving):

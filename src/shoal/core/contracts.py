@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from shoal.core.run import Run
     from shoal.core.schema import Kind, Missing, Role, Schema
     from shoal.core.seen import History, Seen
-    from shoal.core.survey import Survey
+    from shoal.core.survey import Overview, Survey
     from shoal.core.values import Values
 
 
@@ -490,9 +490,8 @@ class Engine(Parametrized, ABC):
         long is kept in the `checkpoint`, and taken from there; an engine that has nothing to keep leaves it alone."""
 
     @abstractmethod
-    def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:
-        """Every column as distinct values and codes (negative: missing), or why it cannot be looked at; and the
-        number of records."""
+    def look(self, source: Source) -> Overview:
+        """Every column, and the distinct rows: counted where the table is."""
 
     @abstractmethod
     def open_published(self, path: Path) -> Published:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.core.classes import Classes, joined, summarize
-from shoal.core.grouping import Codes
+from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.core.schema import Role, Schema
@@ -80,13 +80,34 @@ class Dataset:
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
         """The hierarchies of the quasi-identifiers."""
-        return self.summary.hierarchies
+        found = (self.schema[name].hierarchy for name in self.schema.quasi)
+        return tuple(hierarchy for hierarchy in found if hierarchy is not None)
+
+    @property
+    def outline(self) -> Classes:
+        """The summary without its classes: the hierarchies, and the number of records."""
+        quasi = self.schema.quasi
+        return Classes(
+            quasi, np.zeros((len(quasi), 0), np.int32), np.zeros(0, np.int64), (), self.hierarchies, self.records
+        )
+
+    @cached_property
+    def occurring(self) -> tuple[Counts, ...]:
+        """How many records have each leaf of each quasi-identifier: from the summary where it is known, else column by
+        column, which takes next to no memory."""
+        known, counts = "summary" in vars(self), []
+        for at, tree in enumerate(self.hierarchies):
+            held = self.summary if known else self.table.group((tree.column,), ())
+            keys = held.keys[at if known else 0]
+            # Sums of records are whole numbers, which doubles hold exactly.
+            counts.append(np.bincount(keys, weights=held.sizes, minlength=tree.size).astype(np.int64))
+        return tuple(counts)
 
     @property
     def extent(self) -> Sequence[Codes]:
-        """Leaves of each quasi-identifier, the least and the greatest of the whole table among them: what the length
-        of a range is measured by."""
-        return list(self.summary.keys)
+        """The leaves of each quasi-identifier that occur in the whole table: the length of a range is measured by the
+        least and the greatest."""
+        return [np.flatnonzero(counts).astype(np.int32) for counts in self.occurring]
 
     def group(self, attributes: tuple[str, ...]) -> Classes:
         """The classes over any columns that are encoded: quasi-identifiers and sensitive attributes."""

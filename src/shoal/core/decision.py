@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.core.blocks import Blocks, Whole
 from shoal.core.classes import Classes, Histogram
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes, Groups, group
+from shoal.core.grouping import Codes, Counts, Groups, group
 from shoal.core.recoding import Plan, Recoding
 from shoal.errors import VerificationError
 
@@ -150,6 +150,11 @@ def people_of(dataset: Dataset, plan: Plan) -> Codes:
     """The quasi-identifiers of each entry of a plan, as leaves."""
     summary = dataset.summary
     return np.repeat(summary.keys, summary.sizes, axis=1) if plan.by_record else summary.keys
+
+
+def sizes_of(dataset: Dataset, plan: Plan) -> Counts:
+    """How many records each tuple of a plan has."""
+    return dataset.summary.sizes if plan.sizes is None else plan.sizes
 
 
 def _places(plan: Plan, placed: Codes) -> Codes:

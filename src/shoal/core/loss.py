@@ -88,7 +88,7 @@ def penalties(dataset: Dataset, release: Release) -> Floats:
     """The summed penalty of each quasi-identifier of a release, left-out records included."""
     cells, sizes = release.view.cells(), release.view.people().sizes
     totals = np.empty(len(dataset.hierarchies))
-    for at, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.summary.keys, strict=True)):
+    for at, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.extent, strict=True)):
         low, high, lengths = cells.low[at], cells.high[at], cells.lengths[at]
         costs = penalty(hierarchy, low, high, int(keys.min()), int(keys.max()), lengths)
         totals[at] = float((costs * sizes).sum()) + release.suppressed
@@ -112,7 +112,7 @@ def misclassifications(dataset: Dataset, release: Release) -> Floats:
     """What LM charges for each quasi-identifier of a release, summed, left-out records included."""
     cells, sizes = release.view.cells(), release.view.people().sizes
     totals = np.empty(len(dataset.hierarchies))
-    for at, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.summary.keys, strict=True)):
+    for at, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.extent, strict=True)):
         low, high, lengths = cells.low[at], cells.high[at], cells.lengths[at]
         costs = misclassification(hierarchy, low, high, int(keys.min()), int(keys.max()), lengths)
         totals[at] = float(np.dot(costs, sizes)) + release.suppressed

@@ -4,11 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shoal.core.grouping import Codes, group
+from shoal.core.grouping import Codes, Counts, group
 from shoal.core.values import Values
+
+WIDE = 1 << 17
+"""Different values beyond which a column is wide: some of them are looked at, and all are known by their hashes."""
+SHOWN = 2000
+"""Values of a wide column that are looked at: those whose hashes come first."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Overview:
+    """All columns of a table of so many `records`, by its distinct rows.
+
+    `values` has the distinct values of each column, or some of a wide one, or why the column cannot be looked at. For
+    each that can be, `codes` has what it holds in every distinct row (negative: missing), and `counts` how many records
+    have that row. Equal columns have equal codes. The rows stand in an order that follows from what they hold.
+
+    Two values of a wide column are taken for one when 64 bits of their hashes agree: among a hundred million values
+    that is to be expected of one pair in about four thousand tables.
+    """
+
+    records: int
+    values: Mapping[str, Values | str]
+    codes: Mapping[str, NDArray[Any]]
+    counts: Counts
+
+    @property
+    def looks(self) -> dict[str, tuple[Values, NDArray[Any]] | str]:
+        """Each column as its values and codes, or why it cannot be looked at."""
+        return {name: held if isinstance(held, str) else (held, self.codes[name]) for name, held in self.values.items()}
+
+    def some(self, most: int) -> NDArray[np.int64]:
+        """The rows of at most so many records, evenly spaced."""
+        return np.searchsorted(np.cumsum(self.counts), spaced(self.records, most), side="right")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,15 +67,15 @@ def spaced(records: int, most: int) -> np.ndarray:
     return np.linspace(0, max(records - 1, 0), min(records, most)).astype(np.int64)
 
 
-def alone(columns: Sequence[Codes]) -> int:
-    """How many records no other one agrees with in all columns.
+def alone(columns: Sequence[NDArray[Any]], counts: Counts | None = None) -> int:
+    """How many records no other one agrees with in all columns; with `counts`, a row stands for so many records.
 
     Example:
         >>> alone([np.array([0, 0, 1, -1], np.int32), np.array([0, 0, 0, 0], np.int32)])
         2
     """
     # The columns that tell most apart come first: who is alone by them need not be looked at again.
-    shifted = sorted((column + np.int32(1) for column in columns), key=lambda column: -int(column.max(initial=0)))
+    shifted = sorted(columns, key=lambda column: -int(column.max(initial=0)))
     if not shifted:
         return 0
     found, rows = 0, np.arange(len(shifted[0]))
@@ -49,8 +83,10 @@ def alone(columns: Sequence[Codes]) -> int:
     for column in shifted:
         if not len(rows):
             break
-        values = column[rows]
-        grouped = group([classes, values], [int(classes.max()) + 1, int(values.max()) + 1], index=True)
+        values = column[rows] + np.int32(1)
+        weights = None if counts is None else counts[rows]
+        radices = [int(classes.max()) + 1, int(values.max()) + 1]
+        grouped = group([classes, values], radices, weights=weights, index=True)
         assert grouped.index is not None
         several = grouped.counts[grouped.index] > 1
         found += int((~several).sum())

@@ -8,12 +8,13 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.core.grouping import Codes, Counts
 from shoal.core.policy import allowed
 from shoal.core.run import Run
 from shoal.core.schema import Role
-from shoal.core.values import Values
+from shoal.core.survey import Overview
 from shoal.core.words import counted, in_html, percent
 from shoal.errors import ParameterError
 
@@ -31,8 +32,6 @@ LOOKS = 64
 """Sets between two words to the run."""
 SAMPLE = 20_000
 """Rows of which pairs are compared at the start."""
-
-Look = tuple[Values, Codes] | str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,8 +112,7 @@ class _Partition:
 
 
 def dependencies(
-    columns: Mapping[str, Look], records: int, *, roles: Mapping[str, Role], tolerance: float, largest: int | None,
-    support: int | None, run: Run,
+    table: Overview, *, roles: Mapping[str, Role], tolerance: float, largest: int | None, support: int | None, run: Run,
 ) -> Dependencies:  # fmt: skip
     """Looks at determinants by their size, smaller ones first, as TANE does.
 
@@ -123,12 +121,10 @@ def dependencies(
     given up when none is left, which is at once the case for a key. With `support`, also dependencies for one value are
     looked for, among the values that so many records have.
     """
-    looks = {name: look[1] + np.int32(1) for name, look in columns.items() if not isinstance(look, str)}
-    if len(looks) > MOST:
-        raise ParameterError(f"at most {MOST} columns are looked at and these are {len(looks)}; name fewer")
-    search = _Search(tuple(looks), np.stack(list(looks.values())) if looks else np.zeros((0, records), np.int32))
-    limit = allowed(tolerance, records)
-    found, complete, proven = search.walk(limit, len(looks) if largest is None else largest, run)
+    if len(table.codes) > MOST:
+        raise ParameterError(f"at most {MOST} columns are looked at and these are {len(table.codes)}; name fewer")
+    search, limit = _Search(table), allowed(tolerance, table.records)
+    found, complete, proven = search.walk(limit, len(table.codes) if largest is None else largest, run)
     conditional = search.conditional(support, found, run) if support is not None else []
     sensitive = {name for name, role in roles.items() if role is Role.SENSITIVE}
 
@@ -137,9 +133,9 @@ def dependencies(
         return replace(each, label="unsafe" if unsafe else "safe") if roles else each
 
     return Dependencies(
-        records=records, columns=search.names, tolerance=tolerance, found=tuple(map(labelled, found)),
+        records=table.records, columns=search.names, tolerance=tolerance, found=tuple(map(labelled, found)),
         conditional=tuple(map(labelled, conditional)), complete=complete, proven=proven,
-        skipped={name: look for name, look in columns.items() if isinstance(look, str)},
+        skipped={name: reason for name, reason in table.values.items() if isinstance(reason, str)},
     )  # fmt: skip
 
 
@@ -154,19 +150,21 @@ _NOTHING = _Open(0, 0)
 
 
 class _Search:
-    def __init__(self, names: tuple[str, ...], columns: Codes) -> None:
-        self.names, self.columns, self.records = names, columns, columns.shape[1]
-        self.tally = np.zeros(int(columns.max(initial=0)) + 1, np.int32)
+    def __init__(self, table: Overview) -> None:
+        self.names, self.records, self.counts = tuple(table.codes), table.records, table.counts
+        self.columns = [_shifted(codes) for codes in table.codes.values()]
+        self.distinct = [int(column.max(initial=0)) for column in self.columns]
+        self.tally = np.zeros(max(self.distinct, default=0) + 1, np.int32)
+        self.weighed = np.zeros(len(self.tally), np.int64)
         self.touched = np.zeros(len(self.tally), np.int32)
-        order = np.arange(self.records, dtype=np.int32)
-        self.whole = _Partition(0, order, np.array([0, self.records], np.int32), 1)
+        order = np.arange(len(table.counts), dtype=np.int32)
+        self.whole = _Partition(0, order, np.array([0, len(order)], np.int32), 1)
         self.held, self.room = {0: self.whole}, HELD
-        self.distinct = [int(column.max(initial=0)) for column in columns]
 
     def walk(self, limit: int, largest: int, run: Run) -> tuple[list[Dependency], int, bool]:
         """The dependencies that at most `limit` records break, the size up to which all are known, whether all are."""
         everything = (1 << len(self.names)) - 1
-        witnesses = _Witnesses(self.columns) if not limit else None
+        witnesses = _Witnesses(self.columns, len(self.counts)) if not limit else None
         found: list[Dependency] = []
         left = {0: self._tested(0, _Open(everything, 0), everything, self.whole, limit, found, witnesses)}
         for size in range(1, min(largest, len(self.names)) + 1):
@@ -241,7 +239,8 @@ class _Search:
             partition.order, partition.starts, self.columns[column], self.tally, self.touched, finer, starts, lone
         )  # fmt: skip
         mask = partition.mask | 1 << column
-        return _Partition(mask, finer[:rows].copy(), starts[: several + 1].copy(), self.records - rows + several)
+        classes = len(self.counts) - rows + several
+        return _Partition(mask, finer[:rows].copy(), starts[: several + 1].copy(), classes)
 
     def _tested(
         self, mask: int, open_: _Open, asked: int, partition: _Partition, limit: int, found: list[Dependency],
@@ -250,20 +249,24 @@ class _Search:
         """Adds what a set determines of the columns that are asked about, and returns what is open then."""
         from shoal.kernels.dependencies import violations
 
-        broken, pairs = np.zeros(len(self.names), np.int64), np.zeros((len(self.names), 2), np.int64)
-        wanted = np.array([asked >> column & 1 for column in range(len(self.names))], dtype=np.bool_)
-        violations(partition.order, partition.starts, self.columns, wanted, limit, self.tally, broken, pairs)
-        if witnesses is not None:
-            witnesses.add(pairs[broken > limit])
-        for column in np.flatnonzero(wanted & (broken <= limit)).tolist():
+        pairs = []
+        for column in _members(asked):
+            broken, *pair = violations(
+                partition.order, partition.starts, self.columns[column], self.counts, limit, self.weighed
+            )
+            if broken > limit:
+                pairs.append(pair)
+                continue
             bit = 1 << column
-            open_ = _Open(open_.columns & ~bit, open_.exact | (0 if broken[column] else bit))
+            open_ = _Open(open_.columns & ~bit, open_.exact | (0 if broken else bit))
             found.append(
                 Dependency(
-                    determinant=self._named(mask), dependent=self.names[column], violations=int(broken[column]),
-                    g3=int(broken[column]) / self.records, key=partition.classes == self.records and mask > 0,
+                    determinant=self._named(mask), dependent=self.names[column], violations=broken,
+                    g3=broken / self.records, key=partition.classes == self.records and mask > 0,
                 )
             )  # fmt: skip
+        if witnesses is not None and pairs:
+            witnesses.add(np.array(pairs))
         return open_
 
     def _named(self, mask: int) -> tuple[str, ...]:
@@ -277,8 +280,10 @@ class _Search:
         rows: list[Conditional] = []
         for at, condition in enumerate(self.names):
             column = self.columns[at]
-            sizes = np.bincount(column)
+            sizes = np.bincount(column, weights=self.counts).astype(np.int64)
             enough = sizes >= support
+            repeated = np.zeros(len(sizes), dtype=np.bool_)  # values that equal records have
+            repeated[column[self.counts > 1]] = True
             outer = self._refined(self.whole, at)
             constant: dict[int, Any] = {}
             for inner in (at, *(other for other in range(len(self.names)) if other != at)):
@@ -291,7 +296,7 @@ class _Search:
                     parts = [frozenset(part) for part in ((), (condition,), determinant, (condition, *determinant))]
                     if target in (at, inner) or any((part, dependent) in always for part in parts):
                         continue
-                    varies, shared = np.zeros((2, len(sizes)), dtype=np.bool_)
+                    varies, shared = np.zeros(len(sizes), dtype=np.bool_), repeated.copy()
                     varying(partition.order, partition.starts, self.columns[target], column, varies, shared)
                     good = enough & shared & ~varies
                     if inner == at:
@@ -307,24 +312,24 @@ class _Witnesses:
     """Pairs of rows, by the columns in which they agree: each says of every set of such columns that it determines none
     of the others. Most sets are answered by them, without a look at the rows."""
 
-    def __init__(self, columns: Codes) -> None:
+    def __init__(self, columns: Sequence[NDArray[Any]], rows: int) -> None:
         self.columns = columns
-        step = max(1, columns.shape[1] // SAMPLE)
-        some = np.arange(0, columns.shape[1], step)
+        some = np.arange(0, rows, max(1, rows // SAMPLE))
+        few = [column[some] for column in columns]
         pairs = []
         for first in range(len(columns)):
-            keys = [columns[(first + turn) % len(columns), some] for turn in range(len(columns))]
+            keys = [few[(first + turn) % len(columns)] for turn in range(len(columns))]
             order = some[np.lexsort(keys[::-1])]
             pairs.append(np.stack([order[:-1], order[1:]], axis=1))
         self.masks, self.count, self.known = np.zeros(1, np.uint64), 0, set[int]()
         self.add(np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64))
 
     def add(self, pairs: Counts) -> None:
-        from shoal.kernels.dependencies import agreements
-
-        if not len(pairs):
-            return
-        found = set(agreements(self.columns, *np.ascontiguousarray(pairs.T)).tolist()) - self.known
+        masks = np.zeros(len(pairs), np.uint64)
+        for position, column in enumerate(self.columns):
+            alike = column[pairs[:, 0]] == column[pairs[:, 1]]
+            masks |= alike.astype(np.uint64) << np.uint64(position)
+        found = set(masks.tolist()) - self.known
         self.known |= found
         if self.count + len(found) > len(self.masks):
             self.masks = np.append(self.masks, np.zeros(self.count + len(found), np.uint64))
@@ -344,6 +349,14 @@ def _conditional(condition: str, determinant: tuple[str, ...], dependent: str, g
         condition=condition, determinant=determinant, dependent=dependent, values=int(good.sum()),
         support=int(sizes[good].sum()),
     )  # fmt: skip
+
+
+def _shifted(codes: NDArray[Any]) -> NDArray[Any]:
+    """Codes from 0, which is missing, in as few bytes as they need."""
+    count = int(codes.max(initial=0)) + 1
+    narrow = np.uint8 if count < 1 << 8 else np.uint16 if count < 1 << 16 else np.int32
+    shifted: NDArray[Any] = np.add(codes, 1, dtype=np.int32).astype(narrow)
+    return shifted
 
 
 def _mask(chosen: Sequence[int]) -> int:

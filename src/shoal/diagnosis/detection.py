@@ -13,11 +13,11 @@ import numpy as np
 
 from shoal.core.classes import summarize
 from shoal.core.contracts import Model
-from shoal.core.grouping import Codes
+from shoal.core.grouping import Codes, Counts
 from shoal.core.policy import allowed
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Role
-from shoal.core.survey import alone, spaced
+from shoal.core.survey import Overview, alone
 from shoal.core.values import Values
 from shoal.core.words import counted, in_html, percent, printable
 from shoal.diagnosis.borders import Search
@@ -48,8 +48,6 @@ COMPARED = 50_000
 WORTH = 0.1
 """The part of `share` that a column has to contribute to be suggested, where the time was up before all sets were."""
 
-Look = tuple[Values, Codes] | str
-"""A column's distinct values and its codes (negative: missing), or why it cannot be looked at."""
 Contributions = Mapping[str, tuple[float, float | None]]
 """Of each column, and the standard error where it is sampled."""
 
@@ -170,9 +168,9 @@ class _Column:
     repeats: int | None
 
     @classmethod
-    def of(cls, name: str, look: tuple[Values, Codes], records: int) -> _Column:
+    def of(cls, name: str, look: tuple[Values, Codes], table: Overview) -> _Column:
         values, codes = look
-        figures, present = _figures(codes, records), int((codes >= 0).sum())
+        figures, present = _figures(codes, table), int(table.counts[codes >= 0].sum())
         reasons = naming(name, values, figures.distinct, present)
         repeats = reasons and is_identifier_that_repeats(name, values, figures.distinct, present)
         return cls(values, codes, figures, reasons, heading_of(name, values), figures.distinct if repeats else None)
@@ -199,13 +197,14 @@ class _Sets:
     proven: bool = True
 
 
-def detect(columns: Mapping[str, Look], records: int, *, model: Model, share: float, seed: int, run: Run) -> Detection:
+def detect(table: Overview, *, model: Model, share: float, seed: int, run: Run) -> Detection:
     """Looks at every column by itself first: its form, its heading, how often its values repeat. Then at the sets of
     those that are left, without identifiers, sensitive attributes, and columns that single people out by themselves.
 
     Who breaks the model, which is 2-anonymity, is singled out.
     """
-    looked = {name: _Column.of(name, look, records) for name, look in columns.items() if not isinstance(look, str)}
+    looks, records = table.looks, table.records
+    looked = {name: _Column.of(name, look, table) for name, look in looks.items() if not isinstance(look, str)}
     open_ones = {
         name: column
         for name, column in looked.items()
@@ -215,39 +214,42 @@ def detect(columns: Mapping[str, Look], records: int, *, model: Model, share: fl
     loose = [name for name in open_ones if (name,) not in lone]
     # Those that tell most pairs apart, if there are too many for a question about sets.
     kept = sorted(loose, key=lambda name: -open_ones[name].figures.separation)[:MOST]
-    sets = _sets({name: open_ones[name].codes for name in loose if name in kept}, records, model, share, seed, run)
+    chosen = {name: open_ones[name].codes for name in loose if name in kept}
+    sets = _sets(chosen, table.counts, model, share, seed, run)
     sets = replace(
         sets, smallest=lone + sets.smallest,
-        unique_share=alone([column.codes for column in open_ones.values()]) / records,
+        unique_share=alone([column.codes for column in open_ones.values()], table.counts) / records,
         how=f"{sets.how}; without {len(lone)} almost unique columns" if lone and sets.contributions else sets.how,
     )  # fmt: skip
     suggestions = {
         name: Suggestion(column=name, role=Role.PLAIN, reasons=(look,))
         if isinstance(look, str)
         else _suggestion(name, looked[name], sets, share)
-        for name, look in columns.items()
+        for name, look in looks.items()
     }
-    suggestions |= _twins(looked, suggestions, records)
+    suggestions |= _twins(looked, suggestions, table)
     return Detection(
         records=records, suggestions=tuple(suggestions.values()), share=share, singling_out=sets.smallest,
         unique_share=sets.unique_share, contributions=sets.how, proven=sets.proven,
     )  # fmt: skip
 
 
-def _sets(columns: Mapping[str, Codes], records: int, model: Model, share: float, seed: int, run: Run) -> _Sets:
+def _sets(columns: Mapping[str, Codes], counts: Counts, model: Model, share: float, seed: int, run: Run) -> _Sets:
     if not columns:
         return _Sets()
     codes = [column + np.int32(1) for column in columns.values()]
-    classes = summarize(list(columns), codes, [int(column.max()) + 1 for column in codes])
+    classes = summarize(list(columns), codes, [int(column.max()) + 1 for column in codes], weights=counts)
     rows = WeightedRows.of(classes, model, list(columns))
     contributions, how = _contributions(rows, seed, run)
     smallest, proven = _singling_out(rows, share, run)
     return _Sets(smallest, contributions, how, proven=proven)
 
 
-def _twins(looked: Mapping[str, _Column], suggestions: Mapping[str, Suggestion], records: int) -> dict[str, Suggestion]:
+def _twins(
+    looked: Mapping[str, _Column], suggestions: Mapping[str, Suggestion], table: Overview
+) -> dict[str, Suggestion]:
     """Columns that would be plain and tell a quasi-identifier or an identifier: they are to be treated as it is."""
-    places = spaced(records, COMPARED)
+    places = table.some(COMPARED)
     looks = {name: (column.values, column.codes[places]) for name, column in looked.items()}
     roles = {name: suggestion.role for name, suggestion in suggestions.items()}
     found: dict[str, Suggestion] = {}
@@ -264,9 +266,11 @@ def _twins(looked: Mapping[str, _Column], suggestions: Mapping[str, Suggestion],
     return found
 
 
-def _figures(codes: Codes, records: int) -> _Figures:
-    counts = np.bincount(codes[codes >= 0]) if len(codes) else np.zeros(0, np.int64)
-    present, missing = int(counts.sum()), int((codes < 0).sum())
+def _figures(codes: Codes, table: Overview) -> _Figures:
+    known, records = codes >= 0, table.records
+    counts = np.bincount(codes[known], weights=table.counts[known]).astype(np.int64)
+    present = int(counts.sum())
+    missing = records - present
     pairs = records * (records - 1)
     alike = int((counts * (counts - 1)).sum()) + missing * (missing - 1)
     return _Figures(

@@ -38,18 +38,24 @@ class Roster(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """A walk through a tree: the nodes that are still to be visited, a bound for each, and in `depth[0]` how many."""
+    """A walk through a tree: the nodes that are still to be visited, a bound for each, in `depth[0]` how many, and room
+    for the costs of the points in a bucket."""
 
     stack: Any
     bounds: Any
     depth: Any
+    costs: Any
 
 
 @njit(cache=True, nogil=True)
 def walk_through(boxes):
     """Room for walks through a tree, one after the other."""
     room = len(boxes.left) + 1
-    return Walk(np.empty(room, np.int32), np.empty(room, np.float64), np.zeros(1, np.int64))
+    fullest = 0
+    for node in range(len(boxes.left)):
+        if boxes.left[node] < 0:
+            fullest = max(fullest, boxes.ends[node] - boxes.begins[node])
+    return Walk(np.empty(room, np.int32), np.empty(room, np.float64), np.zeros(1, np.int64), np.empty(fullest))
 
 
 @njit(cache=True, nogil=True)
@@ -92,13 +98,13 @@ def near_bucket(walk, boxes, marks, closed, costs, low, high, limit, ties):
 
     `low` and `high` are the set's least and greatest leaves; `pop` says what the others mean.
     """
+    box_low, box_high = boxes.low, boxes.high
     while True:
         node = pop(walk, boxes, marks, closed, limit, ties)
         if node < 0 or boxes.left[node] < 0:
             return node
         child = boxes.left[node]
-        first = bound(costs, low, high, boxes.low[child], boxes.high[child], limit)
-        second = bound(costs, low, high, boxes.low[child + 1], boxes.high[child + 1], limit)
+        first, second = _bounds(costs, low, high, box_low, box_high, child, limit)
         push(walk, child, first, second)
 
 
@@ -216,6 +222,23 @@ def stretch(point, low, high, roster):
 
 
 @njit(cache=True, nogil=True)
+def _bounds(costs, low, high, box_low, box_high, child, limit):
+    """What `bound` says of two boxes, one row after the other. Rows of their own would be counted by whoever holds
+    them, which takes longer than all the rest."""
+    first = second = 0.0
+    for node in range(child, child + 2):
+        total = 0.0
+        for attribute in range(len(low)):
+            begin = min(low[attribute], box_high[node, attribute])
+            end = max(high[attribute], box_low[node, attribute])
+            total += cost(costs, attribute, begin, end)
+            if total > limit:
+                break
+        first, second = second, total
+    return first, second
+
+
+@njit(cache=True, nogil=True)
 def bound(costs, low, high, box_low, box_high, limit):
     """The least cost of a set of records together with any point of a box; stops once that exceeds `limit`."""
     total = 0.0
@@ -244,12 +267,26 @@ def joined(costs, low, high, point, limit):
 
 
 @njit(cache=True, nogil=True)
-def nearest(points, boxes, costs, found, distances, begin, end, flag):
-    """For the points `begin:end`, the nearest ones, nearest first, ties by place in the tree's order: as many as
+def join(costs, low, high, points, names, begin, end, limit, found):
+    """Fills in `found` what `joined` says of each of the points `names[begin:end]`: many at a time, because a call
+    takes longer than what it does."""
+    for place in range(begin, end):
+        total = 0.0
+        for attribute in range(len(low)):
+            code = points[names[place], attribute]
+            total += cost(costs, attribute, min(low[attribute], code), max(high[attribute], code))
+            if total > limit:
+                break
+        found[place - begin] = total
+
+
+@njit(cache=True, nogil=True)
+def nearest(points, boxes, costs, found, distances, first, last, flag):
+    """For the points `first:last`, the nearest ones, nearest first, ties by place in the tree's order: as many as
     `found` has room for. A point is its own nearest."""
     wanted = found.shape[1]
     walk, marks = walk_through(boxes), np.ones(len(boxes.left), np.uint8)
-    for row in range(begin, end):
+    for row in range(first, last):
         if flag[0]:
             break
         query = points[row]
@@ -261,8 +298,10 @@ def nearest(points, boxes, costs, found, distances, begin, end, flag):
             node = near_bucket(walk, boxes, marks, 0, costs, query, query, best[wanted - 1], 0)
             if node < 0:
                 break
-            for place in range(boxes.begins[node], boxes.ends[node]):
-                distance = joined(costs, query, query, points[boxes.order[place]], best[wanted - 1])
+            begin, end = boxes.begins[node], boxes.ends[node]
+            join(costs, query, query, points, boxes.order, begin, end, best[wanted - 1], walk.costs)
+            for place in range(begin, end):
+                distance = walk.costs[place - begin]
                 if distance < best[wanted - 1]:
                     slot = wanted - 1
                     while slot > 0 and best[slot - 1] > distance:

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from shoal.kernels.cost import cost, pair, span
-from shoal.kernels.index import Roster, Walk, joined, near_bucket, pop, push, retire, roster, start, walk_through
+from shoal.kernels.cost import cost, span
+from shoal.kernels.index import Roster, Walk, join, near_bucket, pop, push, retire, roster, start, walk_through
 
 ROUNDING = 1e-9
 
@@ -38,19 +38,18 @@ def seeded(counts, boxes, origin):
 @njit(cache=True, nogil=True)
 def _cheapest(points, growth, costs, low, high):
     """The point with records left that costs least in a cluster, and the cost of the cluster with it."""
-    boxes, alive = growth.roster.boxes, growth.roster.alive
+    boxes, alive, here = growth.roster.boxes, growth.roster.alive, growth.walk.costs
     best, chosen = np.inf, -1
     start(growth.walk)
     while True:
         node = near_bucket(growth.walk, boxes, alive, 0, costs, low, high, best, 0)
         if node < 0:
             return chosen, best
-        for place in range(boxes.begins[node], boxes.ends[node]):
-            point = boxes.order[place]
-            if growth.remaining[point] > 0:
-                here = joined(costs, low, high, points[point], best)
-                if here < best:
-                    best, chosen = here, point
+        begin, end = boxes.begins[node], boxes.ends[node]
+        join(costs, low, high, points, boxes.order, begin, end, best, here)
+        for place in range(begin, end):
+            if here[place - begin] < best and growth.remaining[boxes.order[place]] > 0:
+                best, chosen = here[place - begin], boxes.order[place]
 
 
 @njit(cache=True, nogil=True)
@@ -69,7 +68,7 @@ def reach(costs, point, box_low, box_high):
 @njit(cache=True, nogil=True)
 def _farthest(points, growth, costs, origin):
     """The point with records left that is farthest from one."""
-    boxes, alive = growth.roster.boxes, growth.roster.alive
+    boxes, alive, here = growth.roster.boxes, growth.roster.alive, growth.walk.costs
     best, chosen = -1.0, -1
     start(growth.walk)
     while True:
@@ -83,12 +82,11 @@ def _farthest(points, growth, costs, origin):
             second = reach(costs, points[origin], boxes.low[child + 1], boxes.high[child + 1])
             push(growth.walk, child, -first, -second)
             continue
-        for place in range(boxes.begins[node], boxes.ends[node]):
-            point = boxes.order[place]
-            if growth.remaining[point] > 0:
-                here = pair(costs, points[origin], points[point])
-                if here > best:
-                    best, chosen = here, point
+        begin, end = boxes.begins[node], boxes.ends[node]
+        join(costs, points[origin], points[origin], points, boxes.order, begin, end, np.inf, here)
+        for place in range(begin, end):
+            if here[place - begin] > best and growth.remaining[boxes.order[place]] > 0:
+                best, chosen = here[place - begin], boxes.order[place]
 
 
 @njit(cache=True, nogil=True)
@@ -101,9 +99,10 @@ def _alone(point, points, growth, costs, others):
         node = near_bucket(growth.walk, boxes, alive, 0, costs, query, query, best[others - 1], 0)
         if node < 0:
             break
-        for place in range(boxes.begins[node], boxes.ends[node]):
-            other = boxes.order[place]
-            distance = joined(costs, query, query, points[other], best[others - 1])
+        begin, end = boxes.begins[node], boxes.ends[node]
+        join(costs, query, query, points, boxes.order, begin, end, best[others - 1], growth.walk.costs)
+        for place in range(begin, end):
+            other, distance = boxes.order[place], growth.walk.costs[place - begin]
             for _ in range(min(growth.remaining[other] - (other == point), others)):
                 if distance >= best[others - 1]:
                     break

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from shoal.kernels.index import joined
+from shoal.kernels.cost import cost
+from shoal.kernels.index import join
 from shoal.kernels.refinement import LEAST_GAIN, keeps, measure, shift
 
 POOLED = 4
@@ -39,11 +40,13 @@ class Block(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """Clusters as they may become: the records in the pool with the draft cluster of each, those without one yet, and
-    of each draft cluster the ends, the size, the cost of a record, and which cluster it will be (-1: one of the
-    dissolved)."""
+    """Clusters as they may become: the records in the pool with the codes, room for a cost, and the draft cluster of
+    each, those without one yet, and of each draft cluster the ends, the size, the cost of a record, and which cluster
+    it will be (-1: one of the dissolved)."""
 
     pool: Any
+    codes: Any
+    here: Any
     owners: Any
     rest: Any
     low: Any
@@ -98,37 +101,37 @@ def _widen(draft, cluster, point):
 
 
 @njit(cache=True, nogil=True)
-def _grow(clusters, least, draft, rest, state, costs, random, limit):
+def _grow(clusters, least, draft, rest, costs, random, limit):
     """Grows so many draft clusters to the least size, each from a record drawn at random or the one farthest from the
     cluster before; returns their loss, which is incomplete once it exceeds `limit`."""
-    low, high, left = draft.low, draft.high, draft.rest
+    low, high, left, codes, here = draft.low, draft.high, draft.rest, draft.codes, draft.here
     total = 0.0
     for cluster in range(clusters):
         at = draw(random, rest)
         if cluster > 0 and draw(random, 2):
             farthest = -1.0
+            join(costs, low[cluster - 1], high[cluster - 1], codes, left, 0, rest, np.inf, here)
             for place in range(rest):
-                point = state.points[state.tuples[draft.pool[left[place]]]]
-                here = joined(costs, low[cluster - 1], high[cluster - 1], point, np.inf)
-                if here > farthest:
-                    farthest, at = here, place
-        paid = 0.0
+                if here[place] > farthest:
+                    farthest, at = here[place], place
+        paid, dearest = 0.0, (limit - total) / least + LEAST_GAIN
         for size in range(least):
             if size > 0:
-                best, at = np.inf, -1
+                best, at = dearest, -1
+                join(costs, low[cluster], high[cluster], codes, left, 0, rest, best, here)
                 for place in range(rest):
-                    point = state.points[state.tuples[draft.pool[left[place]]]]
-                    here = joined(costs, low[cluster], high[cluster], point, best)
-                    if here < best:
-                        best, at = here, place
-                        if here <= paid:
+                    if here[place] < best:
+                        best, at = here[place], place
+                        if best <= paid:
                             break  # Nothing is cheaper than what adds nothing.
+                if at < 0:
+                    return np.inf  # Clusters only become dearer.
                 paid = best
             entry = left[at]
             rest -= 1
             left[at] = left[rest]
             draft.owners[entry] = cluster
-            point = state.points[state.tuples[draft.pool[entry]]]
+            point = codes[entry]
             if size == 0:
                 for attribute in range(len(point)):  # whole rows take the compiler seconds longer
                     low[cluster, attribute] = high[cluster, attribute] = point[attribute]
@@ -156,19 +159,22 @@ def _is_drafted(cluster, chosen, names, begin, end):
 def _place(clusters, chosen, draft, rest, state, costs, block, limit):
     """Puts each record that is left over into the draft cluster, or the cluster around it, to which it adds least;
     returns the number of draft clusters and what was added. Nothing fits any more once that exceeds `limit`."""
+    low, high, codes, ends, width = draft.low, draft.high, draft.codes, state.extremes, draft.codes.shape[1]
     held, total = clusters, 0.0
     for place in range(rest):
         entry = draft.rest[place]
         near = state.neighbours[state.tuples[draft.pool[entry]]]
-        point = state.points[state.tuples[draft.pool[entry]]]
         best, at, name = limit - total, np.int64(-1), np.int64(-1)
         for cluster in range(held):
             before, size = draft.paid[cluster] * draft.sizes[cluster], draft.sizes[cluster] + 1
-            added = (
-                joined(costs, draft.low[cluster], draft.high[cluster], point, (best + before) / size) * size - before
-            )
-            if added < best:
-                best, at = added, cluster
+            here, dearest = 0.0, (best + before) / size
+            for attribute in range(width):
+                code = codes[entry, attribute]
+                here += cost(costs, attribute, min(low[cluster, attribute], code), max(high[cluster, attribute], code))
+                if here > dearest:
+                    break
+            if here * size - before < best:
+                best, at = here * size - before, cluster
         for look in range(min(len(near), LOOKS if clusters else len(near))):
             if near[look] < 0:
                 break
@@ -179,21 +185,26 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
             if _is_drafted(cluster, chosen, draft.names, clusters, held):
                 continue
             before, size = state.paid[cluster], state.sizes[cluster] + 1
-            ends = state.extremes[cluster]
-            added = joined(costs, ends[0], ends[3], point, (best + before) / size) * size - before
-            if added < best:
-                best, at, name = added, held, cluster
+            here, dearest = 0.0, (best + before) / size
+            for attribute in range(width):
+                code = codes[entry, attribute]
+                here += cost(
+                    costs, attribute, min(ends[cluster, 0, attribute], code), max(ends[cluster, 3, attribute], code)
+                )
+                if here > dearest:
+                    break
+            if here * size - before < best:
+                best, at, name = here * size - before, held, cluster
         if at < 0:
             return held, np.inf
         if at == held:
-            for attribute in range(len(point)):
-                draft.low[held, attribute] = state.extremes[name, 0, attribute]
-                draft.high[held, attribute] = state.extremes[name, 3, attribute]
+            for attribute in range(width):
+                low[held, attribute], high[held, attribute] = ends[name, 0, attribute], ends[name, 3, attribute]
             draft.sizes[held], draft.names[held] = state.sizes[name], name
             draft.paid[held] = state.paid[name] / state.sizes[name]
             held += 1
         before = draft.paid[at] * draft.sizes[at]
-        _widen(draft, at, point)
+        _widen(draft, at, codes[entry])
         draft.sizes[at] += 1
         draft.paid[at] = (before + best) / draft.sizes[at]
         draft.owners[entry] = at
@@ -250,8 +261,9 @@ def rebuild(times, block, state, costs, least, guard, flag):
     room, width = POOLED * most, state.points.shape[1]
     wide = room // least + 1 + room
     draft = Draft(
-        np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64), np.empty((wide, width), np.int32),
-        np.empty((wide, width), np.int32), np.empty(wide, np.int64), np.empty(wide), np.empty(wide, np.int64),
+        np.empty(room, np.int64), np.empty((room, width), np.int32), np.empty(room), np.empty(room, np.int64),
+        np.empty(room, np.int64), np.empty((wide, width), np.int32), np.empty((wide, width), np.int32),
+        np.empty(wide, np.int64), np.empty(wide), np.empty(wide, np.int64),
     )  # fmt: skip
     around, counts = np.empty(POOLED, np.int64), np.zeros(guard.kinds, np.int64)
     saved = 0
@@ -268,12 +280,14 @@ def rebuild(times, block, state, costs, least, guard, flag):
             row = np.int64(state.heads[cluster])
             while row >= 0:
                 draft.pool[pooled], draft.rest[pooled] = row, pooled
+                for attribute in range(width):
+                    draft.codes[pooled, attribute] = state.points[state.tuples[row], attribute]
                 pooled += 1
                 row = np.int64(state.following[row])
         clusters = 0  # A single cluster is dissolved among those around it.
         if len(chosen) > 1:
             clusters = min(pooled // least - (draw(block.random, FEWER) == 0), len(chosen) + 1)
-        total = _grow(clusters, least, draft, pooled, state, costs, block.random, limit)
+        total = _grow(clusters, least, draft, pooled, costs, block.random, limit)
         if total > limit:
             continue
         held, added = _place(

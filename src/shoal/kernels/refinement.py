@@ -6,7 +6,6 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.cost import cost, span
-from shoal.kernels.index import joined
 
 
 class State(NamedTuple):
@@ -137,19 +136,39 @@ def _without(cluster, point, state, low, high):
 
 
 @njit(cache=True, nogil=True)
-def _swapped(cluster, leaving, coming, state, costs, limit):
-    """The cost of a cluster with one record exchanged for another; stops once that exceeds `limit`."""
-    ends = state.extremes[cluster]
-    total = 0.0
-    for attribute in range(len(leaving)):
-        code = leaving[attribute]
-        low = ends[1, attribute] if code == ends[0, attribute] else ends[0, attribute]
-        high = ends[2, attribute] if code == ends[3, attribute] else ends[3, attribute]
-        code = coming[attribute]
-        total += cost(costs, attribute, min(low, code), max(high, code))
-        if total > limit:
-            break
-    return total
+def _swap(row, home, target, best, highest, state, costs, low, high, guard, counts):
+    """The record of a cluster that saves most when it comes back for one that goes there, -1 for none, and what that
+    saves: more than `best`, less than `highest`. `low` and `high` are the ends of the home without the record."""
+    points, tuples, ends = state.points, state.tuples, state.extremes
+    both, size, others = state.paid[home] + state.paid[target], state.sizes[home], state.sizes[target]
+    going, chosen = tuples[row], -1
+    partner = state.heads[target]
+    while partner >= 0:
+        coming = tuples[partner]
+        if coming != going:
+            here, limit = 0.0, (both - best) / size
+            for attribute in range(len(low)):
+                code = points[coming, attribute]
+                here += cost(costs, attribute, min(low[attribute], code), max(high[attribute], code))
+                if here > limit:
+                    break
+            there, limit = 0.0, (both - best - here * size) / others
+            if limit > 0:
+                for attribute in range(len(low)):
+                    code = points[coming, attribute]
+                    least = ends[target, 1 if code == ends[target, 0, attribute] else 0, attribute]
+                    most = ends[target, 2 if code == ends[target, 3, attribute] else 3, attribute]
+                    code = points[going, attribute]
+                    there += cost(costs, attribute, min(least, code), max(most, code))
+                    if there > limit:
+                        break
+                gain = both - here * size - there * others
+                better = best + LEAST_GAIN < gain < highest
+                if better and _may(row, partner, target, state, guard, counts):
+                    best, chosen = gain, partner
+        # In a cluster without loss all records are equal.
+        partner = state.following[partner] if state.paid[target] > 0.0 else -1
+    return chosen, best
 
 
 @njit(cache=True, nogil=True)
@@ -201,6 +220,7 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
     dimensions = state.points.shape[1]
     stamps = np.full(len(state.heads), -1, np.int32)
     low, high = np.empty(dimensions, np.int32), np.empty(dimensions, np.int32)
+    points, ends = state.points, state.extremes
     nobody = np.int32(-1)
     for row in range(begin, end):
         if flag[0]:
@@ -209,14 +229,13 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
         home = state.owners[row]
         if home < 0 or state.paid[home] <= 0.0:
             continue
-        point = state.points[state.tuples[row]]
-        size = state.sizes[home]
+        place, size = state.tuples[row], state.sizes[home]
         stamps[home] = row
         fresh = state.changed[home] > state.looked[row]
-        _without(home, point, state, low, high)
+        _without(home, points[place], state, low, high)
         shrunk = span(costs, low, high) if size > 1 else 0.0
         best = 0.0
-        for near in state.neighbours[state.tuples[row]]:
+        for near in state.neighbours[place]:
             if near < 0:
                 break
             if not fresh and state.stirred[near] <= state.looked[row]:
@@ -231,31 +250,33 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
                 both = state.paid[home] + state.paid[target]
                 others = state.sizes[target]
                 if size > least:
-                    limit = (both - best - shrunk * (size - 1)) / (others + 1)
-                    there = joined(costs, state.extremes[target, 0], state.extremes[target, 3], point, limit)
+                    there, limit = 0.0, (both - best - shrunk * (size - 1)) / (others + 1)
+                    for attribute in range(dimensions):
+                        code = points[place, attribute]
+                        there += cost(
+                            costs,
+                            attribute,
+                            min(ends[target, 0, attribute], code),
+                            max(ends[target, 3, attribute], code),
+                        )
+                        if there > limit:
+                            break
                     gain = both - shrunk * (size - 1) - there * (others + 1)
                     if best + LEAST_GAIN < gain < ceiling[row] and _may(row, nobody, target, state, guard, counts):
                         best, targets[row], partners[row] = gain, target, -1
-                limit = (both - best - shrunk * size) / others
-                if (
-                    limit <= 0
-                    or joined(costs, state.extremes[target, 1], state.extremes[target, 2], point, limit) > limit
-                ):
+                there, limit = 0.0, (both - best - shrunk * size) / others
+                for attribute in range(dimensions):
+                    if there > limit or limit <= 0:
+                        break
+                    code = points[place, attribute]
+                    there += cost(
+                        costs, attribute, min(ends[target, 1, attribute], code), max(ends[target, 2, attribute], code)
+                    )
+                if there > limit or limit <= 0:
                     continue  # Whichever record came back, the target would cost too much.
-                partner = state.heads[target]
-                while partner >= 0 and shrunk * size < both - best:
-                    back = state.points[state.tuples[partner]]
-                    if state.tuples[partner] != state.tuples[row]:
-                        here = joined(costs, low, high, back, (both - best) / size)
-                        limit = (both - best - here * size) / others
-                        if limit > 0:
-                            there = _swapped(target, back, point, state, costs, limit)
-                            gain = both - here * size - there * others
-                            better = best + LEAST_GAIN < gain < ceiling[row]
-                            if better and _may(row, partner, target, state, guard, counts):
-                                best, targets[row], partners[row] = gain, target, partner
-                    # In a cluster without loss all records are equal.
-                    partner = state.following[partner] if state.paid[target] > 0.0 else -1
+                partner, gain = _swap(row, home, target, best, ceiling[row], state, costs, low, high, guard, counts)
+                if partner >= 0:
+                    best, targets[row], partners[row] = gain, target, partner
         gains[row] = best
 
 

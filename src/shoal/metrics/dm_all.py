@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.core.dataset import Dataset
+from shoal.core.decision import sizes_of
 from shoal.core.finding import Finding
 from shoal.core.grouping import Counts
 from shoal.core.objective import ClassObjective
@@ -47,6 +48,6 @@ class DmAll(ClassObjective):
         how = "pairs of records that cannot be told apart: published class sizes squared"
         plan = release.recoding.plan if release.recoding else None
         if plan is not None and not plan.by_record and bool(plan.withheld.any()) and int(plan.classes.min()) >= 0:
-            sizes = np.bincount(plan.classes, weights=dataset.summary.sizes).astype(np.int64)
+            sizes = np.bincount(plan.classes, weights=sizes_of(dataset, plan)).astype(np.int64)
             how = "pairs of records that cannot be told apart: class sizes squared, left-out classes included"
         return Finding(name="dm-all", value=sum(int(size) ** 2 for size in sizes), how=how, unit="pairs")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
+from shoal.core.decision import sizes_of
 from shoal.core.finding import Finding
 from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Floats, Hierarchy
@@ -46,10 +47,10 @@ class Entropy(CellObjective):
         return CellTerms(costs, np.zeros(count), np.ones(count), count * weights, left_out="entropy")
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        summary, cells, sizes = dataset.summary, release.view.cells(), release.view.people().sizes
+        cells, sizes = release.view.cells(), release.view.people().sizes
         total = 0.0
-        for at, (tree, keys) in enumerate(zip(summary.hierarchies, summary.keys, strict=True)):
-            occurring = _occurring(keys, summary.sizes, tree.size)
+        for at, counts in enumerate(dataset.occurring):
+            occurring = counts.astype(np.float64)
             total += float(_inside(occurring, cells.low[at], cells.high[at]) @ sizes)
             total += _left_out(dataset, release, at, occurring)
         return Finding(
@@ -74,7 +75,7 @@ def _left_out(dataset: Dataset, release: Release, at: int, occurring: Floats) ->
         return float(whole[0]) * release.suppressed
     book = plan.codebooks[at]
     gone = np.bincount(
-        plan.cells[at][plan.classes[plan.withheld]], weights=dataset.summary.sizes[plan.withheld], minlength=len(book)
+        plan.cells[at][plan.classes[plan.withheld]], weights=sizes_of(dataset, plan)[plan.withheld], minlength=len(book)
     )
     published = float(_inside(occurring, book.low, book.high) @ gone)
     gone = gone[gone > 0]

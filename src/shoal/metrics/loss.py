@@ -39,7 +39,7 @@ class Loss(CellObjective):
         return loss_terms(summary, weights)
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        terms = self.terms(dataset.summary, even(len(dataset.hierarchies)))
+        terms = self.terms(dataset.outline, even(len(dataset.hierarchies)))
         losses = terms.each(covered(dataset, release))
         return Finding(
             name="loss", value=float(np.expm1(np.log1p(losses) @ terms.weights)),

@@ -35,7 +35,7 @@ class LossArithmetic(CellObjective):
         return loss_terms(summary, weights, geometric=False)
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        terms = self.terms(dataset.summary, even(len(dataset.hierarchies)))
+        terms = self.terms(dataset.outline, even(len(dataset.hierarchies)))
         losses = terms.each(covered(dataset, release))
         return Finding(
             name="loss-arithmetic", value=float(losses @ terms.weights),

@@ -70,9 +70,9 @@ def looked(job: Job, run: Run) -> Look:
     try:
         return _encoded(engine, opened, job, opened.names, {})
     except ShoalError:  # some column cannot be read: find out which
-        looks, _ = engine.look(opened)
-        unreadable = {name: look for name, look in looks.items() if isinstance(look, str)}
-        if not unreadable or len(unreadable) == len(looks):
+        values = engine.look(opened).values
+        unreadable = {name: held for name, held in values.items() if isinstance(held, str)}
+        if not unreadable or len(unreadable) == len(values):
             raise
         run.check()
         return _encoded(engine, opened, job, [name for name in opened.names if name not in unreadable], unreadable)

@@ -19,10 +19,10 @@ from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.files import replacing_all
-from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refused, with_roles
+from shoal.core.survey import Overview
 from shoal.core.values import Values
 from shoal.engines.duckdb.databases import check_spot, storing
 from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, joined, translation
@@ -167,7 +167,7 @@ class DuckDB(Engine):
         table = DuckDBTable(source, held, tally, frozenset(dropping))
         return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
 
-    def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:  # type: ignore[override]
+    def look(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
 
     def watched(self, run: Run, doing: str) -> AbstractContextManager[None]:

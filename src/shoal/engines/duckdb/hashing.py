@@ -34,6 +34,12 @@ def cell_hash(name: str, value: str, kind: str, seed: int | None = None) -> str:
     return f"coalesce(md5_number_lower({prefix} || {spelled(value, kind)}), {absent}::UBIGINT)"
 
 
+def value_hash(value: str, kind: str) -> str:
+    """The hash of a value, whatever the column is called; null where there is none."""
+    prefix = literal((keyed("", None) + PRESENT).decode())
+    return f"md5_number_lower({prefix} || {spelled(value, kind)})"
+
+
 def row_hash(hashes: Iterable[str]) -> str:
     """The hash of a row: the sum of those of its values, whatever the order of the columns."""
     total = " + ".join(f"CAST({each} AS HUGEINT)" for each in hashes)

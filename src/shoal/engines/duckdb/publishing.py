@@ -17,6 +17,7 @@ from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.core.schema import Schema
 from shoal.engines.duckdb.encoding import loadable, packed
 from shoal.engines.duckdb.hashing import cell_hash
+from shoal.engines.duckdb.plain import numbered, repeating
 from shoal.engines.duckdb.published import DuckDBPublished, PublishedColumn
 from shoal.engines.duckdb.session import Session, Stored, quoted
 from shoal.engines.duckdb.source import Source, changed
@@ -135,6 +136,8 @@ class Publishing:
                 self._add_changed(draft, here, name)
             elif name in self.table.columns:
                 self._add_leaves(draft, here, name)
+            elif name in self._repeating:
+                self._add_repeating(draft, here, name)
             else:
                 kind, came = self._source.kinds[name], self._source.came(name)
                 draft.add(here, name, f"b.c{self._source.names.index(name)}", kind, came)
@@ -208,6 +211,21 @@ class Publishing:
         draft.stored[here] = f"b.k{self.table.places[name]}"
         draft.hashes.append(f"{here}.hash")
         draft.columns.append(PublishedColumn(name, here, f"{here}.value", self._source.came(name)))
+
+    @cached_property
+    def _repeating(self) -> frozenset[str]:
+        """The plain columns that are stored as numbers of their values."""
+        return repeating(self._source, [name for name in self._source.names if name not in self.table.columns])
+
+    def _add_repeating(self, draft: _Draft, here: str, name: str) -> None:
+        """A plain column by numbers of its values."""
+        source = self._source
+        listed = numbered(source, name)
+        draft.origin += f" JOIN {listed} AS d{here} ON d{here}.value IS NOT DISTINCT FROM b.c{source.names.index(name)}"
+        draft.joins[here] = listed, "code"
+        draft.stored[here] = f"d{here}.code"
+        draft.hashes.append(f"{here}.hash")
+        draft.columns.append(PublishedColumn(name, here, f"{here}.value", source.came(name)))
 
     def _add_changed(self, draft: _Draft, here: str, name: str) -> None:
         """What a perturbation made of a column."""

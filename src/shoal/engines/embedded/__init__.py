@@ -13,16 +13,17 @@ import numpy as np
 from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.core.schema import Column, Kind, Missing, Role, Schema, refused, with_roles
+from shoal.core.survey import Overview
 from shoal.core.values import Values
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
+from shoal.engines.embedded.looking import looked_at
 from shoal.engines.embedded.published import EmbeddedPublished, format_of, open_published
 from shoal.engines.embedded.source import Source, open_frame, open_path
 from shoal.engines.embedded.table import EmbeddedTable, EncodedColumn
-from shoal.errors import InputError, ShoalError
+from shoal.errors import InputError
 
 HierarchyFor = Callable[[Values, Role], Hierarchy]
 
@@ -105,23 +106,8 @@ class Embedded(Engine):
         table = EmbeddedTable(source, held, records, kept)
         return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
 
-    def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:  # type: ignore[override]
-        looks: dict[str, tuple[Values, Codes] | str] = {}
-        kinds = source.kinds({}, {})
-        records = 0
-        loaded = source.load(source.names) if source.dialect is not None else {}
-        for name in source.names:
-            column = loaded.pop(name) if loaded else source.load([name])[name]
-            records = len(column)
-            try:
-                encoded = encode(name, column, kinds.get(name))
-            except ShoalError as error:
-                looks[name] = str(error)
-            else:
-                looks[name] = encoded.values, encoded.codes
-        if records == 0:
-            raise InputError("the table has no record")
-        return looks, records
+    def look(self, source: Source) -> Overview:  # type: ignore[override]
+        return looked_at(source)
 
     def open_published(self, path: Path) -> EmbeddedPublished:
         return open_published(path)

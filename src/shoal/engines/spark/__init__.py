@@ -16,10 +16,10 @@ from typing_extensions import Doc
 from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Engine, Published
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.core.schema import Column, Kind, Missing, Role, Schema, refused, with_roles
+from shoal.core.survey import Overview
 from shoal.core.values import Values
 from shoal.engines.embedded import published as embedded
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, check_type, encode
@@ -148,7 +148,7 @@ class Spark(Engine):
         table = SparkTable(source, held, tallied.counts[kept], frozenset(dropping))
         return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
 
-    def look(self, source: Source) -> tuple[dict[str, tuple[Values, Codes] | str], int]:  # type: ignore[override]
+    def look(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
 
     def watched(self, run: Run, doing: str) -> AbstractContextManager[None]:

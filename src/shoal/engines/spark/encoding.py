@@ -48,12 +48,12 @@ def tally(source: Source, names: Sequence[str]) -> Tally:
     found = source.session.fetch(grouped, what=source.label)
     places, spelled = {}, {}
     for name, column in zip(names, columns, strict=True):
-        encoded = _encoded(found[column])
+        encoded = encoded_places(found[column])
         places[name], spelled[name] = encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary
     return Tally(places, spelled, found["n"].to_numpy())
 
 
-def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+def encoded_places(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """A column as places among its distinct values, missing being one of them."""
     encoded = column.dictionary_encode(null_encoding="encode").unify_dictionaries().combine_chunks()
     return encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded

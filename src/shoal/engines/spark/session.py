@@ -34,6 +34,12 @@ SMALL = 2_000_000
 BATCH = 1 << 16
 """Rows that go to Python at a time, on the cluster."""
 
+DISK_FULL = "shoal-disk-full"
+"""What a function of Shoal on a worker says when there is no room for what it writes."""
+
+_FULL = ("No space left", "Disk quota exceeded", "not enough space on the disk")
+"""What Java says of a disk on which Spark itself spills; it has no number for that."""
+
 JAVA = "openjdk-17-jre-headless"
 """Debian's package of the Java that Spark needs."""
 
@@ -250,7 +256,7 @@ def _plain(text: str, what: str, name: str) -> ShoalError:
         return MissingProgramError("the spark engine", "Java 17", JAVA)
     if "cancelled" in text:
         return CancelledError("the job was stopped; nothing was written")
-    if "No space left" in text:
+    if DISK_FULL in text or any(words in text for words in _FULL):
         return OutputError(f"{what}: the disk is full, here or on a worker of the cluster")
     if (
         "Checkpoint block" in text

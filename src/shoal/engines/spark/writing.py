@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from shoal.core.files import piece
 from shoal.engines.embedded.encoding import as_came
-from shoal.engines.spark.session import Session, computed
+from shoal.engines.spark.session import DISK_FULL, Session, computed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -126,11 +127,16 @@ class FileWriter:
         number = first["file"][0].as_py()
         target = piece(Path(self.folder), number)
         beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-        with pa.parquet.ParquetWriter(beside, self.schema, compression="zstd") as file:
-            for batch in chain((first,), batches):
-                for table in self._published(pa.table(batch)):
-                    file.write_table(table)
-        beside.replace(target)
+        try:
+            with pa.parquet.ParquetWriter(beside, self.schema, compression="zstd") as file:
+                for batch in chain((first,), batches):
+                    for table in self._published(pa.table(batch)):
+                        file.write_table(table)
+            beside.replace(target)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise OSError(error.errno, DISK_FULL) from None
+            raise
         yield pa.record_batch({"file": pa.array([number], pa.int32())})
 
     def _published(self, table: pa.Table) -> Iterator[pa.Table]:
