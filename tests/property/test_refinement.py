@@ -14,7 +14,7 @@ from tests.property.test_certificate import least_loss, table
 import shoal
 from shoal.algorithms import _refinement
 from shoal.algorithms._records import Records
-from shoal.algorithms._refinement import refined
+from shoal.algorithms._refinement import REBUILDINGS, refined
 from shoal.core.blocks import Blocks
 from shoal.core.policy import Policy
 from shoal.core.run import Run
@@ -52,18 +52,17 @@ def test_it_never_claims_less_than_the_best_partition_loses(rows, k):
 def test_it_mostly_finds_the_best_partition():
     """Of forty tables of eight records, from one cluster of all; moves, swaps and splits alone find it for fewer."""
 
-    def found(rebuilding: bool) -> int:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_refinement, "PHASES", 12 if rebuilding else 0)
-            return sum(
-                refined(records_of(rows, 2), np.zeros(8, np.int32), 60, Run())[1]["after"] <= best + 1e-9
-                for rows, best in zip(tables, optima, strict=True)
-            )
+    def found(rebuildings: int) -> int:
+        return sum(
+            refined(records_of(rows, 2), np.zeros(8, np.int32), 60, Run(), rebuildings=rebuildings)[1]["after"]
+            <= best + 1e-9
+            for rows, best in zip(tables, optima, strict=True)
+        )
 
     tables = [drawn(8, seed) for seed in range(40)]
     optima = [least_loss(rows, 2) for rows in tables]
-    assert found(rebuilding=True) >= 38
-    assert found(rebuilding=False) < 38
+    assert found(REBUILDINGS) >= 38
+    assert found(0) < 38
 
 
 def test_the_clusters_are_what_their_records_say():
@@ -76,7 +75,7 @@ def test_the_clusters_are_what_their_records_say():
         patch.setattr(_refinement, "BLOCK", 20)
         search = _refinement._Search(records, (np.arange(600) % 200).astype(np.int32), 32, Run())
         before = float(search.state.paid.sum())
-        assert search.rebuild(0.0, 1.0) > 0
+        assert search.rebuild(REBUILDINGS, 0.0, 1.0) > 0
     state = search.state
     assert float(state.paid.sum()) < before
     points = records.points[records.tuples]

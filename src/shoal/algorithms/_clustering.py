@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from annotated_types import Gt
+from annotated_types import Ge, Gt
 from typing_extensions import Doc
 
 from shoal.algorithms._merging import check_feasible, merged
 from shoal.algorithms._records import Records
-from shoal.algorithms._refinement import refined
+from shoal.algorithms._refinement import REBUILDINGS, refined
 from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
@@ -45,7 +45,12 @@ class Clustering(Algorithm):
         float,
         Gt(0),
         Doc("seconds after which the refinement stops; a run that stops so depends on the speed of the machine"),
-    ] = 60.0
+    ] = 600.0
+    rebuildings: Annotated[
+        int,
+        Ge(0),
+        Doc("how often, for each record, the refinement dissolves and rebuilds neighbouring clusters at most"),
+    ] = REBUILDINGS
 
     counts_people: ClassVar[bool] = True
     in_blocks: ClassVar[bool] = True
@@ -80,7 +85,7 @@ class Clustering(Algorithm):
         facts = {**facts, "mergers": mergers}
         if self.refine:
             watch = run.part(between=(all_hold, 1.0))
-            owners, facts["refinement"] = refined(records, owners, self.time_limit, watch)
+            owners, facts["refinement"] = refined(records, owners, self.time_limit, watch, rebuildings=self.rebuildings)
         return records.recoding(owners, facts)
 
 

@@ -34,16 +34,16 @@ class Grown(NamedTuple):
         return {"exact": self.blocks == 1, "blocks": self.blocks}
 
 
-def grown(records: Records, start: int, run: Run, *, relaxed: bool = False, block: int = BLOCK) -> Grown:
+def grown(records: Records, start: int, run: Run, *, relaxed: bool = False) -> Grown:
     """Clusters of the least size, and of more where `relaxed` ones may grow beyond it.
 
     `start` is the distinct tuple that the first cluster begins far from. The number of threads changes nothing.
     """
-    if len(records.points) <= 2 * block:
+    if len(records.points) <= 2 * BLOCK:
         return _grown(records, start, run, relaxed)
     from shoal.kernels import threads
 
-    blocks = Blocks.cut(records.points, records.costs, block, run)
+    blocks = Blocks.cut(records.points, records.costs, BLOCK, run)
     homes = blocks.of(records.points.T)[records.tuples]
     order = np.argsort(homes, kind="stable")
     edges = np.searchsorted(homes[order], np.arange(len(blocks) + 1))

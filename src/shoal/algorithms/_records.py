@@ -92,6 +92,29 @@ class Records:
         run.check()
         return boxes
 
+    def nearest(self, count: int, run: Run) -> Codes:
+        """For each tuple the so many that are nearest to it, nearest first, -1 where there are no more; found once."""
+        if count in self._nearest:
+            return self._nearest[count]
+        from shoal.kernels.index import nearest
+
+        tuples = len(self.points)
+        found = np.full((tuples, min(count, tuples)), -1, dtype=np.int32)
+        distances = np.empty(found.shape)
+        boxes = self.index(self.points, run)
+        for first, last in portions(tuples, run, "finding neighbours"):
+
+            def look(begin: int, end: int, first: int = first) -> None:
+                nearest(self.points, boxes, self.costs, found, distances, first + begin, first + end, run.flag)
+
+            in_slices(look, last - first)
+        self._nearest[count] = found
+        return found
+
+    @cached_property
+    def _nearest(self) -> dict[int, Codes]:
+        return {}
+
     @cached_property
     def starts(self) -> Counts:
         """The first record of each tuple, and the number of records at the end."""

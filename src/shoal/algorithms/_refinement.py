@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.algorithms._records import Records, in_slices, numbered, portions
+from shoal.algorithms._records import Records, in_slices, numbered
 from shoal.core.blocks import Blocks
 from shoal.core.grouping import Codes
 from shoal.core.run import Run
@@ -30,11 +30,11 @@ NEIGHBOURS_SHARE = 0.2
 ROUNDS_SHARE = 0.4
 """Of that progress, what moves and swaps count before anything is rebuilt."""
 
-PHASES = 12
-"""How often clusters are cut into blocks at most, and rebuilt in them."""
+REBUILDINGS = 24
+"""How often clusters are rebuilt at most, for each record."""
 
 TIMES, FEWEST = 2, 1000
-"""Rebuildings in a phase, for each record; and in each block at least."""
+"""Rebuildings before clusters are cut into other blocks, for each record; and in each block at least."""
 
 WORTHWHILE = 0.002
 """The share of the loss that a phase has to save for another one to follow."""
@@ -47,15 +47,16 @@ CHUNK = 1 << 20
 
 
 def refined(
-    records: Records, owners: Codes, seconds: float, run: Run, *, neighbours: int = NEIGHBOURS
-) -> tuple[Codes, dict[str, Any]]:
+    records: Records, owners: Codes, seconds: float, run: Run, *, rebuildings: int = REBUILDINGS,
+    neighbours: int = NEIGHBOURS,
+) -> tuple[Codes, dict[str, Any]]:  # fmt: skip
     """The clustering when no move, swap or split saves anything more, or the time is over; and what was done."""
     limited = run.part(seconds=seconds)
     owners, splits = split(records, owners, limited)
     search = _Search(records, owners, neighbours, limited)
     before = float(search.state.paid.sum())
     search.exchange(NEIGHBOURS_SHARE, ROUNDS_SHARE)
-    rebuilt = search.rebuild(ROUNDS_SHARE, 1.0)
+    rebuilt = search.rebuild(rebuildings, ROUNDS_SHARE, 1.0)
     if rebuilt:
         search.exchange(1.0, 1.0)
     cells = len(records) * records.points.shape[1]
@@ -120,24 +121,14 @@ class _Search:
     """The clusters as they stand, and the proposals of the current round."""
 
     def __init__(self, records: Records, owners: Codes, neighbours: int, run: Run) -> None:
-        from shoal.kernels import index, refinement, threads
+        from shoal.kernels import refinement, threads
 
         self.kernel, self.watch, self.threads = refinement, run, threads.count()
         self.records, self.least = records, max(records.policy.least, 1)
         tuples, dimensions = len(records.points), records.points.shape[1]
         # Room for as many clusters as there can be.
         clusters = max(len(owners) // self.least, int(owners.max()) + 1)
-        near = np.full((tuples, min(neighbours, tuples)), -1, dtype=np.int32)
-        distances = np.empty(near.shape)
-        boxes = records.index(records.points, run)
-        for first, last in portions(tuples, run.part(between=(0.0, NEIGHBOURS_SHARE)), "finding neighbours"):
-
-            def look(begin: int, end: int, first: int = first) -> None:
-                index.nearest(
-                    records.points, boxes, records.costs, near, distances, first + begin, first + end, run.flag
-                )
-
-            in_slices(look, last - first)
+        near = records.nearest(neighbours, run.part(between=(0.0, NEIGHBOURS_SHARE)))
         self.state = refinement.State(
             points=records.points, tuples=records.tuples, starts=records.starts, neighbours=near, owners=owners.copy(),
             heads=np.empty(clusters, np.int32), following=np.empty(len(owners), np.int32),
@@ -167,20 +158,21 @@ class _Search:
             share = max(share, 1 - saved / first if first > 0 else 0.0)
             self.watch.report(begin + (end - begin) * share, "refining clusters")
 
-    def rebuild(self, begin: float, end: float) -> int:
-        """Dissolves and rebuilds clusters as long as it is worth while; returns how often that saved something.
+    def rebuild(self, rebuildings: int, begin: float, end: float) -> int:
+        """Dissolves and rebuilds clusters as long as it is worth while, and so many times for each record at most;
+        returns how often that saved something.
 
         Models that are asked only when a round is over could refuse all of a block then, so that nothing is rebuilt
         where there are any.
         """
         paid, state = self.state.paid, self.state
-        saved, phase = 0, 0
-        while self.guards_all and phase < PHASES and not self.watch.expired:
+        saved, phase, phases = 0, 0, -(-rebuildings // TIMES)
+        while self.guards_all and phase < phases and not self.watch.expired:
             loss = float(paid.sum())
             held = np.flatnonzero(state.sizes)
             saved += sum(self._rebuilt(phase, held, *self._blocks(phase, held)))
             phase += 1
-            self.watch.report(begin + (end - begin) * phase / PHASES, "rebuilding clusters")
+            self.watch.report(begin + (end - begin) * phase / phases, "rebuilding clusters")
             if loss - float(paid.sum()) <= WORTHWHILE * loss:
                 break
         state.changed[:] = self.rounds  # every record may look at every cluster again

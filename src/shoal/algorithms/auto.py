@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from math import log2, sqrt
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -13,7 +13,7 @@ from typing_extensions import Doc
 
 from shoal.algorithms._clustering import Clustering, outputs
 from shoal.algorithms._records import Records
-from shoal.algorithms._refinement import refined
+from shoal.algorithms._refinement import REBUILDINGS, refined
 from shoal.algorithms.dependency_safe import DependencySafe
 from shoal.algorithms.full_domain.optimal import Optimal
 from shoal.algorithms.k_member import KMember
@@ -35,9 +35,13 @@ from shoal.errors import InfeasibleError, NotDefined, ParameterError, SchemaErro
 MILLION = 1e6
 CHECKS = 2_000
 """Nodes of the lattice that the optimal search checks at most."""
-REFINED = "refine=true"
 ENDLESS = 1e9
 """Seconds for a refinement: its work is counted before it begins, and a clock would make releases differ."""
+THOROUGH = ((REBUILDINGS, 0.1), (8, 1.0), (2, 2.0))
+"""How often, for each record, refinements rebuild: the first of these of which two take no more than a share of the
+budget. The first eight save all but some 2 % of what there is to save, in half the time."""
+LITTLE = 0.1
+"""Of the budget, what may be spent when a further beginning ends."""
 TIME_IS_UP = "the time was up"
 ANOTHER = "choose another objective, or name an algorithm"
 
@@ -47,7 +51,8 @@ class Auto(Algorithm):
     """Tries several algorithms as far as a budget of work goes, and takes the release that loses least.
 
     First come `mondrian` and `two-phase`, then the refinement of the better one, then that of the other, then
-    `k-member` and `mdav` with refinement as long as half of the budget is left. Where records may be left out `optimal`
+    `k-member`, `mdav` and `mst` with refinement on tables so small that all this takes a tenth of the budget. The
+    larger the table, the less a refinement rebuilds. Where records may be left out `optimal`
     is tried too, which follows the hierarchies. Where a model judges all classes together nothing is refined, and
     `dependency-safe` is tried too. All others publish values by the same rule. What is compared is the policy's
     objective, and without one the loss metric LM, which these algorithms minimize. Of equal losses the one
@@ -55,7 +60,7 @@ class Auto(Algorithm):
 
     The budget is counted in steps, which follow from the number of distinct tuples, the columns and k before anything
     is tried, never in seconds: the same seed gives the same release on a fast and on a slow machine. Mondrian is
-    always tried, `mst` with refinement on small tables. The facts of the recoding say what was `chosen`, the `losses`
+    always tried. The facts of the recoding say what was `chosen`, the `losses`
     of all that were tried, and the `reasons` why others have none. Only a deadline of the run lets the machine have a
     say.
 
@@ -88,7 +93,7 @@ class Auto(Algorithm):
         float,
         Ge(0),
         Doc("million steps of work that may be spent; one takes about a second of one processor core"),
-    ] = 50.0
+    ] = 30.0
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         trial = _Trial(dataset, policy, outputs(dataset, self.numeric, self.publish), run)
@@ -99,8 +104,10 @@ class Auto(Algorithm):
                 steps.append(step)
                 left -= step.work
             else:
-                much = f"it takes about {step.work:,.1f} million steps, which is more than is left of the budget"
-                trial.reasons[step.name] = much
+                much = "is more than" if step.work > left else "would leave too little of what"
+                trial.reasons[step.name] = (
+                    f"it takes about {step.work:,.1f} million steps, which {much} is left of the budget"
+                )
         whole, done = sum(step.work for step in steps), 0.0
         for number, step in enumerate(steps, 1):
             trial.share = done / whole, (done + step.work) / whole
@@ -125,9 +132,10 @@ class Auto(Algorithm):
             yield attempt("k-member", KMember(**rule), work.growing, **rule)
         else:
             # Clusters are not worth growing if nothing is left to refine them.
-            yield attempt("two-phase", TwoPhase(**rule), work.growing, work.refining, **rule)
+            rebuildings, refining = self._thoroughness(work)
+            yield attempt("two-phase", TwoPhase(**rule), work.growing, refining, **rule)
             for name in ("refining the best one", "refining the second best one"):
-                yield _Step(name, partial(trial.refine, name), work.refining)
+                yield _Step(name, partial(trial.refine, name, rebuildings), refining)
             # Where classes are few, luck decides, and further beginnings are worth their little work.
             # A spanning tree that is cut literally leaves what a refinement makes more of than of even cuts.
             beginnings: tuple[tuple[str, type[Clustering], float, dict[str, Any]], ...] = (
@@ -135,12 +143,24 @@ class Auto(Algorithm):
                 ("mst", Mst, work.spanning, {"cut": "literal"}),
             )  # fmt: skip
             for name, kind, begun, own in beginnings:
-                method = kind(**rule, **own, refine=True, time_limit=ENDLESS)
-                yield attempt(name, method, begun + work.refining, self.budget / 2, **rule, **own, refine="true")
+                method = kind(**rule, **own, refine=True, time_limit=ENDLESS, rebuildings=rebuildings)
+                spelled = {**rule, **own, **_refinement(rebuildings)}
+                yield attempt(name, method, begun + refining, (1 - LITTLE) * self.budget, **spelled)
         if trial.policy.suppression > 0 and "mean" not in trial.published:
             yield attempt("optimal", Optimal(check_limit=CHECKS), work.checking)
         if together:
             yield attempt("dependency-safe", DependencySafe(**rule), work.growing, **rule)
+
+    def _thoroughness(self, work: _Work) -> tuple[int, float]:
+        """How often refinements rebuild for each record, and the work of one."""
+        rebuildings = next((many for many, share in THOROUGH if 2 * work.refining(many) <= share * self.budget), 0)
+        rebuildings = rebuildings or THOROUGH[-1][0]
+        return rebuildings, work.refining(rebuildings)
+
+
+def _refinement(rebuildings: int) -> dict[str, str]:
+    """A refinement as it is written on the command line."""
+    return {"refine": "true", **({"rebuildings": str(rebuildings)} if rebuildings != REBUILDINGS else {})}
 
 
 def _spelled(name: str, parameters: dict[str, Any]) -> str:
@@ -165,8 +185,13 @@ class _Work(NamedTuple):
     growing: float
     averaging: float
     spanning: float
-    refining: float
+    exchanging: float
+    rebuilding: float
     checking: float
+
+    def refining(self, rebuildings: int) -> float:
+        """A refinement that rebuilds so many times for each record."""
+        return self.exchanging + self.rebuilding * rebuildings
 
     @classmethod
     def of(cls, dataset: Dataset, policy: Policy) -> _Work:
@@ -178,7 +203,8 @@ class _Work(NamedTuple):
             growing=0.5 * cells * tuples**0.3,
             averaging=0.018 * cells * tuples / policy.least,
             spanning=0.05 * cells * tuples,
-            refining=13 * cells * sqrt(policy.least),
+            exchanging=6 * cells * sqrt(policy.least),
+            rebuilding=0.55 * cells * sqrt(policy.least),
             checking=0.05 * cells * nodes,
         )
 
@@ -208,7 +234,7 @@ class _Trial:
             self.found[name] = self._loss(recoding), recoding
             self.unrefined.append(name)
 
-    def refine(self, step: str) -> None:
+    def refine(self, step: str, rebuildings: int) -> None:
         """Refines the best attempt that is not refined yet, as its algorithm would have done."""
         if not self.unrefined:
             return
@@ -219,11 +245,17 @@ class _Trial:
         self.unrefined.remove(name)
         base = self.found[name][1]
         assert base.plan is not None
-        records = Records.of(self.dataset, self.policy, self.published)
+        records = self.records
         owners = base.plan.owners if base.plan.by_record else base.plan.owners[records.tuples]
-        owners, facts = refined(records, owners, ENDLESS, self._watch(f"refining {name}"))
+        watch = self._watch(f"refining {name}")
+        owners, facts = refined(records, owners, ENDLESS, watch, rebuildings=rebuildings)
         recoding = records.recoding(owners, {**base.facts, "refinement": facts})
-        self.found[f"{name},{REFINED}"] = self._loss(recoding), recoding
+        spelled = ",".join((name, *(f"{key}={value}" for key, value in _refinement(rebuildings).items())))
+        self.found[spelled] = self._loss(recoding), recoding
+
+    @cached_property
+    def records(self) -> Records:
+        return Records.of(self.dataset, self.policy, self.published)
 
     def _watch(self, doing: str) -> Run:
         """Says what is being tried, and gives the part of the run for it."""

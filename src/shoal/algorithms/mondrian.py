@@ -14,7 +14,7 @@ from typing_extensions import Doc
 
 from shoal.algorithms._clustering import outputs
 from shoal.algorithms._records import Records
-from shoal.algorithms._refinement import refined
+from shoal.algorithms._refinement import REBUILDINGS, refined
 from shoal.core.contracts import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
@@ -83,7 +83,12 @@ class Mondrian(Algorithm):
         float,
         Gt(0),
         Doc("seconds after which the refinement stops; a run that stops so depends on the speed of the machine"),
-    ] = 60.0
+    ] = 600.0
+    rebuildings: Annotated[
+        int,
+        Ge(0),
+        Doc("how often, for each record, the refinement dissolves and rebuilds neighbouring classes at most"),
+    ] = REBUILDINGS
 
     @property
     def by_record(self) -> bool:
@@ -113,7 +118,8 @@ class Mondrian(Algorithm):
         if self.refine:
             records = Records.of(dataset, policy, chosen)
             owners = classes[records.tuples] if self.strict else classes
-            owners, facts["refinement"] = refined(records, owners, self.time_limit, run.part(between=(0.1, 1.0)))
+            watch = run.part(between=(0.1, 1.0))
+            owners, facts["refinement"] = refined(records, owners, self.time_limit, watch, rebuildings=self.rebuildings)
             return records.recoding(owners, facts)
         return Recoding.of_partition(summary, classes, chosen, facts=facts)
 

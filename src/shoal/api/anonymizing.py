@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,7 +129,9 @@ def anonymize(
     if method.unverified:
         heads = release.in_people(release.view.people()).headcounts
         stated["unverified"] = {"k": int(heads.min(initial=release.records))}
-    release = replace(release, method=method, provenance=stated, notes=tuple(filter(None, (cut, plain.sentence))))
+    release = replace(
+        release, method=method, provenance=stated, notes=tuple(filter(None, (cut, plain.sentence, *_unlike(recoding))))
+    )
     run.report(1.0, "verifying")
     release.view.check(data, recoding)
     broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
@@ -186,6 +188,21 @@ def _in_blocks(data: Dataset, policy: Policy, method: Algorithm) -> tuple[Algori
         f"The table has {data.records:,} records, and {name} gets at most {most:,} at a time on this engine, so it was "
         f"cut into blocks, as algorithm in-blocks:base={name},records={most} does. No class reaches over their edges."
     )
+
+
+def _unlike(recoding: Recoding) -> Iterator[str]:
+    """Sentences on what a search did otherwise than its name promises."""
+    facts = recoding.facts
+    if facts.get("exact") is False:
+        yield (
+            f"The table is so large that clusters grew in {facts['blocks']} blocks of it, each on its own: an "
+            "approximation of the algorithm. The policy holds exactly."
+        )
+    if facts.get("refinement", {}).get("finished") is False:
+        yield (
+            "The time limit stopped the refinement, so another run may give another release; a larger time_limit or "
+            "fewer rebuildings let it end by itself."
+        )
 
 
 def _opened(ledger: Ledger | str | Path) -> Ledger:

@@ -87,18 +87,30 @@ def test_work_decides_what_is_tried() -> None:
     assert list(told["losses"]) == ["mondrian:numeric=interval"]
     assert set(told["reasons"]) == {
         "two-phase:numeric=interval", "refining the best one", "refining the second best one",
-        "k-member:numeric=interval,refine=true", "mdav:numeric=interval,refine=true",
-        "mst:numeric=interval,cut=literal,refine=true",
+        "k-member:numeric=interval,refine=true,rebuildings=2", "mdav:numeric=interval,refine=true,rebuildings=2",
+        "mst:numeric=interval,cut=literal,refine=true,rebuildings=2",
     }  # fmt: skip
     assert all("budget" in reason for reason in told["reasons"].values())
 
 
 def test_when_one_refinement_is_left_the_better_attempt_gets_it() -> None:
     data = opened(mixed(2000))
-    told = facts(data, shoal.KAnonymity(k=3), algorithm=Auto(budget=0.28))
+    told = facts(data, shoal.KAnonymity(k=3), algorithm=Auto(budget=0.15))
     bases = {name: loss for name, loss in told["losses"].items() if "refine" not in name}
     assert len(bases) == 2
-    assert [name for name in told["losses"] if "refine" in name] == [f"{min(bases, key=bases.__getitem__)},refine=true"]
+    better = min(bases, key=bases.__getitem__)
+    assert [name for name in told["losses"] if "refine" in name] == [f"{better},refine=true,rebuildings=2"]
+
+
+def test_refinements_rebuild_as_often_as_the_budget_allows() -> None:
+    data = opened(mixed(1000))
+    spelled = {
+        budget: list(facts(data, shoal.KAnonymity(k=3), algorithm=Auto(budget=budget))["losses"])
+        for budget in (0.1, 0.3, 30.0)
+    }
+    assert "mondrian:numeric=interval,refine=true,rebuildings=2" in spelled[0.1]
+    assert "mondrian:numeric=interval,refine=true,rebuildings=8" in spelled[0.3]
+    assert "mondrian:numeric=interval,refine=true" in spelled[30.0]
 
 
 def test_a_million_records_leave_mondrian() -> None:
@@ -115,7 +127,7 @@ def test_a_million_records_leave_mondrian() -> None:
 
     work = _Work.of(Million(), Policy(models=(shoal.KAnonymity(k=5),)))  # type: ignore[arg-type]
     assert work.cutting < 5
-    assert work.refining > Auto().budget
+    assert work.refining(2) > Auto().budget
 
 
 def test_the_same_seed_gives_the_same_release(tmp_path: Any) -> None:
