@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 from shoal import registry
 from shoal.core import dates, numbers
 from shoal.core.contracts import Algorithm, Attack, Builder, Engine, Metric, Model
-from shoal.core.files import STANDARD, files_at
+from shoal.core.files import STANDARD, address, files_at
 from shoal.core.parameters import example, parameters
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
@@ -501,6 +501,8 @@ class Job:
         def _text(path: Path | None) -> str | None:
             if path is None or folder is None or str(path) == STANDARD:
                 return None if path is None else str(path)
+            if address(path) is not None:
+                return address(path)
             return os.path.relpath(path, folder)
 
         def _hierarchy(made: Builder) -> dict[str, Any]:
@@ -593,7 +595,9 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         raise InputError(f"{where}: {place}: {first['msg']}") from None
 
     def resolved(text: str | None) -> Path | None:
-        return None if text is None else Path(text) if text == STANDARD else folder / text
+        if text is None:
+            return None
+        return Path(text) if text == STANDARD or address(text) is not None else folder / text
 
     columns = {}
     for name, column in file.columns.items():

@@ -175,14 +175,15 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def load(path: Path) -> dict[str, Any]:
-    """What the manifest beside a release says, when it is one and its parts fit together."""
-    beside = manifest_path(path)
+def load(path: Path, elsewhere: Path | None = None) -> dict[str, Any]:
+    """What the manifest beside a release, or `elsewhere`, says, when it is one and its parts fit together."""
+    beside = elsewhere or manifest_path(path)
     recover(beside.parent)
     try:
         stated = json.loads(beside.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except OSError:
-        raise InputError(f"{beside.name}: there is no manifest beside the release") from None
+        where = "beside the release" if elsewhere is None else "there"
+        raise InputError(f"{beside.name}: there is no manifest {where}") from None
     except (ValueError, RecursionError):
         raise InputError(f"{beside.name}: this is not a manifest") from None
     if not isinstance(stated, dict) or "format" not in stated:

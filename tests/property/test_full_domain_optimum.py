@@ -320,3 +320,6 @@ def test_no_node_of_a_box_beats_its_bound(
                     assert bound.least <= verdict.score + slack
                     if low != high and node[bound.attribute] == high[bound.attribute]:
                         assert bound.upper <= verdict.score + slack
+                    for wanted in (verdict.score + 2 * slack, 1.5 * abs(verdict.score) + 2 * slack):
+                        highest = checker.bound(low, high, wanted).highest
+                        assert all(a <= b <= c for a, b, c in zip(node, highest, high, strict=True))

@@ -6,8 +6,11 @@ import json
 import signal
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
+import polars
 import pytest
 
 import shoal
@@ -153,6 +156,35 @@ def test_another_engine_takes_the_plan_and_reads_anew(warehouse: Path, whole: Pa
     assert published(out) == published(whole)
 
 
+CLUSTER = """
+import os, sys
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+sys.path.insert(0, {tests!r})
+import cluster
+from pyspark.sql import SparkSession
+SparkSession.builder.master({url!r}).config(map=cluster.SETTINGS).getOrCreate()
+"""
+"""Starts a session on a cluster, which the command takes."""
+
+
+def test_a_run_on_spark_goes_on(warehouse: Path, whole: Path, tmp_path: Path) -> None:
+    import cluster
+
+    if cluster.java() is None or find_spec("pyspark") is None:
+        pytest.skip("they need Java 17 and pyspark")
+    out, other, logs = tmp_path / "out", tmp_path / "whole", tmp_path / "cluster"
+    logs.mkdir()
+    given = arguments(warehouse, "spark", out, "--algorithm", "optimal")
+    with cluster.started(logs) as running:
+        begins = CLUSTER.format(tests=str(Path(cluster.__file__).parent), url=running.url)
+        undisturbed(arguments(warehouse, "spark", other, "--algorithm", "optimal"), begins)
+        killed(given, tmp_path / "state", "writing", begins=begins)
+        resumed(given, tmp_path / "state", forbidden_after("writing", "spark"), begins)
+    assert published(out) == published(other) and shoal.verify(out).holds
+    read = [polars.concat(map(polars.read_parquet, sorted(folder.iterdir()))) for folder in (out, whole)]
+    assert read[0].equals(read[1])
+
+
 BLOCKS = ("--algorithm", "in-blocks:base=mondrian,records=500")
 
 
@@ -206,6 +238,7 @@ def test_a_state_is_of_one_run(begun: tuple[list[str], Path], warehouse: Path, t
     others = {
         "another seed": ("--seed", "8"), "another policy": ("--k", "5"),
         "another policy, algorithm": ("--algorithm", "optimal"),
+        "other pseudonyms": ("--pseudonyms", "random"),
         "another table": ("--missing", "?"), "another table, or": ("--strict",),
     }  # fmt: skip
     for message, changed in others.items():
@@ -239,8 +272,6 @@ def test_a_damaged_state_is_refused(begun: tuple[list[str], Path], harm: str, pr
 
 def test_a_forged_plan_is_never_published(begun: tuple[list[str], Path], process) -> None:
     """Whoever can write there can also set the hash: what a run goes on with is verified all the same."""
-    import numpy as np
-
     given, state = begun
     part = next(state.glob("decided*"))
     with np.load(part) as held:
@@ -282,8 +313,6 @@ def test_random_pseudonyms_are_drawn_anew(warehouse: Path, tmp_path: Path) -> No
     killed(given, state, "writing", passes=4)
     assert sorted(path.name for path in state.iterdir() if path.suffix == ".file") == []
     resumed(given, state)
-    import polars
-
     drawn = polars.concat([polars.read_parquet(path, columns=["number"]) for path in out.iterdir()])
     assert drawn["number"].n_unique() == len(drawn) > 2900
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 DECIDED = "decided.npz"
 """The part of a run's state that has what the algorithm decided."""
 
+LOOKED, SEARCHED, PUBLISHED = 0.05, 0.85, 0.95
+"""The shares of the work that are done once the plain columns are looked at, a plan is found, and it is carried out."""
+
 SEED_BITS = 63
 """Bits of a seed that is drawn: far too many to be tried, and still a number that every file format holds."""
 
@@ -110,17 +113,18 @@ def anonymize(
         _check_people(data, policy, method, rows_are_people)
     method, cut = _in_blocks(data, policy, method)
     run.report(0.0, "looking at the plain columns")
-    plain = plain_columns(data, listed(allow_plain), run)
+    plain = plain_columns(data, listed(allow_plain), run.part(between=(0.0, LOOKED)))
     plain.check()
     if policy.history is not None:
         data = replace(method.remembering(data, policy.history), checkpoint=data.checkpoint)
-    run.report(0.0, "searching")
-    recoding = _decided(data, method, policy, run)
+    run.report(LOOKED, "searching")
+    recoding = _decided(data, method, policy, pseudonyms, run.part(between=(LOOKED, SEARCHED)))
     if method.unverified:
         policy = replace(policy, models=())
-    run.report(1.0, "publishing")
-    release = publish(data, recoding, policy, pseudonyms=pseudonyms, run=run)
-    check_apart(data, release.view.linked(), plain.allowed, run)
+    run.report(SEARCHED, "publishing")
+    publishing, verifying = run.part(between=(SEARCHED, PUBLISHED)), run.part(between=(PUBLISHED, 1.0))
+    release = publish(data, recoding, policy, pseudonyms=pseudonyms, run=publishing)
+    check_apart(data, release.view.linked(), plain.allowed, publishing)
     stated = manifest.provenance(policy, method, release.form, pseudonyms, data.schema)
     stated["plain"] = plain.as_dict()
     if recoding.counterfeits is not None:
@@ -132,9 +136,10 @@ def anonymize(
     release = replace(
         release, method=method, provenance=stated, notes=tuple(filter(None, (cut, plain.sentence, *_unlike(recoding))))
     )
-    run.report(1.0, "verifying")
-    release.view.check(data, recoding)
-    broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
+    run.report(PUBLISHED, "verifying")
+    with data.engine.watched(verifying, "verifying"):
+        release.view.check(data, recoding)
+        broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
     if broken:
         raise VerificationError(
             f"the release that {registry.name_of(method)} made breaks its policy ({', '.join(broken)}) and is withheld"
@@ -153,7 +158,7 @@ def _seed(data: Dataset, given: int | None) -> int:
     return secrets.randbits(SEED_BITS) if given is None else given
 
 
-def _decided(data: Dataset, method: Algorithm, policy: Policy, run: Run) -> Recoding:
+def _decided(data: Dataset, method: Algorithm, policy: Policy, pseudonyms: Pseudonyms | None, run: Run) -> Recoding:
     """What the algorithm decides, or decided already in a run that goes on."""
     checkpoint, history = data.checkpoint, policy.history
     if checkpoint is None:
@@ -163,6 +168,7 @@ def _decided(data: Dataset, method: Algorithm, policy: Policy, run: Run) -> Reco
     earlier = [] if history is None else [part for seen in history.releases for part in (seen.ids, seen.groups)]
     checkpoint.bind(
         "policy", stated, policy.suppression, objective, job.spelled(method), policy.seed,
+        None if pseudonyms is None else pseudonyms.told_apart,
         *(part.tobytes() for part in earlier),
     )  # fmt: skip
     found = kept(

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shoal import job, manifest
+from shoal import job
+from shoal import manifest as manifests
 from shoal.api.opening import as_published
 from shoal.core.contracts import Engine
 from shoal.core.finding import Finding, Findings
@@ -17,13 +18,17 @@ from shoal.errors import InputError, NotDefined, ShoalError
 
 
 def verify(
-    path: str | Path, *, key: PublicKey | str | Path | None = None, engine: Engine | str | None = None
+    path: str | Path,
+    *,
+    key: PublicKey | str | Path | None = None,
+    engine: Engine | str | None = None,
+    manifest: str | Path | None = None,
 ) -> Findings:
     """Checks a release file against its manifest alone: unchanged, complete, and every model still holds.
 
     Neither the original table nor the hierarchies are needed. With the holder's public `key`, or the file of it, the
     manifest must be signed by that holder: anybody can make a manifest, and whoever changes a release can change its
-    manifest too.
+    manifest too. The `manifest` lies beside the release unless another file is named, as for a table of a server.
 
     Example:
         >>> import shoal, tempfile
@@ -35,8 +40,8 @@ def verify(
     """
     path = Path(path)
     chosen = job.engine(engine)
-    stated = manifest.load(path)
-    places = manifest.parts(stated, path)
+    stated = manifests.load(path, None if manifest is None else Path(manifest))
+    places = manifests.parts(stated, path)
     lacking = [place.name for place in places.values() if not chosen.exists(place)]
     if lacking:
         raise InputError(f"{lacking[0]}: there is no such file")
@@ -64,7 +69,12 @@ def verify(
 
 
 def verification_sql(
-    path: str | Path, dialect: str = "duckdb", *, table: str = "release", engine: Engine | str | None = None
+    path: str | Path,
+    dialect: str = "duckdb",
+    *,
+    table: str = "release",
+    engine: Engine | str | None = None,
+    manifest: str | Path | None = None,
 ) -> tuple[Query, ...]:
     """A query for each model that the manifest of a release states, for whoever wants to verify it without Shoal.
 
@@ -89,7 +99,8 @@ def verification_sql(
         (True, 1)
     """
     path = Path(path)
-    return queries(as_published(path, manifest.load(path), job.engine(engine)), table, dialect)
+    stated = manifests.load(path, None if manifest is None else Path(manifest))
+    return queries(as_published(path, stated, job.engine(engine)), table, dialect)
 
 
 def _people_found(release: Release, stated: Mapping[str, Any]) -> tuple[Finding, ...]:

@@ -88,7 +88,7 @@ class Written:
         ),
     ] = None
     manifest: Annotated[
-        Path | None, typer.Option("--manifest", help="Of -o -: where the manifest goes (default: there is none).")
+        Path | None, typer.Option("--manifest", help="Of -o - and of a table of a server: where the manifest goes.")
     ] = None
     pseudonyms: Annotated[
         Literal["keyed", "random"] | None,

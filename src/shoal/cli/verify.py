@@ -20,6 +20,10 @@ def run(
     key: Annotated[
         Path | None, typer.Option("--key", help="The holder's public key: the manifest must be signed by it.")
     ] = None,
+    manifest: Annotated[
+        Path | None,
+        typer.Option("--manifest", help="The manifest, where it is not beside the release (a table of a server)."),
+    ] = None,
     sql: Annotated[
         str | None,
         typer.Option(
@@ -40,13 +44,15 @@ def run(
     from shoal.core.sentences import verified
     from shoal.errors import InputError
 
-    path = release or (jobs.load(job).output if job is not None else None)
+    asked = jobs.Job() if job is None else jobs.load(job)
+    path, stated = release or asked.output, manifest or (asked.manifest if release is None else None)
+    chosen = engine or asked.engine
     if path is None:
         raise InputError("name the release file")
     if sql is not None:
-        _print_queries(api.verification_sql(path, sql, table=table, engine=engine), as_json)
+        _print_queries(api.verification_sql(path, sql, table=table, engine=chosen, manifest=stated), as_json)
         return
-    findings = api.verify(path, key=key, engine=engine)
+    findings = api.verify(path, key=key, engine=chosen, manifest=stated)
     journal.note(summary=verified(findings))
     if as_json:
         found = {"summary": verified(findings), "holds": findings.holds, "findings": findings.as_dict()}

@@ -31,8 +31,7 @@ ANEW = "remove the folder to begin anew, or name another one"
 OTHER = {
     "table": "this run was begun on another table, or one of its files changed, or it was read in another way",
     "columns": "this run was begun with other roles or hierarchies",
-    "policy": "this run was begun with another policy, algorithm or history",
-    "release": "this run was begun with other pseudonyms, or wrote other files",
+    "policy": "this run was begun with another policy, algorithm or history, or with other pseudonyms",
 }
 """What a state can be bound to, and what is wrong when that differs."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
@@ -500,6 +500,11 @@ class Engine(Parametrized, ABC):
     @abstractmethod
     def check_format(self, path: Path) -> None:
         """Refuses a path whose ending names no format that a release can be written in."""
+
+    def watched(self, run: Run, doing: str) -> AbstractContextManager[None]:
+        """Meanwhile, what this thread asks of published tables stops when the run is cancelled, which is told how far
+        that is."""
+        return nullcontext()
 
     def in_database(self, path: Path) -> bool:
         """Whether a path names no file or folder, but a table of a database."""

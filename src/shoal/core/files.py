@@ -33,6 +33,7 @@ HIDDEN, DIGITS = ".shoal-", 16
 STANDARD = "-"
 """Stands for the standard input in the place of a file that is read, for the standard output where one is written."""
 _WILD = re.compile(r"[*?\[]")
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+")
 _PASSWORD = re.compile(r"(?<=:/)(/*[^:@/]*):[^/]*@")
 """What stands between a user's name and a server in an address."""
 
@@ -48,6 +49,17 @@ def shown(place: Any) -> str:
         'postgres://clerk@server/base::people'
     """
     return _PASSWORD.sub(r"\1@", str(place))
+
+
+def address(path: str | Path) -> str | None:
+    """The address of a table on a server, of whose slashes a path keeps one; None of the path of a file.
+
+    Example:
+        >>> address(Path("postgres://clerk@server/base::people")), address("folder/base.duckdb::people")
+        ('postgres://clerk@server/base::people', None)
+    """
+    found = _ADDRESS.match(str(path))
+    return None if found is None else f"{found[1]}://{str(path)[found.end() :]}"
 
 
 def in_folder(path: Path) -> bool:

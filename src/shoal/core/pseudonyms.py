@@ -37,6 +37,11 @@ class Pseudonyms:
     def __repr__(self) -> str:
         return f"Pseudonyms({'keyed' if self.key is not None else 'random'})"
 
+    @property
+    def told_apart(self) -> str:
+        """What tells these from others, and not the key: that they are random, or a keyed hash of nothing."""
+        return "random" if self.key is None else hmac.new(self.key, b"", hashlib.sha256).hexdigest()
+
     def of(self, column: str, values: list[str | None]) -> list[str | None]:
         """A pseudonym for each distinct value; a missing identifier stays missing."""
         if self.key is None:

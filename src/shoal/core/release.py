@@ -16,7 +16,7 @@ import numpy as np
 from shoal.core.classes import Classes, Histogram, joined
 from shoal.core.contracts import Algorithm, Cells, Engine, Form, Model, Published, View
 from shoal.core.decision import check_same
-from shoal.core.files import in_folder, received
+from shoal.core.files import address, in_folder, received
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy, number
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from shoal.core.dataset import Dataset
 
 FORMAT = 2
+
+WRITTEN = 0.6
+"""The share of writing a release that is done once the files are there; the rest is reading them back."""
 
 ROWS_PER_FILE = 10_000_000
 """Of a release that is a folder, unless somebody says otherwise: files of some hundred megabytes at most."""
@@ -392,11 +395,14 @@ class Release:
         signs the manifest."""
         run = run or Run()
         run.report(0.0, "writing")
-        for table, place in zip(self.tables.values(), places, strict=False):
-            table.write(place, rows_per_file=rows_per_file or ROWS_PER_FILE, run=run)
-        run.report(1.0, "reading back")
+        each = WRITTEN / len(self.tables)
+        for at, (table, place) in enumerate(zip(self.tables.values(), places, strict=False)):
+            part = run.part(between=(at * each, (at + 1) * each))
+            table.write(place, rows_per_file=rows_per_file or ROWS_PER_FILE, run=part)
+        run.report(WRITTEN, "reading back")
+        watched = self.engine.watched(run.part(between=(WRITTEN, 1.0)), "reading back")
         at_once = not any(map(self.engine.in_database, places))  # one connection does one thing at a time
-        with ThreadPoolExecutor(1) as pool:
+        with watched, ThreadPoolExecutor(1) as pool:
             hashing = pool.map(self.engine.digest, places[:-1] if at_once else ())  # while the files are read
             opened = {part: self.engine.open_published(place) for part, place in zip(self.tables, places, strict=False)}
             read = replace(self, tables=opened)
@@ -406,7 +412,7 @@ class Release:
         stated = read.manifest(hashes)
         text = json.dumps(stated if signer is None else signer.signed(stated), indent=2, ensure_ascii=False)
         places[-1].write_text(text + "\n", encoding="utf-8")
-        run.check()
+        run.report(1.0, "reading back")
 
     def write(
         self,
@@ -584,7 +590,12 @@ def merged_cells(cells: Cells, index: Codes, count: int) -> Cells:
 
 def manifest_path(path: Path) -> Path:
     """Where the manifest of a release lies; that of the table `release` in `base.duckdb` is
-    `base.duckdb.release.manifest.json`."""
+    `base.duckdb.release.manifest.json`. Beside a table of a server there is no place for one."""
+    if address(path) is not None:
+        raise InputError(
+            "a table of a server has no folder beside it for the manifest; name the manifest's file with --manifest "
+            "(manifest in Python and in job files)"
+        )
     return path.with_name(path.name.replace("::", ".") + ".manifest.json")
 
 

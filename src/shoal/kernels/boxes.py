@@ -110,7 +110,7 @@ def _bits(counts, begin, width):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _added(position, level, top, lost, charges, score, domain):
     """What an attribute adds to the score at a level, when records with such values of the level `top` are left out.
 
@@ -154,7 +154,7 @@ def terms(levels, lost, rates, domain):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _with(sums, position, more, parts):
     """The score when the parts add so much, and an attribute more than that."""
     value = 0.0

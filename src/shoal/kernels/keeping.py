@@ -19,7 +19,18 @@ the bound is found by bisection.
 import numpy as np
 from numba import njit
 
-from shoal.kernels.levels import DISTINCT, ENTROPY, EQUAL, FREQUENCY, ORDERED, RECURSIVE, TREE, by_class, put_in_order
+from shoal.kernels.levels import (
+    DISTINCT,
+    ENTROPY,
+    EQUAL,
+    FREQUENCY,
+    ORDERED,
+    RECURSIVE,
+    TREE,
+    by_class,
+    fill,
+    put_in_order,
+)
 
 _ROUNDING = 1e-11
 _ROUNDS = 100
@@ -27,7 +38,19 @@ _NEAR = 0.25
 """Newton's method stops where a round brings less than this share of a record: what comes after it hardly matters."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
+def _hopeless(begin, end, values, counts, measure, needed, kept):
+    """Whether so many records surely cannot stay, by the single values alone: what they can have without excess, and
+    the other levels of a hierarchy no excess at all, is less than needed."""
+    tree = measure.kind == TREE
+    fine = 0.0
+    for entry in range(begin, end):
+        share = measure.masses[0, measure.nodes[0, values[entry]]] if tree else measure.priors[values[entry]]
+        fine += min(float(counts[entry]), kept * share)
+    return fine + (len(measure.nodes) - 1 if tree else 0) * kept < needed * kept
+
+
+@njit(cache=True, nogil=True, forceinline=True)
 def _sets(begin, end, values, counts, measure, records, shares):
     """How many records of the class each set has, and its share of the table: the values on their own, or those below
     each node of a hierarchy, level by level. Sets without a record are left out. Returns how many sets there are."""
@@ -38,20 +61,20 @@ def _sets(begin, end, values, counts, measure, records, shares):
             used += 1
         return used
     for level in range(len(measure.nodes)):
-        # A set is written with each of its entries, so that there is no branch to predict.
-        place, before = used - 1, -1
+        before, own = measure.nodes[level, values[begin]], 0
         for entry in range(begin, end):
             node = measure.nodes[level, values[entry]]
-            fresh = node != before
-            place += fresh
-            records[place] = counts[entry] + (0.0 if fresh else records[place])
-            shares[place] = measure.masses[level, node]
-            before = node
-        used = place + 1
+            if node != before:
+                records[used], shares[used] = own, measure.masses[level, before]
+                used += 1
+                before, own = node, 0
+            own += counts[entry]
+        records[used], shares[used] = own, measure.masses[level, before]
+        used += 1
     return used
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _few(records, shares, used, kept):
     """The records of the sets that have too few for their share of `kept` records, and the shares of the others."""
     fixed, free = 0.0, 0.0
@@ -100,7 +123,7 @@ def _first_and_last(begin, end, values, counts, ranks, cumulated, sums, kept):
     return fixed, free
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _by_shares(begin, end, size, values, counts, measure, bound, least, records, shares):
     """How many records of a class of `size` can stay within a distance: all of them unless the class is surely farther
     away, and 0 when they are fewer than `least`."""
@@ -108,14 +131,16 @@ def _by_shares(begin, end, size, values, counts, measure, bound, least, records,
     heights, used = 1, 0
     if ordered:
         heights = measure.masses.shape[1] - 1
-    else:
-        used = _sets(begin, end, values, counts, measure, records, shares)
-        if measure.kind == TREE:
-            heights = len(measure.nodes)
+    elif measure.kind == TREE:
+        heights = len(measure.nodes)
     # A little less, so that rounding never says that fewer can stay than do.
     needed = (1.0 - bound - _ROUNDING) * heights
     # Most classes cannot even keep the fewest records that a class must have.
     kept = float(min(least, size))
+    if not ordered:
+        if _hopeless(begin, end, values, counts, measure, needed, kept):
+            return 0
+        used = _sets(begin, end, values, counts, measure, records, shares)
     for again in range(_ROUNDS):
         if ordered:
             fixed, free = _first_and_last(
@@ -216,6 +241,7 @@ def _within(starts, values, counts, measure, bound, least):
         widest = max(widest, starts[owner + 1] - starts[owner])
     room = widest * (len(measure.nodes) if measure.kind == TREE else 1)
     records, shares = np.empty(room), np.empty(room)
+    sizes, levels, scratch = np.empty(1, np.int64), np.empty(1), np.empty(widest, np.int64)
     for owner in range(classes):
         begin, end = starts[owner], starts[owner + 1]
         size = 0
@@ -223,7 +249,9 @@ def _within(starts, values, counts, measure, bound, least):
             size += counts[entry]
         most = _by_shares(begin, end, size, values, counts, measure, bound, least, records, shares)
         if most == size:
-            holds[owner] = by_class(starts[owner : owner + 2], values, counts, measure)[0] <= bound
+            sizes[0], levels[0] = size, 0.0
+            fill(starts[owner : owner + 2], values, counts, sizes, measure, scratch, levels)
+            holds[owner] = levels[0] <= bound
             most -= not holds[owner]
         kept[owner] = most if most >= least else 0
     return holds, kept

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_WIDEST = 2.0**62
+WIDEST = 2.0**62
 _CHUNK = 1 << 11
 """Tuples whose keys are made at once: they stay in the cache."""
 
@@ -69,7 +69,7 @@ def _lookup(levels, domain, table):
     space = 1.0
     for position in range(len(levels)):
         space *= widths[position, levels[position]]
-    if space > _WIDEST:
+    if space > WIDEST:
         return np.int64(-1)
     stride = np.int64(1)
     for pack in range(len(starts) - 1):
@@ -134,9 +134,10 @@ def _keyed(begin, held, packs, domain, table, keys):
 
 
 @njit(cache=True, nogil=True)
-def number(levels, held, domain, scratch):
+def number(levels, held, most, domain, scratch):
     """Numbers the classes of a node: that of each tuple, how many records each has and one of its distinct tuples, in
-    `scratch`. Returns how many classes there are, or -1 when a key does not fit into 64 bits."""
+    `scratch`. Returns how many classes there are, -1 when a key does not fit into 64 bits, and -2 as soon as there are
+    more than `most`."""
     weights = held.weights
     table, slots, slot_keys, owners, sizes, firsts = scratch
     space = _lookup(levels, domain, table)
@@ -149,7 +150,7 @@ def number(levels, held, domain, scratch):
     # Addressed directly where clearing the slots costs no more than hashing the tuples.
     direct = space <= min(8 * tuples, len(slots))
     bits = 1
-    while (1 << bits) < 2 * tuples:
+    while (1 << bits) < 2 * min(tuples, most + 1):
         bits += 1
     shift = np.uint64(64 - bits)
     mask = (1 << bits) - 1
@@ -166,6 +167,8 @@ def number(levels, held, domain, scratch):
                     slot = (slot + 1) & mask
             owner = slots[slot]
             if owner < 0:
+                if classes == most:
+                    return -2
                 owner = classes
                 slots[slot] = owner
                 if not direct:

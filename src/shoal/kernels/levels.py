@@ -168,23 +168,14 @@ def _apart(starts, values, priors, found):
 
 
 @njit(cache=True, nogil=True)
-def by_class(starts, values, counts, measure):
-    """The level of each class of a histogram; its entries stand in ascending order of their values where the kind is
-    `ORDERED` or `TREE`."""
+def fill(starts, values, counts, sizes, measure, scratch, found):
+    """Writes the level of each class of a histogram into `found`, which is all zero; its entries stand in ascending
+    order of their values where the kind is `ORDERED` or `TREE`. `scratch` has room for the entries of a class."""
     kind = measure.kind
-    found = np.zeros(len(starts) - 1)
     if kind == DISTINCT:
         for owner in range(len(found)):
             found[owner] = starts[owner + 1] - starts[owner]
-        return found
-    sizes = np.zeros(len(found), np.int64)
-    widest = 0
-    for owner in range(len(found)):
-        widest = max(widest, starts[owner + 1] - starts[owner])
-        for entry in range(starts[owner], starts[owner + 1]):
-            sizes[owner] += counts[entry]
-    scratch = np.empty(widest, np.int64)
-    if kind == ENTROPY:
+    elif kind == ENTROPY:
         _entropy(starts, counts, sizes, found)
     elif kind == FREQUENCY:
         _frequency(starts, counts, sizes, found)
@@ -200,4 +191,17 @@ def by_class(starts, values, counts, measure):
         _tree(starts, values, counts, sizes, measure.nodes, measure.masses, found)
     else:
         _apart(starts, values, measure.priors, found)
+
+
+@njit(cache=True, nogil=True)
+def by_class(starts, values, counts, measure):
+    """The level of each class of a histogram."""
+    found = np.zeros(len(starts) - 1)
+    sizes = np.zeros(len(found), np.int64)
+    widest = 0
+    for owner in range(len(found)):
+        widest = max(widest, starts[owner + 1] - starts[owner])
+        for entry in range(starts[owner], starts[owner + 1]):
+            sizes[owner] += counts[entry]
+    fill(starts, values, counts, sizes, measure, np.empty(widest, np.int64), found)
     return found

@@ -1,4 +1,4 @@
-"""Checking a node of the lattice in one call, because calling a kernel costs as much as a small node."""
+"""Checking nodes of the lattice in one call, because calling a kernel costs as much as a small node."""
 
 from typing import Any, NamedTuple
 
@@ -8,6 +8,17 @@ from numba import njit
 from shoal.kernels.boxes import counted, scored, terms
 from shoal.kernels.keeping import judged
 from shoal.kernels.lattice import number
+
+
+class Surveys(NamedTuple):
+    """What was found of some nodes. Of each: how many classes it has (-1 when a key does not fit into 64 bits) and how
+    many of them are published, how many records break the policy and how many are lost in every specialization; what
+    each attribute adds to the score at least at each level from there down; the score. The last two are of no use where
+    more records are left out than may be; all of them count as left out where that is known before they are counted."""
+
+    counts: Any
+    terms: Any
+    scores: Any
 
 
 class Held(NamedTuple):
@@ -53,11 +64,17 @@ def weighed(levels, table, firsts, sizes, broken, kept, budget, rates, domain):
 
 
 @njit(cache=True, nogil=True)
-def survey(levels, held, table, least, budget, rates, domain, scratch):
+def _survey(levels, held, table, least, budget, rates, domain, scratch):
     """A node when only sizes count: its classes, how many of them are published, the records that break the policy,
     those that are lost in every specialization, and, unless there are more than `budget` of them, what each attribute
     adds at least from there down, and the score when they are left out."""
-    classes = number(levels, held, domain, scratch)
+    tuples, everyone = len(held.weights), table.whole[: domain.leaf_counts[0]].sum()
+    # The published classes have `least` records or more, the others one or more: with more classes than that, too many
+    # records are lost, however many it is.
+    most = min(everyone // least + budget, tuples)
+    classes = number(levels, held, most, domain, scratch)
+    if classes == -2:
+        return tuples, 0, everyone, everyone, np.zeros((0, 0)), np.nan
     if classes < 0:
         return classes, 0, np.int64(0), np.int64(0), np.zeros((0, 0)), np.nan
     sizes = scratch.sizes[:classes]
@@ -116,9 +133,9 @@ def rolled(owners, places, large, histogram):
 
 
 @njit(cache=True, nogil=True)
-def examination(levels, held, table, histogram, measure, worst, least, budget, rates, domain, scratch):
+def _examination(levels, held, table, histogram, measure, worst, least, budget, rates, domain, scratch):
     """The same when a sensitive attribute has to keep a level, too, no worse than `worst`."""
-    classes = number(levels, held, domain, scratch)
+    classes = number(levels, held, len(held.weights), domain, scratch)
     if classes < 0:
         return classes, 0, np.int64(0), np.int64(0), np.zeros((0, 0)), np.nan
     sizes = scratch.sizes[:classes]
@@ -135,3 +152,39 @@ def examination(levels, held, table, histogram, measure, worst, least, budget, r
         levels, table, scratch.firsts, sizes, broken, kept, budget, rates, domain
     )
     return classes, published, records, gone, added, value
+
+
+@njit(cache=True, nogil=True)
+def _room(nodes, domain):
+    return Surveys(
+        np.zeros((len(nodes), 4), np.int64), np.zeros((len(nodes), *domain.widths.shape)), np.full(len(nodes), np.nan)
+    )
+
+
+@njit(cache=True, nogil=True)
+def _write(found, at, seen):
+    classes, published, records, gone, terms, score = seen
+    found.counts[at, 0], found.counts[at, 1] = classes, published
+    found.counts[at, 2], found.counts[at, 3] = records, gone
+    found.scores[at] = score
+    if len(terms):
+        found.terms[at] = terms
+
+
+@njit(cache=True, nogil=True)
+def surveyed(nodes, held, table, least, budget, rates, domain, scratch):
+    """Nodes when only sizes count."""
+    found = _room(nodes, domain)
+    for at in range(len(nodes)):
+        _write(found, at, _survey(nodes[at], held, table, least, budget, rates, domain, scratch))
+    return found
+
+
+@njit(cache=True, nogil=True)
+def examined(nodes, held, table, histogram, measure, worst, least, budget, rates, domain, scratch):
+    """Nodes when a sensitive attribute has to keep a level, too, no worse than `worst`."""
+    found = _room(nodes, domain)
+    for at in range(len(nodes)):
+        seen = _examination(nodes[at], held, table, histogram, measure, worst, least, budget, rates, domain, scratch)
+        _write(found, at, seen)
+    return found

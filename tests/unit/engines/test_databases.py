@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal import job
 from shoal.core.run import Run
 from shoal.engines.duckdb.databases import Connection, spot
 from shoal.errors import CancelledError, InputError, OutputError, ShoalError
@@ -130,6 +132,12 @@ def test_a_release_goes_into_a_table_and_is_verified_there(place, tmp_path):
         assert alike(there(before), people())
     if "postgres" in after:
         assert SECRET not in manifest.read_text()
+        assert shoal.verify(after, engine="duckdb", manifest=manifest).holds
+        stored(after, there(after).head(300))
+        assert not shoal.verify(after, engine="duckdb", manifest=manifest)["unchanged"].holds
+        for asks in (lambda: shoal.verify(after, engine="duckdb"), lambda: release.write(after)):
+            with pytest.raises(InputError, match="--manifest"):
+                asks()
         return
     beside = release.write(after)
     assert beside.name.endswith(".release.manifest.json")
@@ -189,6 +197,58 @@ def test_a_connection_that_is_lost_is_told_and_nothing_is_published(server, tmp_
         release.write(after, manifest=tmp_path / "m.json", run=Run(lose))
     assert SECRET not in str(caught.value) and caught.value.__cause__ is None
     assert there(after) is None and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("when", ["reading", "writing"])
+def test_a_connection_that_is_lost_among_the_rows_is_told(server, when, tmp_path, monkeypatch):
+    before, after = f"{server}::long {tmp_path.name}", f"{server}::nothing {tmp_path.name}"
+    stored(before, people(300_000))
+    batches, store = Connection.batches, Connection.store
+
+    def lost(rows):
+        for place, row in enumerate(rows):
+            if place == 1:
+                with closing(Connection(spot(before))) as other:
+                    other._execute(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+                    )
+            yield row
+
+    release = None
+    if when == "reading":
+        monkeypatch.setattr(Connection, "batches", lambda self: lost(batches(self)))
+    else:
+        release = released(before)
+        monkeypatch.setattr(Connection, "store", lambda self, schema, rows: store(self, schema, lost(rows)))
+    with pytest.raises(ShoalError, match="lost") as caught:
+        (release or released(before)).write(after, manifest=tmp_path / "m.json")
+    assert SECRET not in str(caught.value) and caught.value.__cause__ is None
+    monkeypatch.undo()
+    assert there(after) is None and list(tmp_path.iterdir()) == []
+
+
+def test_a_job_file_names_tables_of_a_server(server, tmp_path):
+    before, after = f"{server}::asked {tmp_path.name}", f"{server}::given {tmp_path.name}"
+    stored(before, people())
+    asked = job.parse(
+        {
+            "input": {"path": before, "engine": "duckdb"},
+            "columns": {name: {"role": role} for role, names in ROLES.items() for name in names},
+            "policy": {"models": ["k-anonymity:k=5"], "seed": 3},
+            "algorithm": "mondrian",
+            "output": {"path": after, "manifest": "m.json"},
+        },
+        tmp_path,
+    )
+    outcome = asked.run(save=tmp_path / "saved.toml")
+    assert alike(there(after), released(before).frame) and outcome.files[1] == tmp_path / "m.json"
+    saved = job.load(tmp_path / "saved.toml")
+    assert (saved.input, saved.output, saved.manifest) == (asked.input, asked.output, asked.manifest)
+    checked = [sys.executable, "-m", "shoal", "verify", "--job", "saved.toml"]
+    done = subprocess.run(checked, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and SECRET not in done.stdout + done.stderr, done.stderr
+    with pytest.raises(InputError, match="--manifest"):
+        replace(asked, manifest=None).run()
 
 
 def test_a_database_that_is_read_is_not_written(tmp_path):

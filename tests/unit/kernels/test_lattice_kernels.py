@@ -9,8 +9,12 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.algorithms.full_domain import _groupings
+from shoal.algorithms.full_domain import _checker, _groupings
+from shoal.algorithms.full_domain._checker import Checker
 from shoal.algorithms.full_domain._groupings import Groupings
+from shoal.core.lattice import Lattice
+from shoal.core.policy import Policy
+from shoal.core.run import Run
 from shoal.kernels.boxes import counted, greatest_costs
 
 LEVELS = [(0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 1), (0, 1, 1), (4, 0, 0), (5, 1, 3)]
@@ -147,3 +151,39 @@ def test_keys_wider_than_64_bits() -> None:
     assert len(found.sizes) == 120 and found.base is groupings.raw
     release = shoal.anonymize(data, shoal.KAnonymity(k=3), algorithm="datafly", suppression=0.3)
     assert release.verify(release.policy).holds
+
+
+@pytest.mark.parametrize("objective", [None, shoal.Dm()])
+@pytest.mark.parametrize("model", [shoal.KAnonymity(k=4), shoal.TCloseness(t=0.4), shoal.DistinctLDiversity(l=3)])
+def test_nodes_grouped_from_small_bases_get_the_same_verdicts(
+    model: shoal.KAnonymity, objective: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nodes checked as bases, in three threads, then their generalizations from them: as when each is grouped alone."""
+    monkeypatch.setattr(_checker, "AFTER", 0)
+    data = made(4000)
+    policy = Policy(models=(model,), suppression=0.3, objective=objective)
+    lattice = Lattice.of(data.hierarchies)
+    here = tuple(max(level - 1, 0) for level in lattice.greatest)
+    checker = Checker(data, policy, Run())
+    checker.threads = 3
+    checker.check_all(list(lattice.specializations(here)), as_bases=True)
+    bases = checker.groupings.bases
+    assert len(bases) > 1 and all(_groupings.SMALLER * len(base) <= len(bases[0]) for base in bases[1:])
+    for node in lattice.specializations(here):
+        for above in (here, *lattice.generalizations(node)):
+            alone = Checker(data, policy, Run())
+            assert str(checker.check(above)) == str(alone.check(above))
+            if alone.by_cells and checker.check(above).lost <= checker.budget:
+                assert checker.bound(node, above) == alone.bound(node, above)
+
+
+def test_bases_that_were_used_longest_ago_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_groupings, "BASES", 3)
+    groupings = Groupings(made().summary)
+    for node in [(4, 0, 3), (3, 1, 3), (4, 1, 2), (5, 1, 3)]:
+        groupings.grouped_from(groupings.raw, node)
+        found = groupings.small(groupings.raw, node, len(groupings.grouped(node).sizes), 0)
+        assert found is not None
+        groupings.keep(found)
+        assert groupings.base(node) is found
+    assert {base.node for base in groupings.bases} == {(0, 0, 0), (4, 1, 2), (5, 1, 3)}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.full_domain._groupings import Base, Groupings
+from shoal.algorithms.full_domain._groupings import Base, Groupings, Survey
 from shoal.algorithms.full_domain._judging import Judge
 from shoal.algorithms.full_domain._scoring import Bound, CellScores, ClassScores, scores
 from shoal.core.dataset import Dataset
@@ -34,7 +34,8 @@ class Verdict(NamedTuple):
     """What a node of the lattice is worth.
 
     `suppressed` records break the policy; every specialization of the node leaves out `lost` records or more. A node
-    that is not feasible may have no score. `base` and `extra` are an objective's that looks at classes.
+    that is not feasible may have no score; where its classes are too many by far, all records count as left out instead
+    of being counted. `base` and `extra` are an objective's that looks at classes.
     """
 
     node: Node
@@ -76,39 +77,49 @@ class Checker:
         if found is None:
             self.watch.check()
             base = self.groupings.base(node)
-            found = self._noted(base, self._check(base, node))
+            found = self._noted(base, self._check(base, (node,))[0])
         return found
 
-    def check_all(self, nodes: Sequence[Node]) -> None:
+    def check_all(self, nodes: Sequence[Node], *, as_bases: bool = False) -> None:
         """Checks nodes that were not checked before, in as many threads as there are. What is found, and in which order
-        it is remembered, does not depend on their number."""
-        if len(nodes) < 2 or self.threads < 2 or len(self.verdicts) < AFTER:
-            for node in nodes:
-                self.check(node)
+        it is remembered, does not depend on their number. With `as_bases` their generalizations will be asked for."""
+        if not nodes:
             return
         self.watch.check()
-        bases = [self.groupings.base(node) for node in nodes]
-        found: list[_Checked | None] = [None] * len(nodes)
-        waiting = deque(range(len(nodes)))
-        self.groupings.room(self.threads - 1)
+        # Those of one base are checked in one call: threads that come back for each node wait for one another.
+        alike: dict[Base, list[Node]] = {}
+        for node in nodes:
+            alike.setdefault(self.groupings.base(node), []).append(node)
+        threads = self.threads if len(self.verdicts) >= AFTER else 1
+        most = 1 if as_bases else -(-len(nodes) // threads)
+        waiting = deque(
+            (base, there[first : first + most]) for base, there in alike.items() for first in range(0, len(there), most)
+        )
+        threads = min(threads, len(waiting))
+        self.groupings.room(threads - 1)
+        found: dict[Node, tuple[Base, _Checked, Base | None]] = {}
 
         def work(room: int) -> None:
             while True:
                 try:
-                    at = waiting.popleft()
+                    base, there = waiting.popleft()
                 except IndexError:
                     return
-                found[at] = self._check(bases[at], nodes[at], room)
+                for node, checked in zip(there, self._check(base, there, room), strict=True):
+                    small = self.groupings.small(base, node, checked.classes, room) if as_bases else None
+                    found[node] = (base, checked, small)
 
-        if self._pool is None:
+        if threads > 1 and self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1)
-        others = [self._pool.submit(work, room) for room in range(1, min(self.threads, len(nodes)))]
+        others = [self._pool.submit(work, room) for room in range(1, threads)] if self._pool is not None else []
         work(0)
         for other in others:
             other.result()
-        for base, checked in zip(bases, found, strict=True):
-            assert checked is not None
+        for node in nodes:
+            base, checked, small = found[node]
             self._noted(base, checked)
+            if small is not None:
+                self.groupings.keep(small)
 
     def _noted(self, base: Base, found: _Checked) -> Verdict:
         """Remembers a verdict and what goes with it."""
@@ -116,28 +127,37 @@ class Checker:
         self.verdicts[verdict.node] = verdict
         if self.closest is None or verdict.suppressed < self.closest.suppressed:
             self.closest = verdict
-        if verdict.lost and len(found.terms):
+        if 0 < verdict.lost <= self.budget and self.by_cells:
             self._terms.keep(verdict.node, found.terms)
         self.groupings.rebased(verdict.node, base, found.classes)
         return verdict
 
-    def _check(self, base: Base, node: Node, room: int = 0) -> _Checked:
+    def _check(self, base: Base, nodes: Sequence[Node], room: int = 0) -> list[_Checked]:
         if isinstance(self.scores, CellScores):
-            return self._by_cells(base, node, self.scores, room)
-        return self._by_classes(base, node, self.scores, room)
+            return self._by_cells(base, nodes, self.scores, room)
+        return [self._by_classes(base, node, self.scores, room) for node in nodes]
 
-    def _by_cells(self, base: Base, node: Node, scores: CellScores, room: int) -> _Checked:
-        """The verdict when the objective adds up over cells."""
-        found = None
+    def _by_cells(self, base: Base, nodes: Sequence[Node], scores: CellScores, room: int) -> list[_Checked]:
+        """The verdicts when the objective adds up over cells."""
+        seen = None
         if self.judge.asked is not None:
-            found = self.groupings.surveyed(base, node, self.judge.asked, scores.rates, room)
-        if found is None:
-            grouping = self.groupings.grouped_from(base, node, room)
-            broken, kept = self.judge.judge(grouping)
-            found = self.groupings.weighed(node, grouping, broken, kept, self.budget, scores.rates)
-        feasible = found.records <= self.budget
-        verdict = Verdict(node, found.published, found.records, found.lost, feasible, found.score)
-        return _Checked(verdict, found.classes, found.terms)
+            seen = self.groupings.surveyed(base, nodes, self.judge.asked, scores.rates, room)
+        if seen is None:
+            seen = [self._surveyed(base, node, scores, room) for node in nodes]
+        return [
+            _Checked(
+                Verdict(node, found.published, found.records, found.lost, found.records <= self.budget, found.score),
+                found.classes,
+                found.terms,
+            )
+            for node, found in zip(nodes, seen, strict=True)
+        ]
+
+    def _surveyed(self, base: Base, node: Node, scores: CellScores, room: int) -> Survey:
+        """What there is to say about a node where it takes more than one look."""
+        grouping = self.groupings.grouped_from(base, node, room)
+        broken, kept = self.judge.judge(grouping)
+        return self.groupings.weighed(node, grouping, broken, kept, self.budget, scores.rates)
 
     def _by_classes(self, base: Base, node: Node, scores: ClassScores, room: int) -> _Checked:
         """The verdict when the objective looks at classes."""
@@ -167,7 +187,7 @@ class Checker:
             return scores.nothing
         held = self._terms.get(node)
         if held is None:
-            held = self._terms.keep(node, self._check(self.groupings.base(node), node).terms)
+            held = self._terms.keep(node, self._check(self.groupings.base(node), (node,))[0].terms)
         return held
 
     def floor(self, node: Node) -> float:

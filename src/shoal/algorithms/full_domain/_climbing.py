@@ -115,17 +115,19 @@ class Climbing:
         while better is not None and better.node not in self.passed:
             here = better
             self.passed.add(here.node)
-            better = self._first_better(here, self.lattice.specializations(here.node))
+            better = self._first_better(here, self.lattice.specializations(here.node), as_bases=True)
             if better is None:
                 better = self._first_better(here, self._exchanges(here.node))
             if better is None:
                 better = self._first_better(here, self.lattice.generalizations(here.node))
 
-    def _first_better(self, here: Verdict, moves: Iterable[Node]) -> Verdict | None:
+    def _first_better(self, here: Verdict, moves: Iterable[Node], *, as_bases: bool = False) -> Verdict | None:
+        """The first of some nodes that scores less; with `as_bases` their generalizations will be asked for."""
         promising = sorted((floor, node) for node in moves if (floor := self.checker.floor(node)) < here.score)
         waiting = (node for _, node in promising if not self._fails(node))
         while self._may_go_on() and (nodes := list(islice(waiting, AT_ONCE))):
-            self.checker.check_all([node for node in nodes if node not in self.checker.verdicts])
+            unknown = [node for node in nodes if node not in self.checker.verdicts]
+            self.checker.check_all(unknown, as_bases=as_bases)
             for found in map(self._judged, nodes):
                 if found.feasible and found.score < here.score:
                     return found

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 PACK = 2048
 DENSE = 1 << 24
-BASES = 16
+BASES = 32
 SMALL = 1024
 SHARE = 2
 RATIO = 8
+SMALLER = 4
+ROOM = 8
 LONGEST_PAUSE = 64
 
 
@@ -135,24 +137,34 @@ class Groupings:
         """The classes of a node, which know their distinct tuples; its arrays are overwritten by the next call."""
         return self.grouped_from(self.raw, node)
 
-    def surveyed(self, base: Base, node: Node, asked: Asked, rates: Any, room: int = 0) -> Survey | None:
-        """A node when only what is asked counts and cells cost what `rates` says; None when keys are too wide, or there
-        is no room for histograms."""
+    def surveyed(
+        self, base: Base, nodes: Sequence[Node], asked: Asked, rates: Any, room: int = 0
+    ) -> list[Survey] | None:  # fmt: skip
+        """Nodes that generalize a base, when only what is asked counts and cells cost what `rates` says; None when keys
+        are too wide, or there is no room for histograms."""
         kernel = self._surveys
-        levels = np.array(node, dtype=np.int64)
+        levels = np.array(nodes, dtype=np.int64)
         least, budget, sensitive = asked
         scratch = self.room(room)
         if sensitive is None:
-            found = kernel.survey(levels, base.tuples, self.table, least, budget, rates, self.domain, scratch)
+            found = kernel.surveyed(levels, base.tuples, self.table, least, budget, rates, self.domain, scratch)
         else:
             at, measure, worst = sensitive
             held = base.held[at]
             if len(base) * held.size > max(DENSE, 64 * len(base)):
                 return None
-            found = kernel.examination(
+            found = kernel.examined(
                 levels, base.tuples, self.table, held, measure, worst, least, budget, rates, self.domain, scratch
             )
-        return None if found[0] < 0 else Survey(*found)
+        counts = found.counts.tolist()
+        if any(classes < 0 for classes, *_ in counts):
+            return None
+        return [
+            Survey(classes, published, records, lost, terms, score)
+            for (classes, published, records, lost), terms, score in zip(
+                counts, found.terms, found.scores.tolist(), strict=True
+            )
+        ]
 
     def weighed(
         self, node: Node, found: Grouping, broken: NDArray[np.bool_], kept: Counts, budget: int, rates: Any
@@ -175,16 +187,19 @@ class Groupings:
         if self.waiting > 0:
             return False
         self.tried.add(below)
-        kept = self._keep(below, self.grouped_from(self.base(below), below))
+        found = self.grouped_from(self.base(below), below)
+        useful = 2 * len(found.sizes) <= len(found.base)
+        if useful:
+            self.keep(self._based(below, found))
         # With many attributes hardly any node is much smaller than the table: who tries in vain waits twice as long.
-        self.pause = 1 if kept else min(2 * self.pause, LONGEST_PAUSE)
+        self.pause = 1 if useful else min(2 * self.pause, LONGEST_PAUSE)
         self.waiting = self.pause
         return True
 
     def forget(self) -> None:
         """Gives back the room of everything that can be had again."""
         self.rooms.clear()
-        self.bases[1:] = []
+        self.bases = [self.raw]
         self.tried = {self.raw.node}
 
     def base(self, node: Node) -> Base:
@@ -195,30 +210,46 @@ class Groupings:
         self.base_uses[at] = self.clock
         return self.bases[at]
 
-    def _keep(self, node: Node, found: Grouping) -> bool:
-        """Makes a base of a grouping, in the place of the one that was used longest ago; says whether it is small
-        enough to be of use."""
+    def small(self, base: Base, node: Node, classes: int, room: int) -> Base | None:
+        """A node that was just grouped in a room as a base for its generalizations; None where it has too many classes
+        to be of use, or where its keys are too wide for a room."""
+        space = prod(float(self.domain.widths[position, level]) for position, level in enumerate(node))
+        if SMALLER * classes > len(base) or space > self._kernels.WIDEST:
+            return None
+        return self._based(node, self._in_room(base, classes, room))
+
+    def keep(self, base: Base) -> None:
+        """Takes a base; those that were used longest ago are given up where there is no room for it."""
+        while len(self.bases) > 1 and (
+            len(self.bases) == BASES or self.base_sizes[1 : len(self.bases)].sum() + len(base) > ROOM * len(self.raw)
+        ):
+            last, place = len(self.bases) - 1, int(self.base_uses[1 : len(self.bases)].argmin()) + 1
+            self.bases[place] = self.bases[last]
+            self.bases.pop()
+            for held in (self.base_nodes, self.base_sizes, self.base_uses):
+                held[place] = held[last]
+        place = len(self.bases)
+        self.bases.append(base)
+        self.base_nodes[place], self.base_sizes[place], self.base_uses[place] = base.node, len(base), self.clock
+
+    def _based(self, node: Node, found: Grouping) -> Base:
+        """A base of a grouping."""
         from shoal.kernels.lattice import Packed
 
-        classes = len(found.sizes)
-        if 2 * classes > len(found.base):
-            return False
-        place = len(self.bases)
-        if place == BASES:
-            place = int(self.base_uses[1:].argmin()) + 1
-            self.bases.pop(place)
         firsts = found.firsts.copy()
         columns = np.ascontiguousarray(self.raw.tuples.columns[:, firsts])
-        tuples = Packed(columns, found.sizes.copy(), firsts)
-        classes_there = self.classes(found)
-        self.bases.insert(place, Base(node, tuples, classes_there.sensitive, classes_there.people))
-        self.base_nodes[place], self.base_sizes[place], self.base_uses[place] = node, classes, self.clock
-        return True
+        classes = self.classes(found)
+        return Base(node, Packed(columns, classes.sizes, firsts), classes.sensitive, classes.people)
+
+    def _in_room(self, base: Base, classes: int, room: int) -> Grouping:
+        """What was last grouped in a room."""
+        scratch = self.room(room)
+        return Grouping(base, scratch.owners[: len(base)], scratch.sizes[:classes], scratch.firsts[:classes])
 
     def grouped_from(self, base: Base, node: Node, room: int = 0) -> Grouping:
         """The classes of a node that generalizes a base; its arrays are overwritten by the next call for the room."""
         scratch = self.room(room)
-        classes = self._kernels.number(np.array(node, dtype=np.int64), base.tuples, self.domain, scratch)
+        classes = self._kernels.number(np.array(node, dtype=np.int64), base.tuples, len(base), self.domain, scratch)
         if classes < 0:
             # Keys of more than 64 bits: slower, and the same answer.
             trees = self.summary.hierarchies
@@ -231,7 +262,7 @@ class Groupings:
             firsts = np.empty(len(found.counts), dtype=np.int32)
             firsts[found.index] = self.raw.tuples.firsts
             return Grouping(self.raw, found.index, found.counts, firsts)
-        return Grouping(base, scratch.owners[: len(base)], scratch.sizes[:classes], scratch.firsts[:classes])
+        return self._in_room(base, int(classes), room)
 
     def classes(self, found: Grouping) -> Classes:
         """The classes as models judge them, with sensitive histograms and without keys."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -36,15 +36,18 @@ from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
 from shoal.engines.embedded.published import format_of
 from shoal.errors import InputError, ParameterError
 
+COUNTED = 0.4
+"""The share of reading that is done once the values of all columns are counted; the rest is counting the rows."""
+
 _SIZE = re.compile(r"\d+(\.\d+)? ?([KMGT]i?B)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DuckDB(Engine):
     """DuckDB does the work on rows; the table itself does not enter Python, only its distinct values, its classes and
-    what is made of them do. Three exceptions: algorithms that look at single records get the encoded columns,
-    pseudonyms are made from the distinct identifiers, batch by batch, and where a person column is named, people come
-    as numbers, with the classes that they are in.
+    what is made of them do. Four exceptions: algorithms that look at single records get the encoded columns,
+    pseudonyms are made from the distinct identifiers, batch by batch, where a person column is named, people come as
+    numbers, with the classes that they are in, and detection and dependencies get the distinct rows as small numbers.
 
     Reads a table of a database (`file.duckdb::table`, `file.sqlite::table`, `postgres://user@host/base::table`) and
     whatever the embedded engine reads; Parquet and tables of DuckDB are queried where they lie. A release can go to
@@ -121,7 +124,8 @@ class DuckDB(Engine):
         named = with_roles(source.names, roles)
         session, origin = source.session, source.relation
         before = Kept.found(checkpoint, source, named)
-        found = _distinct(source, named, origin) if before is None else before.distinct
+        watch = run or Run()
+        found = _distinct(source, named, origin, watch) if before is None else before.distinct
         if not int(next(iter(found.values())).counts.sum()):
             raise InputError("the table has no record")
         encoded = {
@@ -153,12 +157,9 @@ class DuckDB(Engine):
         if before is not None:
             tally = before.tally(session, {name: held[name].hierarchy.size for name in ordered}, leaf)
         else:
-            tally = Tally.of(
-                session,
-                origin,
-                {name: (f"s.{quoted(name)}", held[name].codes, held[name].hierarchy.size) for name in ordered},
-                what=source.label,
-            )
+            coded = {name: (f"s.{quoted(name)}", held[name].codes, held[name].hierarchy.size) for name in ordered}
+            with session.stopped_by(watch, "reading", (COUNTED, 1.0)):
+                tally = Tally.of(session, origin, coded, what=source.label)
         if tally.records != int(next(iter(kept.values())).sum()):
             raise changed(source.label)
         if checkpoint is not None and before is None:
@@ -168,6 +169,9 @@ class DuckDB(Engine):
 
     def look(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
+
+    def watched(self, run: Run, doing: str) -> AbstractContextManager[None]:
+        return self.session.stopped_by(run, doing, several=True)
 
     def open_published(self, path: Path) -> DuckDBPublished:
         return open_published(self.session, path)
@@ -214,12 +218,14 @@ def _dropping(
     return [name for name in lacking if rules.get(name) is Missing.DROP]
 
 
-def _distinct(source: Source, names: Sequence[str], origin: str) -> dict[str, Distinct]:
+def _distinct(source: Source, names: Sequence[str], origin: str, run: Run) -> dict[str, Distinct]:
     """The distinct values of columns of a source, counted in a relation that has it as `s`."""
-    found = {
-        name: distinct(source.session, f"s.{quoted(name)}", origin, came=source.came(name), what=source.label)
-        for name in names
-    }
+    found, each = {}, COUNTED / len(names)
+    for place, name in enumerate(names):
+        with source.session.stopped_by(run, "reading", (place * each, (place + 1) * each)):
+            found[name] = distinct(
+                source.session, f"s.{quoted(name)}", origin, came=source.came(name), what=source.label
+            )
     if len({int(each.counts.sum()) for each in found.values()}) > 1:
         raise changed(source.label)
     return found

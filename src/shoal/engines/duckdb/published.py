@@ -232,12 +232,13 @@ class DuckDBPublished:
         if str(path) in self.session.stored:
             self.store(self.session.stored[str(path)], run)
             return
-        with self.session.stopped_by(run):
-            if not in_folder(path):
+        if not in_folder(path):
+            with self.session.stopped_by(run, "writing"):
                 self._write(path, self._in_order(self._enumerated()) if format_of(path) == "parquet" else self._ordered)
-                return
-            path.mkdir()
-            first = 0
+            return
+        path.mkdir()
+        first = 0
+        with self.session.stopped_by(run):
             for number, rows in enumerate(self._cut(rows_per_file)):
                 run.report(first / max(self.records, 1), "writing")
                 self._write(piece(path, number), rows)

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread, get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 BATCH = 1 << 17
 """Rows that pass through Python at a time, where rows have to."""
+
+SEVERAL = 8
+"""Queries after which half of a stage is done, where nobody knows how many there will be."""
 
 POLL = 0.05
 """Seconds between two looks at whether a run was cancelled."""
@@ -77,44 +80,78 @@ class Session:
         """Connections to tables that are being written, by what names them: nobody else sees yet what is in them, and
         nobody else may open the file of a SQLite database meanwhile, which would end its locks."""
         self._running: dict[int, list[duckdb.DuckDBPyConnection]] = {}
+        self._queries: dict[int, int] = {}
+        """How many queries threads have done whose progress somebody watches."""
         self._lock = Lock()
 
     @contextmanager
     def cursor(self, what: str = "the table") -> Iterator[duckdb.DuckDBPyConnection]:
         """A cursor for one query; `what` is named when it fails."""
+        thread = get_ident()
         with self._lock:
             cursor = self._connection.cursor()
-            running = self._running.setdefault(get_ident(), [])
+            running = self._running.setdefault(thread, [])
             running.append(cursor)
         try:
             with _told_plainly(what):
+                if thread in self._queries:
+                    cursor.execute("SET enable_progress_bar = true")
+                    cursor.execute("SET enable_progress_bar_print = false")
                 yield cursor
         finally:
             with self._lock:
                 running.remove(cursor)
                 if not running:
-                    self._running.pop(get_ident(), None)
+                    self._running.pop(thread, None)
+                if thread in self._queries:
+                    self._queries[thread] += 1
             cursor.close()
 
     @contextmanager
-    def stopped_by(self, run: Run) -> Iterator[None]:
-        """Meanwhile, the queries of this thread stop when the run is cancelled."""
-        thread, over = get_ident(), Event()
+    def stopped_by(
+        self, run: Run, doing: str = "", between: tuple[float, float] = (0.0, 1.0), *, several: bool = False
+    ) -> Iterator[None]:
+        """Meanwhile, the queries of this thread stop when the run is cancelled. Where it is said what they are `doing`,
+        the run is told how far they are, `between` two shares of it: one query, or `several`, of which nobody knows how
+        many there will be."""
+        thread, over, (begin, end) = get_ident(), Event(), between
 
         def watch() -> None:
             while not over.wait(POLL):
-                if run.cancelled:
-                    with self._lock:
-                        for cursor in self._running.get(thread, ()):
-                            cursor.interrupt()
+                share = self._looked_after(thread, run.cancelled, several)
+                if doing and share is not None:
+                    with suppress(CancelledError):
+                        run.report(begin + share * (end - begin), doing)
 
         watcher = Thread(target=watch, daemon=True)
+        before = self._queries.get(thread)
+        if doing:
+            self._queries[thread] = 0
         watcher.start()
         try:
             yield
         finally:
             over.set()
             watcher.join()
+            if before is not None:
+                self._queries[thread] = before
+            else:
+                self._queries.pop(thread, None)
+        if doing:
+            run.report(end, doing)
+
+    def _looked_after(self, thread: int, cancelled: bool, several: bool) -> float | None:
+        """How far the queries of a thread are, where there are some; those of a run that was cancelled are stopped."""
+        with self._lock:
+            running = self._running.get(thread, ())
+            if cancelled:
+                for cursor in running:
+                    cursor.interrupt()
+            if not running:
+                return None
+            now = max(0.0, running[-1].query_progress() / 100)
+            done = self._queries.get(thread, 0) + now
+            return done / (done + SEVERAL) if several else now
 
     def execute(self, sql: str, *, what: str = "the table") -> None:
         with self.cursor(what) as cursor:

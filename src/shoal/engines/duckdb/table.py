@@ -140,7 +140,7 @@ class DuckDBTable:
 
     def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int, run: Run) -> Survey:
         """Only the records that are looked at come to Python; the others are counted in the database."""
-        with self._session.stopped_by(run):
+        with self._session.stopped_by(run, "looking at the plain columns", several=True):
             return self._surveyed(names, counted, records, values)
 
     def _surveyed(self, names: Sequence[str], counted: Sequence[str], records: int, values: int) -> Survey:
@@ -183,5 +183,5 @@ class DuckDBTable:
         from shoal.engines.duckdb.publishing import Publishing
 
         publishing = Publishing(self, schema, recoding, seed, pseudonyms)
-        with self._session.stopped_by(run):
+        with self._session.stopped_by(run, "publishing", several=True):
             return {sheet.part: publishing.sheet(sheet) for sheet in sheets}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -118,7 +119,8 @@ class Spark(Engine):
         named = with_roles(source.names, roles)
         for name in named:
             check_type(name, source.came(name) or source.arrow_type(name))
-        tallied = kept_tally(checkpoint, source, named)
+        with source.session.stopped_by(run or Run(), "reading"):
+            tallied = kept_tally(checkpoint, source, named)
         if not len(tallied.counts):
             raise InputError("the table has no record")
         encoded = {
@@ -148,6 +150,9 @@ class Spark(Engine):
 
     def look(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
+
+    def watched(self, run: Run, doing: str) -> AbstractContextManager[None]:
+        return self.session.stopped_by(run, doing)
 
     def open_published(self, path: Path) -> Published:
         source = open_source(self.session, path)

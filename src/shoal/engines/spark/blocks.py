@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 Work = Callable[[Dataset], Any]
 
 
-def map_blocks(table: SparkTable, schema: Schema, blocks: Blocks, work: Work, seed: int, run: Run) -> list[Any]:
+def map_blocks(
+    table: SparkTable, schema: Schema, blocks: Blocks, work: Work, seed: int, run: Run, doing: str
+) -> list[Any]:
     """What some work makes of each block, in their order.
 
     Where records can be told apart by more than their quasi-identifiers, each travels with its keyed hash; else equal
@@ -53,7 +55,7 @@ def map_blocks(table: SparkTable, schema: Schema, blocks: Blocks, work: Work, se
         len(blocks), sql.col("block")
     )
     trees = {name: table.columns[name].hierarchy for name in names}
-    with session.stopped_by(run):
+    with session.stopped_by(run, doing):
         made = session.held(mapped(spread, _Worked(trees, schema, work, seed), "block int, n bigint, made binary"))
         found = [row for piece in session.batches(made) for row in piece.to_pylist()]
     if len(found) != len(blocks) or sum(row["n"] for row in found) != table.records:

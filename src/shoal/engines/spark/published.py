@@ -225,7 +225,7 @@ class SparkPublished:
                 return
             opened = self.source.opened
             dialect, nominal = (None, frozenset[str]()) if opened is None else (opened.dialect, opened.nominal)
-            with self.session.stopped_by(run):
+            with self.session.stopped_by(run, "writing"):
                 pieces = map(self._as_came, self.session.batches(self._ordered(self.names), what=self.label))
                 write(path, schema, pieces, dialect, nominal)
         except InputError:
@@ -237,7 +237,7 @@ class SparkPublished:
         if not files:
             write(piece(path, 0), schema, [schema.empty_table()], None)
             return
-        with self.session.stopped_by(run, lambda: len(list(path.glob("part-*"))) / files, "writing"):
+        with self.session.stopped_by(run, "writing", lambda: len(list(path.glob("part-*"))) / files):
             rows = in_files(self.session, self._hashed(self.names), files, rows_per_file)
             writer = FileWriter(str(path), schema)
             self.session.fetch(mapped(rows, writer, "file int"), what=path.name)
@@ -245,7 +245,6 @@ class SparkPublished:
             beside.unlink()
         if sorted(path.iterdir()) != [piece(path, number) for number in range(files)]:
             raise OutputError(f"{path.name}: the workers did not write it here; is this a folder that all of them see?")
-        run.report(1.0, "writing")
 
 
 def _counts(name: str, column: pa.ChunkedArray) -> Counts:

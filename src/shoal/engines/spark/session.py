@@ -21,11 +21,12 @@ from shoal.core.run import Run
 from shoal.errors import CancelledError, InputError, MissingExtraError, MissingProgramError, OutputError, ShoalError
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
-POLL = 0.1
-"""Seconds between two looks at whether a run was cancelled."""
+POLL, TOLD = 0.1, 5
+"""Seconds between two looks at whether a run was cancelled; and after how many looks it is told how far it is."""
 
 SMALL = 2_000_000
 """Rows that a table may have to be sent to every worker whole."""
@@ -152,15 +153,19 @@ class Session:
             return int(frame.count())
 
     @contextmanager
-    def stopped_by(self, run: Run, told: Callable[[], float] | None = None, doing: str = "") -> Iterator[None]:
-        """Meanwhile, the jobs of this thread stop when the run is cancelled, which is told how far they are."""
+    def stopped_by(self, run: Run, doing: str = "", told: Callable[[], float] | None = None) -> Iterator[None]:
+        """Meanwhile, the jobs of this thread stop when the run is cancelled. Where it is said what they are `doing`,
+        the run is told how far they are: as `told` says, or by their tasks."""
         context, over, tag = self.spark.sparkContext, Event(), f"shoal-{secrets.token_hex(8)}"
+        share = told or (lambda: _done(context, tag))
 
         def watch() -> None:
+            polls = 0
             while not over.wait(POLL):
-                with suppress(CancelledError):
-                    if told is not None:
-                        run.report(told(), doing)
+                polls += 1
+                with suppress(CancelledError, *_failures()):  # a cluster that is lost is told of by its jobs
+                    if doing and polls % TOLD == 0:
+                        run.report(share(), doing)
                 if run.cancelled:
                     context.cancelJobsWithTag(tag)
 
@@ -176,6 +181,19 @@ class Session:
             over.set()
             watcher.join()
             context.removeJobTag(tag)
+        if doing:
+            run.report(1.0, doing)
+
+
+def _done(context: SparkContext, tag: str) -> float:
+    """The share of the tasks of jobs with a tag that are done. More of them may be to come: as many as the cluster does
+    at a time are added to those that are known."""
+    tracker = context.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in context._jsc.sc().statusTracker().getJobIdsForTag(tag)]
+    numbers = {stage for job in jobs if job is not None for stage in job.stageIds}
+    stages = [stage for stage in map(tracker.getStageInfo, numbers) if stage is not None]
+    known = sum(stage.numTasks for stage in stages)
+    return sum(stage.numCompletedTasks for stage in stages) / (known + context.defaultParallelism)
 
 
 def mapped(frame: DataFrame, function: Callable[..., Any], schema: str | StructType) -> DataFrame:
@@ -215,15 +233,20 @@ def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch({"piece": pa.array([stream.getvalue().to_pybytes()], pa.binary())})
 
 
-@contextmanager
-def told_plainly(what: str) -> Iterator[None]:
-    """Errors of Spark as Shoal's own, without their texts."""
+def _failures() -> tuple[type[Exception], ...]:
+    """What goes wrong in Spark, and on the way there."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    return PySparkException, Py4JError, ConnectionError
+
+
+@contextmanager
+def told_plainly(what: str) -> Iterator[None]:
+    """Errors of Spark as Shoal's own, without their texts."""
     try:
         yield
-    except (PySparkException, Py4JError, ConnectionError) as error:
+    except _failures() as error:
         raise _plain(str(error), what, type(error).__name__) from None
 
 

@@ -145,9 +145,7 @@ class SparkTable:
     ) -> list[Any]:
         from shoal.engines.spark.blocks import map_blocks
 
-        made = map_blocks(self, schema, blocks, work, seed, run)
-        run.report(1.0, doing)
-        return made
+        return map_blocks(self, schema, blocks, work, seed, run, doing)
 
     def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
         columns = [self.source.column(name) for name in names]
@@ -176,7 +174,7 @@ class SparkTable:
         """Only the records that are looked at come to the driver; the others are counted on the cluster."""
         if not names:
             return Survey(self.records, {}, {}, {}, 0)
-        with self.session.stopped_by(run):
+        with self.session.stopped_by(run, "looking at the plain columns"):
             return self._surveyed(names, counted, records, values)
 
     def _surveyed(self, names: Sequence[str], counted: Sequence[str], records: int, values: int) -> Survey:
@@ -234,5 +232,5 @@ class SparkTable:
         from shoal.engines.spark.publishing import Publishing
 
         publishing = Publishing(self, schema, recoding, seed, pseudonyms)
-        with self.session.stopped_by(run):
+        with self.session.stopped_by(run, "publishing"):
             return {sheet.part: publishing.sheet(sheet) for sheet in sheets}
