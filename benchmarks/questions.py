@@ -93,9 +93,25 @@ def _attacks(table: Path, engine: str) -> str:
     return _script(table, engine, started, work)
 
 
+def named(folder: Path, millions: int) -> Path:
+    """The same records, each with a number of its own, and an amount that hardly repeats."""
+    import duckdb
+
+    table = generated(folder, millions)
+    path = folder / f"named-{millions}.parquet"
+    if not path.exists():
+        row = "row_number() OVER ()"
+        duckdb.connect().execute(
+            f"COPY (SELECT *, 'P' || lpad(CAST({row} * 7919 % 1000000007 AS VARCHAR), 10, '0') AS person, "
+            f"({row} * 104729 % 1000003) / 7 AS amount FROM '{table}/*.parquet') TO '{path}' (FORMAT parquet)"
+        )
+    return path
+
+
 PARTS = {
     "the twelve questions": _questions, "detection": _detection, "dependencies": _dependencies,
     "attacks and evaluation": _attacks,
+    "detection with an identifier": _detection, "dependencies with an identifier": _dependencies,
 }  # fmt: skip
 
 
@@ -116,10 +132,11 @@ def questions(millions: int, folder: Path, engine: str, parts: list[str], *, com
     for name, script in PARTS.items():
         if parts and not any(part in name for part in parts):
             continue
-        work = Work(name, script(table, engine))
+        looked = named(folder, millions) if name.endswith("identifier") else table
+        work = Work(name, script(looked, engine))
         work.tell([every])
         if compare:
-            other = Work(f"{name}, the default engine", script(table, "embedded"))
+            other = Work(f"{name}, the default engine", script(looked, "embedded"))
             other.tell([every])
             print(f"    the same answers: {other.answer == work.answer}", flush=True)
 

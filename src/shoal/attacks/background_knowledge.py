@@ -10,7 +10,7 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.attacks._placing import groups_of_records
+from shoal.attacks._placing import groups_of_records, groups_of_tuples
 from shoal.core.classes import Histogram
 from shoal.core.conditions import Labels, where
 from shoal.core.contracts import Attack, Attempt, Known
@@ -111,18 +111,10 @@ class BackgroundKnowledge(Attack):
         tree = histogram.hierarchy
         assert tree is not None
         masks, excluded = self._excluded(dataset, tree)
-        groups = groups_of_records(dataset, release)
-        person = () if dataset.schema.person is None else (dataset.schema.person,)
-        names = (histogram.column, *person)
-        values, *whose = dataset.table.listed(dataset.schema.quasi, names, release.seed)
-        kept = groups >= 0
-        columns = [
-            groups[kept],
-            np.repeat(masks, dataset.summary.sizes)[kept],
-            values[kept],
-            *(each[kept] for each in whose),
-        ]
-        cells = group(columns, [int(codes.max(initial=0)) + 1 for codes in columns])
+        columns, counts, whose = self._entries(dataset, release, histogram.column, masks)
+        kept = columns[0] >= 0
+        columns = [codes[kept] for codes in columns]
+        cells = group(columns, [int(codes.max(initial=0)) + 1 for codes in columns], weights=counts[kept])
         weights = cells.counts if not whose else np.ones(cells.keys.shape[1], np.int64)
         # A part for each group and each set of rules that somebody in it meets, without what those rules exclude.
         parts = group(list(cells.keys[:2]), [int(codes.max(initial=0)) + 1 for codes in cells.keys[:2]], index=True)
@@ -137,6 +129,22 @@ class BackgroundKnowledge(Attack):
         priors = self._left(sets, everywhere, excluded.ravel(), count)
         baseline = priors.reshape(excluded.shape)[cells.keys[1], cells.keys[2]] @ weights
         return self._over(risks[at], weights, float(baseline) / max(int(weights.sum()), 1))
+
+    def _entries(self, dataset: Dataset, release: Release, name: str, masks: Codes) -> tuple[list[Codes], Counts, bool]:
+        """The group, the rules that are met, the sensitive value and, where that is known, the person of records; how
+        many records have these, and whether the person is known. Records themselves are looked at only where a plan
+        tells those of one tuple apart."""
+        tuples = groups_of_tuples(dataset, release)
+        if tuples is not None:
+            held = dataset.summary.histogram(name)
+            people = [] if held.people is None else [held.people.codes]
+            columns = [tuples[held.owners], masks[held.owners], held.values, *people]
+            return columns, held.counts, bool(people)
+        person = () if dataset.schema.person is None else (dataset.schema.person,)
+        groups = groups_of_records(dataset, release)
+        listed = dataset.table.listed(dataset.schema.quasi, (name, *person), release.seed)
+        columns = [groups, np.repeat(masks, dataset.summary.sizes), *listed]
+        return columns, np.ones(len(groups), np.int64), bool(person)
 
     def _left(self, homes: NDArray[np.int64], shares: Floats, excluded: NDArray[np.bool_], parts: int) -> Floats:
         """How likely each entry is when some are excluded; entries stand part by part."""

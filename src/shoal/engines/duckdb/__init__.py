@@ -45,9 +45,9 @@ _SIZE = re.compile(r"\d+(\.\d+)? ?([KMGT]i?B)", re.IGNORECASE)
 @dataclass(frozen=True, kw_only=True)
 class DuckDB(Engine):
     """DuckDB does the work on rows; the table itself does not enter Python, only its distinct values, its classes and
-    what is made of them do. Three exceptions: algorithms that look at single records get the encoded columns,
-    pseudonyms are made from the distinct identifiers, batch by batch, and where a person column is named, people come
-    as numbers, with the classes that they are in.
+    what is made of them do. Four exceptions: algorithms that look at single records get the encoded columns,
+    pseudonyms are made from the distinct identifiers, batch by batch, where a person column is named, people come as
+    numbers, with the classes that they are in, and detection and dependencies get the distinct rows as small numbers.
 
     Reads a table of a database (`file.duckdb::table`, `file.sqlite::table`, `postgres://user@host/base::table`) and
     whatever the embedded engine reads; Parquet and tables of DuckDB are queried where they lie. A release can go to

@@ -107,7 +107,8 @@ def _bare(column: str, kind: str, missing: Collection[str]) -> str:
         return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END"
     if kind != "VARCHAR":
         return column
-    text = f"trim({column}, {literal(_blanks())})"
+    plain = f"unicode({column}) BETWEEN 33 AND 126 AND unicode(right({column}, 1)) BETWEEN 33 AND 126"
+    text = f"CASE WHEN {plain} THEN {column} ELSE trim({column}, {literal(_blanks())}) END"  # which takes long
     for spelling in ("", *missing):
         text = f"nullif({text}, {literal(spelling)})"
     return text
