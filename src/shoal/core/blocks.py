@@ -165,14 +165,10 @@ class Whole:
     @classmethod
     def of(cls, dataset: Dataset) -> Whole:
         """Raises when the table cannot be cut."""
-        table, schema = divisible(dataset), dataset.schema
-        if not schema.quasi:
+        divisible(dataset)
+        if not dataset.schema.quasi:
             raise SchemaError("no quasi-identifier is named; name the columns that outsiders may know")
-        first, *others = (
-            table.group((name,), schema.sensitive if not at else (), person=schema.person)
-            for at, name in enumerate(schema.quasi)
-        )
-        return cls(schema, dataset.records, [each.keys[0] for each in (first, *others)], first.sensitive)
+        return cls(dataset.schema, dataset.records, dataset.extent, dataset.margin.sensitive)
 
     @property
     def hierarchies(self) -> list[Hierarchy]:

@@ -82,7 +82,7 @@ def test_a_small_table_is_not_cut() -> None:
         shoal.anonymize(adult(rows=300), "k-anonymity:k=4", algorithm=algorithm, seed=1)
         for algorithm in (KMember(), InBlocks(base=KMember(), records=300))
     )
-    assert "blocks" not in cut.recoding.facts
+    assert "of-blocks" not in cut.recoding.facts
     assert plain.frame.equals(cut.frame)
 
 
