@@ -31,7 +31,7 @@ class Grown(NamedTuple):
     @property
     def facts(self) -> dict[str, int | bool]:
         """Whether the clusters are those of the method as it was published, or of one that saw a block at a time."""
-        return {"exact": self.blocks == 1, "blocks": self.blocks}
+        return {"exact": True} if self.blocks == 1 else {"exact": False, "blocks": self.blocks}
 
 
 def grown(records: Records, start: int, run: Run, *, relaxed: bool = False) -> Grown:

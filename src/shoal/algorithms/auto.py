@@ -104,10 +104,8 @@ class Auto(Algorithm):
                 steps.append(step)
                 left -= step.work
             else:
-                much = "is more than" if step.work > left else "would leave too little of what"
-                trial.reasons[step.name] = (
-                    f"it takes about {step.work:,.1f} million steps, which {much} is left of the budget"
-                )
+                much = "is more than is left of" if step.work > left else "would leave too little of"
+                trial.reasons[step.name] = f"it takes about {step.work:,.1f} million steps, which {much} the budget"
         whole, done = sum(step.work for step in steps), 0.0
         for number, step in enumerate(steps, 1):
             trial.share = done / whole, (done + step.work) / whole
@@ -153,8 +151,8 @@ class Auto(Algorithm):
 
     def _thoroughness(self, work: _Work) -> tuple[int, float]:
         """How often refinements rebuild for each record, and the work of one."""
-        rebuildings = next((many for many, share in THOROUGH if 2 * work.refining(many) <= share * self.budget), 0)
-        rebuildings = rebuildings or THOROUGH[-1][0]
+        fitting = (many for many, share in THOROUGH if 2 * work.refining(many) <= share * self.budget)
+        rebuildings = next(fitting, THOROUGH[-1][0])
         return rebuildings, work.refining(rebuildings)
 
 
