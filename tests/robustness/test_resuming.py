@@ -311,7 +311,7 @@ def test_random_pseudonyms_are_drawn_anew(warehouse: Path, tmp_path: Path) -> No
     out, state = tmp_path / "out", tmp_path / "state"
     given = arguments(warehouse, "duckdb", out, "--algorithm", "mondrian", "--pseudonyms", "random")
     killed(given, state, "writing", passes=4)
-    assert sorted(path.name for path in state.iterdir() if path.suffix == ".file") == []
+    assert not any(path.suffix == ".parquet" for path in state.iterdir())  # no row of the first run comes back
     resumed(given, state)
     drawn = polars.concat([polars.read_parquet(path, columns=["number"]) for path in out.iterdir()])
     assert drawn["number"].n_unique() == len(drawn) > 2900

@@ -11,7 +11,7 @@ import numpy as np
 from shoal import manifest, registry
 from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
-from shoal.core.files import recover
+from shoal.core.files import address, recover
 from shoal.core.publication import whole
 from shoal.core.release import Release, manifest_path
 from shoal.errors import InputError, NotDefined, VerificationError
@@ -24,7 +24,8 @@ def open_release(path: str | Path, data: Dataset, *, earlier: bool = False) -> R
     """
     path = Path(path)
     recover(path.parent)
-    stated = manifest.load(path) if manifest_path(path).exists() else None
+    beside = address(path) is None and manifest_path(path).exists()
+    stated = manifest.load(path) if beside else None
     form = registry.make("forms", stated["form"] if stated else "generalized", {})
     tables = {part: data.engine.open_published(place) for part, place in manifest.parts(stated, path).items()}
     release = Release(

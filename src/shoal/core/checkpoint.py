@@ -35,7 +35,7 @@ OTHER = {
 }
 """What a state can be bound to, and what is wrong when that differs."""
 
-_PART = re.compile(r"[a-z][a-z0-9-]*\.(npz|arrow|file)")
+_PART = re.compile(r"[a-z][a-z0-9-]*\.(npz|arrow)")
 _BESIDE = ".new-"
 _opened: weakref.WeakValueDictionary[Path, Checkpoint] = weakref.WeakValueDictionary()
 
