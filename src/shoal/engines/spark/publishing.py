@@ -289,8 +289,7 @@ class Publishing:
         if fakes is not None:
             below = {here: pa.array(fakes.groups if here == "owner" else fakes.leaves) for here in draft.stored}
             rows = rows.union(self._session.load(pa.table(below)))
-        counted = rows.groupBy(*draft.stored).agg(sql.count(sql.lit(1)).alias("times"))
-        return self._session.held(counted, what=self._source.label)
+        return self._session.held(_counted(rows), what=self._source.label)
 
     @cached_property
     def _expected(self) -> int:
@@ -302,3 +301,20 @@ class Publishing:
             return int((plan.owners >= 0).sum())
         sizes = self.table.group(self.schema.quasi, ()).sizes
         return int(sizes[plan.owners >= 0].sum())
+
+
+def _counted(rows: DataFrame) -> DataFrame:
+    """Distinct rows and how many `times` each occurs. Spark groups a zero with a sign and one without together, and
+    would make them one."""
+    from pyspark.sql import functions as sql
+
+    names = rows.columns
+    floats = {name: kind for name, kind in rows.dtypes if kind in ("float", "double")}
+    signs = {f"s{name}": sql.col(name).cast("string") == "-0.0" for name in floats}
+    counted = rows.withColumns(signs) if signs else rows
+    counted = counted.groupBy(*names, *signs).agg(sql.count(sql.lit(1)).alias("times"))
+    signed = {
+        name: sql.when(sql.col(f"s{name}"), sql.lit(-0.0).cast(kind)).otherwise(sql.col(name))
+        for name, kind in floats.items()
+    }
+    return counted.withColumns(signed).drop(*signs) if signed else counted
