@@ -165,6 +165,12 @@ def test_what_spark_says_is_not_passed_on():
         assert SECRET not in str(_plain(f"{text} {SECRET}", "the table", "Py4JJavaError"))
 
 
+@pytest.mark.parametrize("text", ["Job 2 cancelled because SparkContext was shut down", "TaskResultLost (result lost)"])
+def test_a_driver_without_memory_is_told_what_to_do(text):
+    told = _plain(f"{text} {SECRET}", "the table", "Py4JJavaError")
+    assert "spark.driver.memory" in str(told) and SECRET not in str(told) and not isinstance(told, CancelledError)
+
+
 def test_a_worker_whose_disk_is_full_says_so_and_nothing_is_left(spark, small_disk):
     draw = np.random.default_rng(1)
     given = pl.DataFrame({"age": draw.integers(0, 90, 20_000), "disease": draw.integers(0, 10_000, 20_000)})

@@ -254,6 +254,11 @@ def _plain(text: str, what: str, name: str) -> ShoalError:
     """What went wrong, by words that Spark uses for it; nothing of the text itself is told."""
     if "JAVA_GATEWAY_EXITED" in text or "JAVA_GATEWAY" in text:
         return MissingProgramError("the spark engine", "Java 17", JAVA)
+    if "SparkContext was shut down" in text or "TaskResultLost" in text:
+        return ShoalError(
+            f"{what}: Spark stopped in the middle of the work, most likely for lack of memory in the driver; give it "
+            "more (spark.driver.memory) and run it again"
+        )
     if "cancelled" in text:
         return CancelledError("the job was stopped; nothing was written")
     if DISK_FULL in text or any(words in text for words in _FULL):
