@@ -149,11 +149,18 @@ class Checkpoint:
     def keeping(self, name: str) -> Iterator[IO[bytes]]:
         """A file to write a part to; it counts when all of it is written."""
         assert _PART.fullmatch(name), name
-        beside = self.folder / f"{_BESIDE}{secrets.token_hex(8)}"
-        try:
-            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        with self._beside() as beside:
+            with beside.open("wb") as file:
                 yield file
             self._take(name, beside)
+
+    @contextmanager
+    def _beside(self) -> Iterator[Path]:
+        """An empty file of its owner's alone, which takes its place when it is written, or goes."""
+        beside = self.folder / f"{_BESIDE}{secrets.token_hex(8)}"
+        try:
+            os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            yield beside
         except OSError as error:
             raise OutputError(
                 f"{self.folder.name}: the state of the run cannot be kept ({error.strerror or type(error).__name__})"
@@ -183,17 +190,11 @@ class Checkpoint:
     def _store(self) -> None:
         if not self._unlock.alive:
             raise OutputError(f"{self.folder.name}: another run in this process took this state over")
-        beside = self.folder / f"{_BESIDE}{secrets.token_hex(8)}"
-        try:
-            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-                json.dump(self._held, file, indent=1)
+        with self._beside() as beside:
+            beside.write_text(json.dumps(self._held, indent=1), encoding="utf-8")
             flush(beside)
             beside.replace(self.folder / HEADER)
             flush(self.folder)
-        except OSError as error:
-            raise OutputError(
-                f"{self.folder.name}: the state of the run cannot be kept ({error.strerror or type(error).__name__})"
-            ) from None
 
     def _refused(self, why: str) -> InputError:
         return InputError(f"{self.folder.name}: {why}; {ANEW}")
