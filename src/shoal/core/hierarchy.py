@@ -372,12 +372,14 @@ class Hierarchy:
         empty = sum(any(not label for label in path[1:]) for path in paths)
         if empty:
             raise HierarchyError(
-                f"the hierarchy of column {column!r}: {empty} values have no path to the top; fill the empty cells"
+                f"the hierarchy of column {column!r} has {counted(empty, 'values')} without a path to the top; fill "
+                "the empty cells"
             )
         doubled = len(paths) - len({path[0] for path in paths})
         if doubled:
             raise HierarchyError(
-                f"the hierarchy of column {column!r} lists {doubled} raw values more than once, with different levels"
+                f"the hierarchy of column {column!r} lists {counted(doubled, 'values')} more than once, with different "
+                "levels"
             )
         if given > len(paths):
             again = counted(given - len(paths), "rows")
