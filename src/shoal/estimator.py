@@ -116,7 +116,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _transformed(self, frame: Any) -> Any:
         engine = self.release_.engine
-        opened = engine.open(frame, delimiter=None, encoding=None, missing=())
+        opened = engine.open(frame)
         self.rule_.applied(opened, engine)  # raises where the policy does not hold
         data = self.rule_.read(opened, engine)
         plan = self.rule_.recode(data).plan

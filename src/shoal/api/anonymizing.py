@@ -12,6 +12,7 @@ from shoal import job, manifest, recodings, registry
 from shoal.api.reading import check_dataset, listed
 from shoal.core.contracts import Algorithm, Engine, Metric, Model
 from shoal.core.dataset import Dataset
+from shoal.core.description import Opening
 from shoal.core.files import received
 from shoal.core.packing import BLOCK, kept, read, spelled
 from shoal.core.policy import Policy
@@ -322,11 +323,11 @@ def apply(
     """
     rule = recodings.load(recoding)
     chosen = job.engine(engine, source)
-    opened = chosen.open(
-        received(source), delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas,
-        format=format, sheet=sheet, rename_duplicates=rename_duplicates,
+    opening = Opening(
+        delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
+        rename_duplicates=rename_duplicates, neutralize=neutralize_formulas,
     )  # fmt: skip
-    data = rule.read(opened, chosen)
+    data = rule.read(chosen.open(received(source), opening), chosen)
     # The release was allowed to show these columns; what the others hold now nobody has looked at.
     plain = plain_columns(data, rule.provenance.get("plain", {}).get("allowed", ()), run)
     plain.check()

@@ -16,6 +16,7 @@ from shoal.api.opening import open_release
 from shoal.api.reading import read
 from shoal.core.contracts import SLACK, Attack, Attempt, Known
 from shoal.core.dataset import Dataset
+from shoal.core.description import Opening
 from shoal.core.files import received
 from shoal.core.recoding import Codebook
 from shoal.core.release import Release
@@ -138,8 +139,7 @@ def beside(
 ) -> Dataset:
     """Another table about people, read with the columns that it shares with a table: quasi-identifiers, the person
     column, and if wanted the sensitive attributes; `reading` says how its file is read, as for `read`."""
-    given = {"delimiter": None, "encoding": None, "missing": (), **reading}
-    names = data.engine.open(received(source), **given).names
+    names = data.engine.open(received(source), Opening(**reading)).names
     schema = data.schema
     quasi = [name for name in schema.quasi if name in names]
     if not quasi:
@@ -156,7 +156,7 @@ def beside(
         source, quasi=quasi, sensitive=[column.name for column in columns if column.name in schema.sensitive],
         person=schema.person if schema.person in names else None,
         kinds={column.name: str(column.kind) for column in columns}, date_formats=forms[Kind.DATE],
-        number_formats=forms[Kind.NUMERIC], engine=data.engine, **given,
+        number_formats=forms[Kind.NUMERIC], engine=data.engine, **reading,
     )  # fmt: skip
 
 

@@ -150,11 +150,8 @@ def _analysed(analysis: Analysis, data: Dataset, release: Release, baselines: bo
 
 def _read_likewise(release: Release, held_out: Any) -> Dataset:
     """Held-out records, with the roles and the hierarchies of a release."""
-    if isinstance(held_out, Dataset):
-        held_out = held_out.table.source
-    else:
-        held_out = release.engine.open(received(held_out), delimiter=None, encoding=None, missing=())
-    return Rule.shown_by(release).read(held_out, release.engine)
+    source = held_out.table.source if isinstance(held_out, Dataset) else release.engine.open(received(held_out))
+    return Rule.shown_by(release).read(source, release.engine)
 
 
 def scored(metric: Metric, data: Dataset, release: Release) -> Finding:

@@ -12,6 +12,7 @@ from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Builder, Engine, Source
 from shoal.core.dataset import Dataset
 from shoal.core.dates import checked as date_format
+from shoal.core.description import Description, Opening
 from shoal.core.files import identity, received
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.numbers import checked as number_format
@@ -104,10 +105,11 @@ def read(
         (30162, 528)
     """
     chosen_engine = job.engine(engine, source)
-    opened = chosen_engine.open(
-        received(source), delimiter=delimiter, encoding=encoding, missing=missing, neutralize=neutralize_formulas,
-        format=format, sheet=sheet, rename_duplicates=rename_duplicates,
+    opening = Opening(
+        delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
+        rename_duplicates=rename_duplicates, neutralize=neutralize_formulas,
     )  # fmt: skip
+    opened = chosen_engine.open(received(source), opening)
     assigned = roles(
         opened.names, quasi=listed(quasi), sensitive=listed(sensitive), identifiers=listed(identifiers),
         person=[] if person is None else [person],
@@ -151,10 +153,11 @@ def read(
         return made
 
     try:
-        data = chosen_engine.read(
-            opened, assigned, hierarchy_for, kinds=kinds_given, formats=formats, missing_rules=rules, strict=strict,
-            run=run, checkpoint=checkpoint,
+        description = Description(
+            roles=assigned, hierarchy_for=hierarchy_for, kinds=kinds_given, formats=formats, missing_rules=rules,
+            strict=strict,
         )  # fmt: skip
+        data = chosen_engine.read(opened, description, run=run, checkpoint=checkpoint)
         if checkpoint is not None:
             checkpoint.bind("columns", *(_described(column) for column in data.schema.columns))
     except BaseException:
@@ -237,4 +240,4 @@ def looked_at(source: Any, engine: Engine | str | None, **reading: Any) -> Overv
     if isinstance(source, Dataset):
         return source.engine.look(source.table.source)
     chosen = job.engine(engine, source)
-    return chosen.look(chosen.open(received(source), **reading))
+    return chosen.look(chosen.open(received(source), Opening(**reading)))

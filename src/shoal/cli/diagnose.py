@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import answers, dependencies, journal, options, output, questions
+from shoal.core.description import Opening
 
 if TYPE_CHECKING:
     from shoal.core.contracts import Model
@@ -123,7 +124,7 @@ def _every_column_quasi(made: Job) -> Job:
     if made.named(Role.QUASI) or made.input is None:
         return made
     engine = made.engine or job.engine(None)
-    names = engine.open(received(made.input), **made.reading()).names
+    names = engine.open(received(made.input), Opening(**made.reading())).names
     taken = {*made.named(Role.SENSITIVE), *made.named(Role.IDENTIFIER), *made.named(Role.ENTITY)}
     return made.with_roles({Role.QUASI: [name for name in names if name not in taken]})
 

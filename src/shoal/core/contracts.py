@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_chec
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.description import AS_IT_IS, Description, Opening
 from shoal.core.files import replacing_all, sha256
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Counts
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from shoal.core.recoding import Recoding
     from shoal.core.release import Release
     from shoal.core.run import Run
-    from shoal.core.schema import Kind, Missing, Role, Schema
+    from shoal.core.schema import Schema
     from shoal.core.seen import History, Seen
     from shoal.core.survey import Overview, Survey
     from shoal.core.values import Values
@@ -452,42 +453,15 @@ class Engine(Parametrized, ABC):
         return False
 
     @abstractmethod
-    def open(
-        self,
-        source: Any,
-        *,
-        delimiter: str | None,
-        encoding: str | None,
-        missing: Sequence[str],
-        neutralize: bool = False,
-        format: str | None = None,
-        sheet: str | None = None,
-        rename_duplicates: bool = False,
-    ) -> Source:
-        """A path or a frame, opened and not yet read.
-
-        With `neutralize`, texts that a spreadsheet would take for a formula get an apostrophe in front. The `format`
-        of a file is found out unless it is given; `sheet` is that of a workbook. With `rename_duplicates`, names that
-        occur more than once are numbered; else they are refused.
-        """
+    def open(self, source: Any, opening: Opening = AS_IT_IS) -> Source:
+        """A path or a frame, opened and not yet read."""
 
     @abstractmethod
     def read(
-        self,
-        source: Source,
-        roles: Mapping[str, Role],
-        hierarchy_for: Callable[[Values, Role], Hierarchy],
-        *,
-        kinds: Mapping[str, Kind],
-        formats: Mapping[str, str],
-        missing_rules: Mapping[str, Missing],
-        strict: bool,
-        run: Run | None = None,
-        checkpoint: Checkpoint | None = None,
+        self, source: Source, description: Description, *, run: Run | None = None, checkpoint: Checkpoint | None = None
     ) -> Dataset:
-        """The dataset; `hierarchy_for` gives a column its hierarchy once its distinct values are known. `formats` says
-        how the dates or numbers of columns are written. The `run` is told how far it is, and can stop it. What took
-        long is kept in the `checkpoint`, and taken from there; an engine that has nothing to keep leaves it alone."""
+        """The dataset. The `run` is told how far it is, and can stop it. What took long is kept in the `checkpoint` and
+        taken from there; an engine that has nothing to keep leaves it alone."""
 
     @abstractmethod
     def look(self, source: Source) -> Overview:

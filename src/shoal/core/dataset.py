@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.core.classes import Classes, joined, summarize
+from shoal.core.description import Description, HierarchyFor
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
@@ -175,22 +176,12 @@ class Dataset:
         roles = {name: Role.SENSITIVE if name in lacking else column.role for name, column in held.items()}
         return self._again(hierarchy_for, roles, strict=False)
 
-    def _again(
-        self, hierarchy_for: Callable[[Values, Role], Hierarchy], roles: Mapping[str, Role], strict: bool
-    ) -> Dataset:
+    def _again(self, hierarchy_for: HierarchyFor, roles: Mapping[str, Role], strict: bool) -> Dataset:
         """The same table, read again as it was but for roles and hierarchies."""
         # In the order in which roles were given, which is that of the quasi-identifiers.
         ordered = dict.fromkeys((*self.schema.order, *self.schema.names))
-        encoded = [column for column in map(self.schema.__getitem__, ordered) if column.hierarchy is not None]
-        return self.engine.read(
-            self.table.source,
-            {name: roles[name] for name in ordered},
-            hierarchy_for,
-            kinds={column.name: column.kind for column in encoded},
-            formats={column.name: column.form for column in encoded if column.form is not None},
-            missing_rules={column.name: column.missing for column in encoded},
-            strict=strict,
-        )
+        columns = map(self.schema.__getitem__, ordered)
+        return self.engine.read(self.table.source, Description.of(columns, hierarchy_for, roles=roles, strict=strict))
 
     def remembering(self, name: str, texts: Iterable[str | None]) -> Dataset:
         """The same table with a sensitive column that also knows values that it does not have now."""

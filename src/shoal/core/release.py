@@ -16,6 +16,7 @@ import numpy as np
 from shoal.core.classes import Classes, Histogram, joined
 from shoal.core.contracts import Algorithm, Cells, Engine, Form, Model, Published, View
 from shoal.core.decision import check_same
+from shoal.core.description import Opening
 from shoal.core.files import address, in_folder, received
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts, group
@@ -184,8 +185,7 @@ class Release:
         """
         from shoal.core.rule import Rule
 
-        given = {"delimiter": None, "encoding": None, "missing": (), **reading}
-        return Rule.of(self).applied(self.engine.open(received(source), **given), self.engine, run)
+        return Rule.of(self).applied(self.engine.open(received(source), Opening(**reading)), self.engine, run)
 
     @cached_property
     def view(self) -> View:

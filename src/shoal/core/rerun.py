@@ -15,6 +15,7 @@ import polars as pl
 
 from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
+from shoal.core.description import Description
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
@@ -102,16 +103,8 @@ class Rerun:
             assert tree is not None
             return tree
 
-        source = engine.open(pl.DataFrame(texts), delimiter=None, encoding=None, missing=())
-        return engine.read(
-            source,
-            {name: column.role for name, column in held.items()},
-            hierarchy_for,
-            kinds={name: column.kind for name, column in held.items()},
-            formats={},
-            missing_rules={name: column.missing for name, column in held.items()},
-            strict=schema.strict,
-        )
+        described = Description.of(held.values(), hierarchy_for, strict=schema.strict)
+        return engine.read(engine.open(pl.DataFrame(texts)), replace(described, formats={}))
 
     def _content(self, release: Release) -> Content:
         plain = {column.name for column in self.dataset.schema.columns if column.name not in self.names}

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.core.contracts import Form
 from shoal.core.dataset import Dataset
+from shoal.core.description import Description
 from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Hierarchy, number
 from shoal.core.intervals import holds
@@ -154,17 +155,8 @@ class Rule:
         if needed:
             raise SchemaError(f"columns of the release are lacking: {', '.join(map(quoted, needed))}")
         ordered = dict.fromkeys((*self.schema.order, *self.schema.names))
-        chosen = {name: known[name] for name in ordered if name not in lacking}
-        encoded = [column for column in chosen.values() if column.hierarchy is not None]
-        return engine.read(
-            source,
-            {name: column.role for name, column in chosen.items()},
-            self._hierarchy_for,
-            kinds={column.name: column.kind for column in encoded},
-            formats={column.name: column.form for column in encoded if column.form is not None},
-            missing_rules={column.name: column.missing for column in encoded},
-            strict=self.schema.strict,
-        )
+        chosen = [known[name] for name in ordered if name not in lacking]
+        return engine.read(source, Description.of(chosen, self._hierarchy_for, strict=self.schema.strict))
 
     def _hierarchy_for(self, values: Values, role: Role) -> Hierarchy:
         tree = self.schema[values.column].hierarchy

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal import registry
 from shoal.core.dataset import Dataset
+from shoal.core.description import Description, Opening
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Role, refused
@@ -65,7 +66,7 @@ def looked(job: Job, run: Run) -> Look:
         raise InputError("choose a table first")
     engine = job.engine or registry.engine()
     run.report(0.1, "opening the file")
-    opened = engine.open(job.input, **job.reading())
+    opened = engine.open(job.input, Opening(**job.reading()))
     run.report(0.2, "reading the columns")
     try:
         return _encoded(engine, opened, job, opened.names, {})
@@ -88,20 +89,15 @@ def _encoded(engine: Any, opened: Any, job: Job, names: Any, unreadable: Mapping
         return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
 
     described = {name: column for name, column in job.columns.items() if name in readable}
-    data = engine.read(
-        opened,
-        {name: Role.QUASI if name in readable else Role.PLAIN for name in opened.names},
-        hierarchy_for,
+    description = Description(
+        roles={name: Role.QUASI if name in readable else Role.PLAIN for name in opened.names},
+        hierarchy_for=hierarchy_for,
         kinds={name: column.kind for name, column in described.items() if column.kind},
         formats={
-            name: column.date_format or column.number_format
-            for name, column in described.items()
-            if column.date_format or column.number_format
+            name: form for name, column in described.items() if (form := column.date_format or column.number_format)
         },
-        missing_rules={},
-        strict=False,
     )
-    return Look(data, doubts, unreadable)
+    return Look(engine.read(opened, description), doubts, unreadable)
 
 
 def kind_of(look: Look, name: str) -> Kind:

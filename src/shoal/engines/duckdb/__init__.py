@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,12 +18,11 @@ from typing_extensions import Doc
 from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
+from shoal.core.description import AS_IT_IS, Description, Opening
 from shoal.core.files import replacing_all
-from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
-from shoal.core.schema import ENCODED, Column, Kind, Missing, Role, Schema, refused, with_roles
+from shoal.core.schema import ENCODED, Missing, refused, with_roles
 from shoal.core.survey import Overview
-from shoal.core.values import Values
 from shoal.engines.duckdb.databases import check_spot, storing
 from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, joined, translation
 from shoal.engines.duckdb.kept import NOWHERE, Kept, keep
@@ -88,40 +87,20 @@ class DuckDB(Engine):
         settings = {name: value for name, value in given.items() if value is not None}
         return Session(settings, None if self.temporary is None else str(self.temporary))
 
-    def open(
-        self,
-        source: Any,
-        *,
-        delimiter: str | None = None,
-        encoding: str | None = None,
-        missing: Sequence[str] = (),
-        neutralize: bool = False,
-        format: str | None = None,
-        sheet: str | None = None,
-        rename_duplicates: bool = False,
-    ) -> Source:
-        opened = open_source(
-            self.session, source, delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
-            rename=rename_duplicates,
-        )  # fmt: skip
-        return replace(opened, neutralize=neutralize)
+    def open(self, source: Any, opening: Opening = AS_IT_IS) -> Source:
+        return replace(open_source(self.session, source, opening), neutralize=opening.neutralize)
 
     def read(
         self,
         source: Source,  # type: ignore[override]
-        roles: Mapping[str, Role],
-        hierarchy_for: Callable[[Values, Role], Hierarchy],
+        description: Description,
         *,
-        kinds: Mapping[str, Kind],
-        formats: Mapping[str, str],
-        missing_rules: Mapping[str, Missing],
-        strict: bool,
         run: Run | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> Dataset:
         """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
-        kinds = kinds if source.opened is None else source.opened.kinds(kinds, formats)
-        named = with_roles(source.names, roles)
+        wanted = description if source.opened is None else source.opened.described(description)
+        named = with_roles(source.names, wanted.roles)
         session, origin = source.session, source.relation
         before = Kept.found(checkpoint, source, named)
         watch = run or Run()
@@ -129,31 +108,24 @@ class DuckDB(Engine):
         if not int(next(iter(found.values())).counts.sum()):
             raise InputError("the table has no record")
         encoded = {
-            name: encode(name, each.values, kinds.get(name), source.missing, formats.get(name))
+            name: encode(name, each.values, wanted.kinds.get(name), source.missing, wanted.formats.get(name))
             for name, each in found.items()
         }
-        dropping = _dropping(found, encoded, roles, missing_rules)
+        dropping = _dropping(found, encoded, wanted)
         kept = _kept(source, dropping, found, encoded) if before is None else before.counts
-        columns, held, leaf = [], {}, {}
-        for name in source.names:
-            rule = missing_rules.get(name, Missing.VALUE)
-            if name not in encoded:
-                columns.append(Column(name=name, role=roles[name], kind=kinds.get(name, Kind.TEXT), missing=rule))
-                continue
-            each, counts = encoded[name], kept[name]
+        columns, held, leaf = {}, {}, {}
+        for name, each in encoded.items():
+            counts = kept[name]
             there = counts > 0
             leaves, hierarchy, raw = bind(
-                Encoded(each.codes[there], each.values, each.raw),
-                hierarchy_for(each.values, roles[name]),
-                counts[there],
+                Encoded(each.codes[there], each.values, each.raw), wanted.hierarchy(each.values), counts[there]
             )
             leaf[name] = np.full(len(there), NOWHERE, np.int32)
             leaf[name][there] = leaves
             held[name] = CodedColumn(hierarchy, raw, translation(session, found[name], leaf[name], there))
-            kind, form = each.values.kind, each.values.form
-            columns.append(Column(name=name, role=roles[name], kind=kind, form=form, hierarchy=hierarchy, missing=rule))
+            columns[name] = wanted.column(each.values, hierarchy)
         # Quasi-identifiers first, in their order, then sensitive ones: as classes are asked for.
-        ordered = [name for role in ENCODED for name in roles if roles[name] is role and name in held]
+        ordered = [name for role in ENCODED for name, its in wanted.roles.items() if its is role and name in held]
         if before is not None:
             tally = before.tally(session, {name: held[name].hierarchy.size for name in ordered}, leaf)
         else:
@@ -165,7 +137,7 @@ class DuckDB(Engine):
         if checkpoint is not None and before is None:
             keep(checkpoint, found, kept, leaf, tally)
         table = DuckDBTable(source, held, tally, frozenset(dropping))
-        return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
+        return Dataset(table, wanted.schema(source.names, columns), self)
 
     def look(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
@@ -202,20 +174,15 @@ class DuckDB(Engine):
         return self.in_database(path) or super().exists(path)
 
 
-def _dropping(
-    found: Mapping[str, Distinct],
-    encoded: Mapping[str, Encoded],
-    roles: Mapping[str, Role],
-    rules: Mapping[str, Missing],
-) -> list[str]:
+def _dropping(found: Mapping[str, Distinct], encoded: Mapping[str, Encoded], wanted: Description) -> list[str]:
     """The columns whose missing values leave records out; a rule that refuses missing values is kept."""
     lacking = [name for name, column in encoded.items() if column.has_missing]
     for name in lacking:
-        if rules.get(name) is Missing.REFUSE or roles[name] is Role.ENTITY:
+        if wanted.rule(name) is Missing.REFUSE:
             counts = found[name].counts
             absent = int(counts[encoded[name].codes == MISSING].sum())
-            raise refused(name, roles[name], absent, int(counts.sum()))
-    return [name for name in lacking if rules.get(name) is Missing.DROP]
+            raise refused(name, wanted.roles[name], absent, int(counts.sum()))
+    return [name for name in lacking if wanted.rule(name) is Missing.DROP]
 
 
 def _distinct(source: Source, names: Sequence[str], origin: str, run: Run) -> dict[str, Distinct]:

@@ -30,7 +30,7 @@ def looked_at(source: Source) -> Overview:
     records = int(session.value(f"SELECT count(*) FROM {relation}", what=source.label))
     if records == 0:
         raise InputError("the table has no record")
-    kinds = {} if source.opened is None else source.opened.kinds({}, {})
+    kinds = {} if source.opened is None else source.opened.said
     values: dict[str, Values | str] = {}
     narrow: dict[str, tuple[str, Stored, int]] = {}
     wide: dict[str, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
+from shoal.core.description import AS_IT_IS, Opening
 from shoal.core.values import FORMULA, NUMBER
 from shoal.engines.duckdb.databases import Connection, Spot, chosen, connected, spot
 from shoal.engines.duckdb.encoding import loadable
@@ -124,27 +125,15 @@ def _plain(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
-def open_source(
-    session: Session,
-    source: Any,
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    missing: Sequence[str] = (),
-    format: str | None = None,
-    sheet: str | None = None,
-    rename: bool = False,
-) -> Source:
+def open_source(session: Session, source: Any, opening: Opening = AS_IT_IS) -> Source:
     """A table of a database, or whatever the embedded engine opens; Parquet files are queried where they are."""
     if not isinstance(source, (str, PathLike)):
-        return _checked(_held(session, "the frame", embedded.open_frame(source, missing=missing, rename=rename)))
+        return _checked(_held(session, "the frame", embedded.open_frame(source, opening)))
     table = spot(str(source))
     if table is not None:
-        return _open_table(session, table, tuple(missing))
+        return _open_table(session, table, tuple(opening.missing))
     path = Path(source)
-    opened = embedded.open_path(
-        path, delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet, rename=rename
-    )
+    opened = embedded.open_path(path, opening)
     if opened.frame is not None or opened.format != "parquet":
         return _checked(_held(session, path.name, opened))
     assert opened.path is not None

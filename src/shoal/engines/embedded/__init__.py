@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -13,19 +13,16 @@ import numpy as np
 from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.description import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import Column, Kind, Missing, Role, Schema, refused, with_roles
+from shoal.core.schema import Missing, refused, with_roles
 from shoal.core.survey import Overview
-from shoal.core.values import Values
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
 from shoal.engines.embedded.looking import looked_at
 from shoal.engines.embedded.published import EmbeddedPublished, format_of, open_published
 from shoal.engines.embedded.source import Source, open_frame, open_path
 from shoal.engines.embedded.table import EmbeddedTable, EncodedColumn
 from shoal.errors import InputError
-
-HierarchyFor = Callable[[Values, Role], Hierarchy]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,44 +37,23 @@ class Embedded(Engine):
         2
     """
 
-    def open(
-        self,
-        source: Any,
-        *,
-        delimiter: str | None = None,
-        encoding: str | None = None,
-        missing: Sequence[str] = (),
-        neutralize: bool = False,
-        format: str | None = None,
-        sheet: str | None = None,
-        rename_duplicates: bool = False,
-    ) -> Source:
-        if isinstance(source, (str, PathLike)):
-            opened = open_path(
-                Path(source), delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
-                rename=rename_duplicates,
-            )  # fmt: skip
-        else:
-            opened = open_frame(source, missing=missing, rename=rename_duplicates)
-        return replace(opened, neutralize=neutralize)
+    def open(self, source: Any, opening: Opening = AS_IT_IS) -> Source:
+        path = isinstance(source, (str, PathLike))
+        opened = open_path(Path(source), opening) if path else open_frame(source, opening)
+        return replace(opened, neutralize=opening.neutralize)
 
     def read(
         self,
         source: Source,  # type: ignore[override]
-        roles: Mapping[str, Role],
-        hierarchy_for: HierarchyFor,
+        description: Description,
         *,
-        kinds: Mapping[str, Kind],
-        formats: Mapping[str, str],
-        missing_rules: Mapping[str, Missing],
-        strict: bool,
         run: Run | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> Dataset:
         """The dataset: columns with a role are encoded now, the others are left where they are. What that gives is as
         large as the table, and nothing of it is kept for a run that goes on."""
-        kinds = source.kinds(kinds, formats)
-        named = with_roles(source.names, roles)
+        wanted = source.described(description)
+        named = with_roles(source.names, wanted.roles)
         encoded: dict[str, Encoded] = {}
         loaded = source.load(named if source.dialect is not None else named[:1])
         records = len(loaded[named[0]])
@@ -87,24 +63,19 @@ class Embedded(Engine):
             if run is not None:
                 run.report(place / len(named), "reading")
             column = loaded.pop(name) if name in loaded else source.load([name])[name]
-            encoded[name] = encode(name, column, kinds.get(name), source.missing, formats.get(name))
-        kept = _kept(encoded, roles, missing_rules, records)
-        columns, held = [], {}
-        for name in source.names:
-            rule = missing_rules.get(name, Missing.VALUE)
-            if name not in encoded:
-                columns.append(Column(name=name, role=roles[name], kind=kinds.get(name, Kind.TEXT), missing=rule))
-                continue
+            encoded[name] = encode(name, column, wanted.kinds.get(name), source.missing, wanted.formats.get(name))
+        kept = _kept(encoded, wanted, records)
+        columns, held = {}, {}
+        for name in named:
             each = encoded.pop(name)
             if kept is not None:
                 each = replace(each, places=each.places[kept])
-            codes, hierarchy, raw = bind(each, hierarchy_for(each.values, roles[name]))
+            codes, hierarchy, raw = bind(each, wanted.hierarchy(each.values))
             held[name] = EncodedColumn(codes, hierarchy, raw)
-            kind, form = each.values.kind, each.values.form
-            columns.append(Column(name=name, role=roles[name], kind=kind, form=form, hierarchy=hierarchy, missing=rule))
+            columns[name] = wanted.column(each.values, hierarchy)
         records = records if kept is None else int(kept.sum())
         table = EmbeddedTable(source, held, records, kept)
-        return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
+        return Dataset(table, wanted.schema(source.names, columns), self)
 
     def look(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
@@ -116,18 +87,16 @@ class Embedded(Engine):
         format_of(path)
 
 
-def _kept(
-    encoded: Mapping[str, Encoded], roles: Mapping[str, Role], rules: Mapping[str, Missing], records: int
-) -> np.ndarray | None:
+def _kept(encoded: Mapping[str, Encoded], wanted: Description, records: int) -> np.ndarray | None:
     """Which records stay, by the missing-value rules; None when all do."""
     kept: np.ndarray | None = None
     for name, column in encoded.items():
-        rule = Missing.REFUSE if roles[name] is Role.ENTITY else rules.get(name, Missing.VALUE)
+        rule = wanted.rule(name)
         if rule is Missing.VALUE or not column.has_missing:
             continue
         present = column.codes != MISSING
         if rule is Missing.REFUSE:
-            raise refused(name, roles[name], int((~present).sum()), records)
+            raise refused(name, wanted.roles[name], int((~present).sum()), records)
         kept = present if kept is None else kept & present
     if kept is not None and not kept.any():
         raise InputError("the missing-value rules leave no record")

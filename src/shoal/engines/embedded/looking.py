@@ -24,7 +24,7 @@ Held = tuple[Values, NDArray[Any]] | str
 
 def looked_at(source: Source) -> Overview:
     """Every column of a table that fits into memory."""
-    kinds = source.kinds({}, {})
+    kinds = source.said
     loaded = source.load(source.names) if source.dialect is not None else {}
     found: dict[str, Held] = {}
     wide, records = set(), 0

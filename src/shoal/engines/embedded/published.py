@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
+from shoal.core.description import Opening
 from shoal.core.files import in_folder, piece
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
@@ -274,5 +275,5 @@ def format_of(path: Path) -> str:
 
 def open_published(path: Path, *, delimiter: str | None = None) -> EmbeddedPublished:
     """A release file, as it was published."""
-    opened = source.open_path(path, delimiter=delimiter)
+    opened = source.open_path(path, Opening(delimiter=delimiter))
     return EmbeddedPublished(pa.table(opened.load(opened.names)), None, opened.dialect, header=opened.names)

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.description import AS_IT_IS, Description, Opening
 from shoal.core.files import files_at
 from shoal.core.header import LOOKED_AT, held_back, numbers_rows
 from shoal.core.header import names as checked_names
@@ -79,10 +80,15 @@ class Source:
             raise InputError(f"{self.path.name}: some of its columns cannot be read") from None
         return {name: _plainer(name, table[spelled[name]]) for name in names}
 
-    def kinds(self, given: Mapping[str, Kind], formats: Mapping[str, str]) -> dict[str, Kind]:
-        """The kinds of columns as the file says them, where nothing else is given."""
-        said = dict.fromkeys(self.nominal - formats.keys(), Kind.CATEGORICAL)
-        return {**said, **given}
+    def described(self, given: Description) -> Description:
+        """What is said of the columns, with their kinds as the file says them where nothing else is given."""
+        said = {name: kind for name, kind in self.said.items() if name not in given.formats}
+        return replace(given, kinds={**said, **given.kinds})
+
+    @property
+    def said(self) -> dict[str, Kind]:
+        """The kinds of columns as the file says them."""
+        return dict.fromkeys(self.nominal, Kind.CATEGORICAL)
 
     def without(self, name: str) -> Source:
         """The same table, one of its columns left out."""
@@ -129,7 +135,7 @@ def _plainer(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(pa.large_binary()) if column.type == pa.binary_view() else column
 
 
-def _spellings(missing: Sequence[str]) -> tuple[str, ...]:
+def spellings_of(missing: Sequence[str]) -> tuple[str, ...]:
     """The spellings of a missing value, when they are such."""
     listed = (missing,) if isinstance(missing, str) else tuple(missing)
     if not all(isinstance(text, str) and not re.search(r"[\ud800-\udfff\0]", text) for text in listed):
@@ -145,16 +151,7 @@ def _stamp(path: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def open_path(
-    path: Path,
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    missing: Sequence[str] = (),
-    format: str | None = None,
-    sheet: str | None = None,
-    rename: bool = False,
-) -> Source:
+def open_path(path: Path, opening: Opening = AS_IT_IS) -> Source:
     """A file of any format that is known, or Parquet files that belong together; a column of row numbers is left out.
 
     Row numbers tell people apart, and lead back to the table: whatever is published, they never are.
@@ -162,12 +159,7 @@ def open_path(
     paths = files_at(path)
     if not paths:
         raise InputError(f"{path.name}: there are no Parquet files in this folder, or by this pattern")
-    opened = [
-        open_file(each, delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
-                  rename=rename)
-        for each in paths
-    ]  # fmt: skip
-    return _without_row_numbers(_together(opened), path.name)
+    return _without_row_numbers(_together([open_file(each, opening) for each in paths]), path.name)
 
 
 def _together(opened: Sequence[Source]) -> Source:
@@ -196,16 +188,7 @@ def _fields(schema: pa.Schema) -> list[tuple[str, str]]:
     return [(entry.name, str(entry.type)) for entry in schema]
 
 
-def open_file(
-    path: Path,
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    missing: Sequence[str] = (),
-    format: str | None = None,
-    sheet: str | None = None,
-    rename: bool = False,
-) -> Source:
+def open_file(path: Path, opening: Opening) -> Source:
     """One file with all of its columns: CSV (also gz or zst), Parquet, Arrow IPC, JSON lines, ARFF, a spreadsheet, or a
     file of a statistics program."""
     stamp = _stamp(path)
@@ -213,12 +196,12 @@ def open_file(
         raise InputError(f"{path.name}: this is a folder, not a table")
     if not path.is_file():
         raise InputError(f"{path.name}: this is not a file that can be read twice; save the table first")
-    form = "csv"
-    files, spellings, nominal = {path: stamp}, _spellings(missing), frozenset[str]()
+    form, rename = "csv", opening.rename_duplicates
+    files, spellings, nominal = {path: stamp}, spellings_of(opening.missing), frozenset[str]()
     try:
-        form = format_of(path, format)
+        form = format_of(path, opening.format)
         if form == "csv":
-            dialect = csv.detect(path, delimiter=delimiter, encoding=encoding, rename=rename)
+            dialect = csv.detect(path, delimiter=opening.delimiter, encoding=opening.encoding, rename=rename)
             return Source(dialect.names, path, dialect, spellings, files=files)
         if form in ("parquet", "arrow"):
             header, table = _typed(path, form)
@@ -232,7 +215,7 @@ def open_file(
             columns = read.columns
             nominal = frozenset(names[place] for place, name in enumerate(read.column_names) if name in said)
         else:
-            header, columns = _whole(path, form, sheet)
+            header, columns = _whole(path, form, opening.sheet)
             nameless = len(header) > 1 and not header[0].strip()
             below = _looked_at(columns[nameless:])
             found = held_back(checked_names(header[nameless:], path.name, below, rename=rename), below)
@@ -288,11 +271,11 @@ def _are_row_numbers(column: pa.ChunkedArray) -> bool:
     return bool(digits) and len(texts) == len(column)
 
 
-def open_frame(frame: Any, *, missing: Sequence[str] = (), rename: bool = False) -> Source:
+def open_frame(frame: Any, opening: Opening = AS_IT_IS) -> Source:
     """A frame of pandas, polars or pyarrow, or of whatever narwhals knows; a column of row numbers is left out."""
     import narwhals as nw
 
-    frame = _uniquely_named(frame, rename)
+    frame = _uniquely_named(frame, opening.rename_duplicates)
     try:
         wrapped = nw.from_native(frame)
     except TypeError:
@@ -306,7 +289,7 @@ def open_frame(frame: Any, *, missing: Sequence[str] = (), rename: bool = False)
     numbered = not all(isinstance(name, str) for name in wrapped.columns)
     if numbered:  # pandas numbers the columns that nobody named
         wrapped = nw.from_native(frame.rename(columns=str))
-    names = checked_names(wrapped.columns, "the frame", rename=rename)
+    names = checked_names(wrapped.columns, "the frame", rename=opening.rename_duplicates)
     columns = {}
     for name, spelled in zip(names, wrapped.columns, strict=True):
         try:
@@ -321,7 +304,7 @@ def open_frame(frame: Any, *, missing: Sequence[str] = (), rename: bool = False)
             ) from None
     dtypes = dict(zip(columns, frame.dtypes, strict=True)) if wrapped.implementation.is_pandas() else {}
     opened = Source(
-        names if numbered else held_back(names, _looked_at(columns.values())), missing=_spellings(missing),
+        names if numbered else held_back(names, _looked_at(columns.values())), missing=spellings_of(opening.missing),
         frame=pa.table(columns), native=wrapped.implementation.value, dtypes=dtypes,
     )  # fmt: skip
     return _without_row_numbers(opened, "the frame")

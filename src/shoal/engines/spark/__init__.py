@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,11 +16,10 @@ from typing_extensions import Doc
 from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Engine, Published
 from shoal.core.dataset import Dataset
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.description import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import Column, Kind, Missing, Role, Schema, refused, with_roles
+from shoal.core.schema import Missing, refused, with_roles
 from shoal.core.survey import Overview
-from shoal.core.values import Values
 from shoal.engines.embedded import published as embedded
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, check_type, encode
 from shoal.engines.spark.encoding import CodedColumn
@@ -83,40 +82,20 @@ class Spark(Engine):
     def takes(cls, source: Any) -> bool:
         return type(source).__module__.startswith("pyspark.sql.") and hasattr(source, "sparkSession")
 
-    def open(
-        self,
-        source: Any,
-        *,
-        delimiter: str | None = None,
-        encoding: str | None = None,
-        missing: Sequence[str] = (),
-        neutralize: bool = False,
-        format: str | None = None,
-        sheet: str | None = None,
-        rename_duplicates: bool = False,
-    ) -> Source:
-        opened = open_source(
-            self.session, source, delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
-            rename=rename_duplicates,
-        )  # fmt: skip
-        return replace(opened, neutralize=neutralize)
+    def open(self, source: Any, opening: Opening = AS_IT_IS) -> Source:
+        return replace(open_source(self.session, source, opening), neutralize=opening.neutralize)
 
     def read(
         self,
         source: Source,  # type: ignore[override]
-        roles: Mapping[str, Role],
-        hierarchy_for: Callable[[Values, Role], Hierarchy],
+        description: Description,
         *,
-        kinds: Mapping[str, Kind],
-        formats: Mapping[str, str],
-        missing_rules: Mapping[str, Missing],
-        strict: bool,
         run: Run | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> Dataset:
         """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
-        kinds = kinds if source.opened is None else source.opened.kinds(kinds, formats)
-        named = with_roles(source.names, roles)
+        wanted = description if source.opened is None else source.opened.described(description)
+        named = with_roles(source.names, wanted.roles)
         for name in named:
             check_type(name, source.came(name) or source.arrow_type(name))
         with source.session.stopped_by(run or Run(), "reading"):
@@ -124,29 +103,24 @@ class Spark(Engine):
         if not len(tallied.counts):
             raise InputError("the table has no record")
         encoded = {
-            name: encode(name, tallied.came(source, name), kinds.get(name), source.missing, formats.get(name))
+            name: encode(
+                name, tallied.came(source, name), wanted.kinds.get(name), source.missing, wanted.formats.get(name)
+            )
             for name in named
         }
-        dropping, kept = _kept(encoded, tallied.counts, roles, missing_rules)
-        columns, held = [], {}
-        for name in source.names:
-            rule = missing_rules.get(name, Missing.VALUE)
-            if name not in encoded:
-                columns.append(Column(name=name, role=roles[name], kind=kinds.get(name, Kind.TEXT), missing=rule))
-                continue
-            each, places = encoded[name], tallied.places[name][kept]
+        dropping, kept = _kept(encoded, tallied.counts, wanted)
+        columns, held = {}, {}
+        for name, each in encoded.items():
+            places = tallied.places[name][kept]
             codes, hierarchy, raw = bind(
-                Encoded(each.codes[kept], each.values, each.raw),
-                hierarchy_for(each.values, roles[name]),
-                tallied.counts[kept],
+                Encoded(each.codes[kept], each.values, each.raw), wanted.hierarchy(each.values), tallied.counts[kept]
             )
             leaves = np.full(len(tallied.spelled[name]), -1, np.int32)
             leaves[places] = codes
             held[name] = CodedColumn(codes, places, hierarchy, raw, tallied.spelled[name], leaves)
-            kind, form = each.values.kind, each.values.form
-            columns.append(Column(name=name, role=roles[name], kind=kind, form=form, hierarchy=hierarchy, missing=rule))
+            columns[name] = wanted.column(each.values, hierarchy)
         table = SparkTable(source, held, tallied.counts[kept], frozenset(dropping))
-        return Dataset(table, Schema(tuple(columns), tuple(roles), strict), self)
+        return Dataset(table, wanted.schema(source.names, columns), self)
 
     def look(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
@@ -165,9 +139,7 @@ class Spark(Engine):
         embedded.format_of(path)
 
 
-def _kept(
-    encoded: Mapping[str, Encoded], counts: Any, roles: Mapping[str, Role], rules: Mapping[str, Missing]
-) -> tuple[list[str], Any]:
+def _kept(encoded: Mapping[str, Encoded], counts: Any, wanted: Description) -> tuple[list[str], Any]:
     """The columns whose missing values leave records out, and which rows of the tally stay; a rule that refuses missing
     values is kept."""
     kept, dropping = np.ones(len(counts), np.bool_), []
@@ -175,9 +147,9 @@ def _kept(
         if not column.has_missing:
             continue
         present = column.codes != MISSING
-        if rules.get(name) is Missing.REFUSE or roles[name] is Role.ENTITY:
-            raise refused(name, roles[name], int(counts[~present].sum()), int(counts.sum()))
-        if rules.get(name) is Missing.DROP:
+        if wanted.rule(name) is Missing.REFUSE:
+            raise refused(name, wanted.roles[name], int(counts[~present].sum()), int(counts.sum()))
+        if wanted.rule(name) is Missing.DROP:
             dropping.append(name)
             kept &= present
     if not kept.any():

@@ -58,7 +58,7 @@ def looked_at(source: Source) -> Overview:
     keys = [hashes[name].alias(source.column(name)) if name in hashes else source.column(name) for name in named]
     counted = source.rows.select(*keys).groupBy(*map(source.column, named)).agg(sql.count(sql.lit(1)).alias("n"))
     rows = source.session.fetch(counted, what=source.label)
-    kinds = {} if source.opened is None else source.opened.kinds({}, {})
+    kinds = {} if source.opened is None else source.opened.said
     for name in named:
         column, kind = rows[source.column(name)], kinds.get(name)
         rows = rows.drop_columns([source.column(name)])

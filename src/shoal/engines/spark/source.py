@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
+from shoal.core.description import AS_IT_IS, Opening
 from shoal.core.header import names as checked_names
 from shoal.core.values import FORMULA, NUMBER
 from shoal.engines.embedded import csv
@@ -161,26 +162,14 @@ def loadable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return column
 
 
-def open_source(
-    session: Session,
-    source: Any,
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    missing: Sequence[str] = (),
-    format: str | None = None,
-    sheet: str | None = None,
-    rename: bool = False,
-) -> Source:
+def open_source(session: Session, source: Any, opening: Opening = AS_IT_IS) -> Source:
     """A frame of Spark, or whatever the embedded engine opens; the workers read Parquet files themselves."""
     if hasattr(source, "sparkSession"):
-        return _open_frame(source, embedded._spellings(missing), rename)
+        return _open_frame(source, opening)
     if not isinstance(source, (str, PathLike)):
-        return _held(session, "the frame", embedded.open_frame(source, missing=missing, rename=rename))
+        return _held(session, "the frame", embedded.open_frame(source, opening))
     path = Path(source)
-    opened = embedded.open_path(
-        path, delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet, rename=rename
-    )
+    opened = embedded.open_path(path, opening)
     types = _native(opened)
     if types is None:
         return _held(session, path.name, opened)
@@ -192,10 +181,12 @@ def open_source(
     return Source(session, path.name, opened.names, frame, None, opened.missing, types, opened.files)
 
 
-def _open_frame(frame: DataFrame, missing: tuple[str, ...], rename: bool) -> Source:
-    names = checked_names(frame.columns, "the frame", rename=rename)
+def _open_frame(frame: DataFrame, opening: Opening) -> Source:
+    names = checked_names(frame.columns, "the frame", rename=opening.rename_duplicates)
     numbered = frame.toDF(*(f"c{place}" for place in range(len(names))))
-    return Source(Session(frame.sparkSession), "the frame", tuple(names), numbered, missing=missing)
+    return Source(
+        Session(frame.sparkSession), "the frame", tuple(names), numbered, missing=embedded.spellings_of(opening.missing)
+    )
 
 
 def _held(session: Session, label: str, opened: embedded.Source) -> Source:
