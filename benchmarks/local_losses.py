@@ -33,7 +33,9 @@ def opened(name: str) -> shoal.Dataset:
         hierarchies = shoal.samples.hierarchies("census")
         return shoal.read(shoal.samples.census(int(rows)), quasi=CENSUS, hierarchies=hierarchies)
     if kind == "adult":
-        return shoal.read(shoal.samples.adult(), quasi=ADULT, hierarchies=shoal.samples.hierarchies("adult"))
+        return shoal.read(
+            shoal.samples.adult().drop("education-num"), quasi=ADULT, hierarchies=shoal.samples.hierarchies("adult")
+        )
     table = shoal.samples.haberman() if kind == "haberman" else shoal.samples.heart_statlog()
     return shoal.read(table, quasi=table.columns[:-1])
 
@@ -62,7 +64,7 @@ def of_version(sources: Path, tables: list[str]) -> dict[tuple[str, str], tuple[
     command = [sys.executable, __file__, "--raw", "--tables", *tables]
     warm = [sys.executable, __file__, "--raw", "--tables", "haberman"]
     subprocess.run(warm, env=environment, check=True, capture_output=True)
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     return {(table, algorithm): (loss, spent) for table, algorithm, loss, spent in found}
 

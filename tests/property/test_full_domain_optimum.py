@@ -311,7 +311,7 @@ def test_no_node_of_a_box_beats_its_bound(
     for low, high in product(nodes, nodes):
         if any(first > last for first, last in zip(low, high, strict=True)) or verdicts[high].lost > checker.budget:
             continue
-        bound = checker.bound(low, high)
+        (bound,) = checker.bounds([(low, high)])
         for node, verdict in verdicts.items():
             if all(a <= b <= c for a, b, c in zip(low, node, high, strict=True)):
                 assert verdict.suppressed >= verdicts[high].lost
@@ -321,5 +321,5 @@ def test_no_node_of_a_box_beats_its_bound(
                     if low != high and node[bound.attribute] == high[bound.attribute]:
                         assert bound.upper <= verdict.score + slack
                     for wanted in (verdict.score + 2 * slack, 1.5 * abs(verdict.score) + 2 * slack):
-                        highest = checker.bound(low, high, wanted).highest
+                        highest = checker.bounds([(low, high)], wanted)[0].highest
                         assert all(a <= b <= c for a, b, c in zip(node, highest, high, strict=True))

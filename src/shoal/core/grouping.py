@@ -126,9 +126,12 @@ class _Keys:
     """The tuples of some columns as single integers, a chunk of rows at a time."""
 
     def __init__(self, columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None) -> None:
-        self.columns = [np.ascontiguousarray(column) for column in columns]
-        self.strides = _strides(radices).tolist()
-        self.space = int(self.strides[0]) * max(int(radices[0]), 1)
+        strides = _strides(radices).tolist()
+        # A column of one value adds nothing to any key.
+        telling = [place for place, radix in enumerate(radices) if radix > 1]
+        self.columns = [np.ascontiguousarray(columns[place]) for place in telling]
+        self.strides = [strides[place] for place in telling]
+        self.space = int(strides[0]) * max(int(radices[0]), 1)
         self.weights = np.empty(0, np.int64) if weights is None else np.ascontiguousarray(weights)
         self.rows = len(columns[0])
 

@@ -72,7 +72,7 @@ def misclassification(
 def by_level(hierarchy: Hierarchy, measure: Callable[[Hierarchy, Codes, Codes], Floats]) -> Floats:
     """What each leaf costs when it is published at each level: one row a level."""
     nodes = zip(hierarchy.starts, hierarchy.stops, hierarchy.codes, strict=True)
-    return np.stack([measure(hierarchy, starts[codes], stops[codes]) for starts, stops, codes in nodes])
+    return np.stack([measure(hierarchy, starts, stops)[codes] for starts, stops, codes in nodes])
 
 
 def covered(dataset: Dataset, release: Release) -> Floats:

@@ -249,9 +249,10 @@ class Recoding:
         codebooks = tuple(
             Codebook.at_level(tree, level) for tree, level in zip(summary.hierarchies, levels, strict=True)
         )
+        top = np.zeros(len(summary), np.int32)
         columns = [
-            tree.codes[level].take(keys)
-            for tree, level, keys in zip(summary.hierarchies, levels, summary.keys, strict=True)
+            tree.codes[level].take(keys) if len(book) > 1 else top
+            for tree, level, keys, book in zip(summary.hierarchies, levels, summary.keys, codebooks, strict=True)
         ]
         found = group(columns, [len(book) for book in codebooks], index=True)
         assert found.index is not None

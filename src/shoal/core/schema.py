@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 from shoal.core.hierarchy import Hierarchy
 from shoal.errors import InputError, SchemaError, quoted, unknown_columns
@@ -90,19 +91,27 @@ class Schema:
             twice = [f"{quoted(name)} ({count} times)" for name, count in Counter(names).items() if count > 1]
             raise SchemaError(f"column names occur more than once: {', '.join(twice)}; rename them")
 
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
+
+    @cached_property
+    def _by_role(self) -> dict[Role, tuple[str, ...]]:
+        order = self.order or self.names
+        return {role: tuple(name for name in order if self[name].role is role) for role in Role}
+
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(column.name for column in self.columns)
+        return tuple(self._by_name)
 
     def __getitem__(self, name: str) -> Column:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise unknown_columns([name], self.names)
+        if name not in self._by_name:
+            raise unknown_columns([name], self.names)
+        return self._by_name[name]
 
     def named(self, role: Role) -> tuple[str, ...]:
         """The names of the columns that have a role."""
-        return tuple(name for name in self.order or self.names if self[name].role is role)
+        return self._by_role[role]
 
     @property
     def quasi(self) -> tuple[str, ...]:

@@ -164,7 +164,7 @@ def _with(sums, position, more, parts):
 
 
 @njit(cache=True, nogil=True)
-def bound(low, high, terms, limit, parts):
+def _bound(low, high, terms, limit, parts):
     """The least score of any node from `low` to `high`, of which each attribute adds at each level what `terms` says or
     more.
 
@@ -191,4 +191,16 @@ def bound(low, high, terms, limit, parts):
             if _with(sums, position, more, parts) < limit:
                 break
             highest[position] -= 1
+    return least, chosen, upper, highest
+
+
+@njit(cache=True, nogil=True)
+def bounds(boxes, terms, limit, parts):
+    """The same of several boxes, each by its terms: least scores, attributes, bounds of the upper parts and greatest
+    levels."""
+    least, upper = np.empty(len(boxes)), np.empty(len(boxes))
+    chosen = np.empty(len(boxes), np.int64)
+    highest = np.empty_like(boxes[:, 0])
+    for at in range(len(boxes)):
+        least[at], chosen[at], upper[at], highest[at] = _bound(boxes[at, 0], boxes[at, 1], terms[at], limit, parts)
     return least, chosen, upper, highest

@@ -19,7 +19,7 @@ _LONG = np.uint64(1 << 63)
 
 @njit(cache=True, nogil=True)
 def marks_in(data, length):
-    """How many quotation marks there are among the first bytes; so many more than `WIDTH` must be readable."""
+    """How many quotation marks there are among the first bytes; `WIDTH` bytes more must be readable."""
     found = 0
     for at in range(0, length, WIDTH):
         marked = equal(data, at, np.uint8(QUOTE))
@@ -33,7 +33,7 @@ def marks_in(data, length):
 def separators(data, length, delimiter, places, marks):
     """Writes where delimiters and line ends stand outside quotation marks in the first bytes, and how many marks there
     are up to each; returns how many separators there are and how many of them end a line. A carriage return without a
-    line end behind it makes that -1. Beyond these bytes, so many more as `WIDTH` must be readable."""
+    line end behind it makes that -1. `WIDTH` bytes more must be readable."""
     found, lines = np.uint64(0), 0
     quotes, within = np.uint32(0), _ZERO
     for at in range(0, length, WIDTH):

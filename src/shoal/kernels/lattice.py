@@ -63,8 +63,8 @@ class Scratch(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _lookup(levels, domain, table):
-    """Fills, for every code of every packed column, its part of the key; returns the size of the key space."""
+def _lookup(levels, packs, domain, table):
+    """Fills, for every code of those packed columns, its part of the key; returns the size of the key space."""
     members, starts, pack_starts, leaf_counts, _, codes, code_starts, widths = domain
     space = 1.0
     for position in range(len(levels)):
@@ -72,7 +72,7 @@ def _lookup(levels, domain, table):
     if space > WIDEST:
         return np.int64(-1)
     stride = np.int64(1)
-    for pack in range(len(starts) - 1):
+    for pack in packs:
         begin = pack_starts[pack]
         table[begin] = 0
         filled = 1
@@ -106,16 +106,18 @@ def _telling(levels, domain):
 
 
 @njit(cache=True, nogil=True)
-def smallest(nodes, sizes, count, levels):
-    """Which of the first `count` nodes that the levels generalize has the fewest classes; the first one always fits."""
-    best = 0
-    for at in range(1, count):
-        fits = sizes[at] < sizes[best]
-        for position in range(len(levels)):
-            fits = fits and nodes[at, position] <= levels[position]
-        if fits:
-            best = at
-    return best
+def smallest(bases, sizes, count, nodes):
+    """Of each node, which of the first `count` bases that it generalizes has the fewest classes; the first one always
+    fits."""
+    found = np.zeros(len(nodes), np.int64)
+    for node in range(len(nodes)):
+        for at in range(1, count):
+            fits = sizes[at] < sizes[found[node]]
+            for position in range(bases.shape[1]):
+                fits = fits and bases[at, position] <= nodes[node, position]
+            if fits:
+                found[node] = at
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -140,11 +142,11 @@ def number(levels, held, most, domain, scratch):
     more than `most`."""
     weights = held.weights
     table, slots, slot_keys, owners, sizes, firsts = scratch
-    space = _lookup(levels, domain, table)
+    packs = _telling(levels, domain)
+    space = _lookup(levels, packs, domain, table)
     if space < 0:
         return -1
     tuples = len(weights)
-    packs = _telling(levels, domain)
     keys = np.empty(min(tuples, _CHUNK), np.int64)
     classes = 0
     # Addressed directly where clearing the slots costs no more than hashing the tuples.

@@ -9,7 +9,8 @@ from shoal.kernels.bits import WIDTH
 from shoal.kernels.delimited import marks_in, separators
 
 TEXT = st.lists(
-    st.sampled_from([b",", b"\n", b'"', b'""', b"\r\n", b"a", b'"a,\n"', b"x" * 61, b"x" * 64, b"\xc3\xa9"]), max_size=60
+    st.sampled_from([b",", b"\n", b'"', b'""', b"\r\n", b"a", b'"a,\n"', b"x" * 61, b"x" * 64, b"\xc3\xa9"]),
+    max_size=60,
 ).map(b"".join)
 
 

@@ -36,7 +36,7 @@ class Checks(Protocol):
     def by_cells(self) -> bool: ...
     def check(self, node: Node) -> Verdict: ...
     def check_all(self, nodes: Sequence[Node]) -> None: ...
-    def bound(self, low: Node, high: Node, limit: float = inf) -> Bound: ...
+    def bounds(self, boxes: Sequence[tuple[Node, Node]], limit: float = inf) -> list[Bound]: ...
     def floor(self, node: Node) -> float: ...
 
 
@@ -86,12 +86,12 @@ class Branching:
                 self.bound = min(heap[0][0], self.best.score if self.best else inf)
                 return
             self.bound = heap[0][0]
-            for box in self._next(heap, most - len(checker.verdicts)):
+            for low, high, bound in self._looked_at(self._next(heap, most - len(checker.verdicts))):
                 boxes += 1
                 if boxes % 64 == 0:
                     self._report(len(heap), run)
-                if box[0] < self.limit:
-                    self._split(box, heap, boxes)
+                if bound.least < self.limit and bound.attribute >= 0:
+                    self._split(low, high, bound, heap, boxes)
         self.proven = True
         self.bound = self.best.score if self.best else inf
         if self.best is not None:
@@ -110,21 +110,26 @@ class Branching:
         self.checker.check_all(highs)
         return taken
 
-    def _split(self, box: Box, heap: list[Box], number: int) -> None:
-        """Looks at a box, and puts its two parts on the heap where they may have a better node."""
+    def _looked_at(self, boxes: list[Box]) -> list[tuple[Node, Node, Bound]]:
+        """The nodes and the bounds of the boxes whose high nodes do not lose too much; the best node is the best of
+        them before any box is bounded."""
         checker = self.checker
-        _, _, low, high = box
-        verdict = checker.check(high)
-        self.consider(verdict)
-        if verdict.lost > checker.budget:
-            self.excluded += prod(last - first + 1 for first, last in zip(low, high, strict=True)) - 1
-            return
-        bound = checker.bound(low, high, self.limit)
-        if not checker.by_cells:
-            self.consider(checker.check(low))
+        inside: list[tuple[Node, Node]] = []
+        for _, _, low, high in boxes:
+            verdict = checker.check(high)
+            self.consider(verdict)
+            if verdict.lost > checker.budget:
+                self.excluded += prod(last - first + 1 for first, last in zip(low, high, strict=True)) - 1
+                continue
+            if not checker.by_cells:
+                self.consider(checker.check(low))
+            inside.append((low, high))
+        found = checker.bounds(inside, self.limit)
+        return [(*box, bound) for box, bound in zip(inside, found, strict=True)]
+
+    def _split(self, low: Node, high: Node, bound: Bound, heap: list[Box], number: int) -> None:
+        """Puts the two parts of a box on the heap where they may have a better node."""
         at = bound.attribute
-        if bound.least >= self.limit or at < 0:
-            return
         if bound.highest != high:
             heappush(heap, (bound.least, -2 * number, low, bound.highest))
             return

@@ -88,8 +88,8 @@ class Checker:
         self.watch.check()
         # Those of one base are checked in one call: threads that come back for each node wait for one another.
         alike: dict[Base, list[Node]] = {}
-        for node in nodes:
-            alike.setdefault(self.groupings.base(node), []).append(node)
+        for node, base in zip(nodes, self.groupings.bases_of(nodes), strict=True):
+            alike.setdefault(base, []).append(node)
         threads = self.threads if len(self.verdicts) >= AFTER else 1
         most = 1 if as_bases else -(-len(nodes) // threads)
         waiting = deque(
@@ -172,13 +172,13 @@ class Checker:
         )  # fmt: skip
         return _Checked(verdict, len(sizes), NOTHING)
 
-    def bound(self, low: Node, high: Node, limit: float = inf) -> Bound:
-        """A score that no node from `low` to `high` can beat, and where those may be that are to score less than
-        `limit`; the box must not have lost more than the budget."""
-        verdict = self.check(high)
-        if not isinstance(self.scores, CellScores):
-            return self.scores.bound(low, high, self.check(low).base + verdict.extra)
-        return self.scores.bound(low, high, self.terms(high, self.scores), limit)
+    def bounds(self, boxes: Sequence[tuple[Node, Node]], limit: float = inf) -> list[Bound]:
+        """Of each box from a low to a high node a score that no node in it can beat, and where those may be that are to
+        score less than `limit`; a box must not have lost more than the budget."""
+        scores = self.scores
+        if isinstance(scores, CellScores):
+            return scores.bounds(boxes, [self.terms(high, scores) for _, high in boxes], limit)
+        return [scores.bound(low, high, self.check(low).base + self.check(high).extra) for low, high in boxes]
 
     def terms(self, node: Node, scores: CellScores) -> Floats:
         """What each attribute adds to the score at least at each level from a node down, which is within the budget,
@@ -196,6 +196,8 @@ class Checker:
 
     def suppression(self, node: Node) -> NDArray[np.bool_]:
         """Which distinct tuples a release at this node leaves out."""
+        if not self.check(node).suppressed:
+            return np.zeros(len(self.groupings.summary), dtype=np.bool_)
         found = self.groupings.grouped(node)
         return found.spread(self.judge.judge(found).broken)
 

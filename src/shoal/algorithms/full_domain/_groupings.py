@@ -204,11 +204,15 @@ class Groupings:
 
     def base(self, node: Node) -> Base:
         """The base with the fewest classes that the node generalizes; it is the last one to be given up."""
-        levels = np.array(node, dtype=np.int64)
-        at = int(self._kernels.smallest(self.base_nodes, self.base_sizes, len(self.bases), levels))
-        self.clock += 1
-        self.base_uses[at] = self.clock
-        return self.bases[at]
+        return self.bases_of((node,))[0]
+
+    def bases_of(self, nodes: Sequence[Node]) -> list[Base]:
+        """The same of several nodes."""
+        levels = np.array(nodes, dtype=np.int64)
+        found = self._kernels.smallest(self.base_nodes, self.base_sizes, len(self.bases), levels)
+        self.base_uses[found] = np.arange(self.clock + 1, self.clock + 1 + len(nodes))
+        self.clock += len(nodes)
+        return [self.bases[at] for at in found.tolist()]
 
     def small(self, base: Base, node: Node, classes: int, room: int) -> Base | None:
         """A node that was just grouped in a room as a base for its generalizations; None where it has too many classes

@@ -41,16 +41,17 @@ class Part:
     def check(self, node: Node) -> Verdict:
         verdict = self.checker.check(node)
         within = verdict.lost <= self.budget
-        return verdict._replace(feasible=within, score=self.bound(node, node).least if within else inf)
+        return verdict._replace(feasible=within, score=self.bounds([(node, node)])[0].least if within else inf)
 
     def check_all(self, nodes: Sequence[Node]) -> None:
         self.checker.check_all(nodes)
 
-    def bound(self, low: Node, high: Node, limit: float = inf) -> Bound:
-        return self.scores.bound(low, high, self.checker.terms(high, self.scores), limit, self.parts)
+    def bounds(self, boxes: Sequence[tuple[Node, Node]], limit: float = inf) -> list[Bound]:
+        terms = [self.checker.terms(high, self.scores) for _, high in boxes]
+        return self.scores.bounds(boxes, terms, limit, self.parts)
 
     def floor(self, node: Node) -> float:
-        return self.scores.bound(node, node, self.scores.nothing, parts=self.parts).least
+        return self.scores.floor(node, self.parts)
 
 
 def parts(lattice: Lattice) -> list[list[int]]:

@@ -35,7 +35,7 @@ class CellScores:
     def __init__(self, terms: CellTerms, groupings: Groupings) -> None:
         from shoal.kernels import boxes as kernel
 
-        self._bound = kernel.bound
+        self._bounds = kernel.bounds
         self.domain = groupings.domain
         self.whole = groupings.table.whole
         self.heights = np.array([tree.height for tree in groupings.summary.hierarchies], dtype=np.int64)
@@ -67,21 +67,26 @@ class CellScores:
         )
         return kernel.Charges(totals, greatest, starts), alike
 
-    def bound(self, low: Node, high: Node, terms: Floats, limit: float = inf, parts: Any = None) -> Bound:
-        """A score that no node from `low` to `high` can beat when each attribute adds what the terms say or more; by
-        what is known of parts of the attributes unless other ones are given."""
-        first = np.array(low, dtype=np.int64)
-        last = first if high is low else np.array(high, dtype=np.int64)
-        found = self._bound(first, last, terms, limit, self.parts if parts is None else parts)
-        return Bound(found[0], found[1], found[2], tuple(found[3].tolist()))
+    def bounds(
+        self, boxes: Sequence[tuple[Node, Node]], terms: Sequence[Floats], limit: float = inf, parts: Any = None
+    ) -> list[Bound]:
+        """Of each box from a low to a high node a score that no node in it can beat when each attribute adds what the
+        box's terms say or more; by what is known of parts of the attributes unless other ones are given."""
+        if not boxes:
+            return []
+        added = terms[0][None] if len(terms) == 1 else np.array(terms)
+        known = self.parts if parts is None else parts
+        least, chosen, upper, highest = self._bounds(np.array(boxes, dtype=np.int64), added, limit, known)
+        nodes = map(tuple, highest.tolist())
+        return list(map(Bound, least.tolist(), chosen.tolist(), upper.tolist(), nodes))
 
     def know(self, shares: Floats, floors: Floats) -> None:
         """From now on bounds know that no release adds less than the floors in parts of the attributes."""
         self.parts = self.parts._replace(shares=shares, floors=floors)
 
-    def floor(self, node: Node) -> float:
+    def floor(self, node: Node, parts: Any = None) -> float:
         """The least that a node and its generalizations can score, without a look at the classes."""
-        return self.bound(node, node, self.nothing).least
+        return self.bounds([(node, node)], [self.nothing], parts=parts)[0].least
 
 
 class ClassScores:

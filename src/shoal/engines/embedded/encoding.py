@@ -60,6 +60,8 @@ def narrowest(count: int) -> type[np.signedinteger[Any]]:
 
 def looked_up(table: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
     """What a table has at places, the last entry at -1. Looking all up at once would take eight bytes for each."""
+    if len(table) == 1:
+        return np.full(len(places), table[0])
     found = np.empty(len(places), table.dtype)
     for begin in range(0, len(places), CHUNK):
         np.take(table, places[begin : begin + CHUNK], mode="wrap", out=found[begin : begin + CHUNK])
@@ -157,7 +159,14 @@ def check_type(name: str, given: pa.DataType) -> None:
 def dictionary(name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:
     """A column as one array of indices and one of distinct values; nested and binary ones are refused."""
     check_type(name, column.type)
+    return in_one(column)
+
+
+def in_one(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """A column as one array of indices and one of distinct values, whatever it holds."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    if encoded.num_chunks == 1:
+        return encoded.chunk(0)
     combined = encoded.unify_dictionaries().combine_chunks()
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
 

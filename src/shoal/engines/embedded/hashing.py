@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.engines.embedded.encoding import indices_of, looked_up
+from shoal.engines.embedded.encoding import in_one, indices_of, looked_up
 
 Hashes = NDArray[np.uint64]
 
@@ -41,7 +41,9 @@ def row_hashes(columns: Iterable[tuple[str, pa.ChunkedArray | pa.Array]], seed: 
     for name, column in columns:
         indices, texts = _spelled(column)
         start = keyed(name, seed)
-        hashes = np.append(_hashed(texts, start + PRESENT), _hashed([""], start + ABSENT))
+        hashes = _hashed(texts, start + PRESENT)
+        if indices.min(initial=0) < 0:
+            hashes = np.append(hashes, _hashed([""], start + ABSENT))
         values = looked_up(hashes, indices)
         total = values if total is None else total + values
     return total if total is not None else np.zeros(0, np.uint64)
@@ -74,9 +76,7 @@ def _spelled(column: pa.ChunkedArray | pa.Array) -> tuple[NDArray[Any], Any]:
     if pa.types.is_nested(column.type):
         texts = [None if value is None else json.dumps(value, default=str) for value in column.to_pylist()]
         column = pa.chunked_array([pa.array(texts, pa.large_string())])
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    whole = encoded.unify_dictionaries().combine_chunks()
-    combined = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    combined = in_one(column)
     values = combined.dictionary
     indices = indices_of(combined)
     if values.null_count:
@@ -94,12 +94,12 @@ def _texts(values: pa.Array) -> Any:
         values = values.cast(pa.timestamp("us", kind.tz), safe=False).cast(pa.int64())
     elif pa.types.is_temporal(kind):
         values = values.cast(pa.int64() if kind.bit_width == 64 else pa.int32())
-    elif not pa.types.is_large_string(kind) and not pa.types.is_string(kind):
-        try:
-            values = values.cast(pa.large_string())
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # bytes that are no text
-            return [repr(value) for value in values.to_pylist()]
-    return values.cast(pa.large_string())
+    if pa.types.is_large_string(values.type) or pa.types.is_string(values.type):
+        return values
+    try:
+        return values.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # bytes that are no text
+        return [repr(value) for value in values.to_pylist()]
 
 
 def _hashed(texts: Any, prefix: bytes) -> Hashes:
@@ -107,7 +107,8 @@ def _hashed(texts: Any, prefix: bytes) -> Hashes:
 
     held = pa.array(texts, pa.large_string()) if isinstance(texts, list) else texts
     _, offsets, data = held.buffers()
-    places = np.frombuffer(offsets, np.int64)[held.offset : held.offset + len(held) + 1]
+    width = np.int64 if pa.types.is_large_string(held.type) else np.int32
+    places = np.frombuffer(offsets, width)[held.offset : held.offset + len(held) + 1].astype(np.int64, copy=False)
     if not len(places):
         places = np.zeros(1, np.int64)
     content = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)

@@ -243,11 +243,15 @@ def as_texts(name: str, column: pa.ChunkedArray) -> tuple[NDArray[Any], list[str
     # One place more than the dictionary has, for the missing value: index -1 is the last one.
     indices = indices_of(combined)
     shown = np.flatnonzero(occurring(indices, len(combined.dictionary)))
-    texts = spelled_values(combined.dictionary.take(pa.array(shown[shown < len(combined.dictionary)])))
+    values = shown[shown < len(combined.dictionary)]
+    everything = len(values) == len(combined.dictionary)
+    texts = spelled_values(combined.dictionary if everything else combined.dictionary.take(pa.array(values)))
     texts += [None] * (len(shown) - len(texts))
     labels: list[str | None] = [*sorted({text for text in texts if text is not None})]
     if None in texts:
         labels.append(None)
+    if everything and texts == labels and None not in texts:
+        return indices, labels
     known = {label: place for place, label in enumerate(labels)}
     translation = np.zeros(len(combined.dictionary) + 1, narrowest(len(labels)))
     translation[shown] = [known[text] for text in texts]
