@@ -23,7 +23,7 @@ from shoal.engines.embedded.encoding import looked_up, narrowest
 Places = NDArray[np.int32]
 
 BLOCK = 1 << 22
-PADDING = 32
+PADDING = 64
 """Bytes behind a block that can be read with its last one."""
 SLOTS = 1 << 10
 
@@ -40,16 +40,14 @@ class _Blocks:
         self._rest, self._number, self._done = b"", 0, False
         self._delimiter, self._header, self._preamble = delimiter, list(header), preamble
 
-    def next(self) -> tuple[int, bytearray, int] | None:
-        """The number of a block, its bytes and how many of them are rows; None at the end."""
+    def next(self, block: bytearray) -> tuple[int, int] | None:
+        """Fills a block: its number, and how many of its bytes are rows; None at the end."""
         with self._lock:
             while not self._done:
-                block = bytearray(BLOCK + PADDING)
                 length = self._filled(block)
                 if self._number == 0:
                     below = self._below_header(block, length)
-                    del block[:below]
-                    block.extend(bytes(below))
+                    block[: length - below] = block[below:length]
                     length -= below
                 cut = _last_row(block, length)
                 self._rest = bytes(memoryview(block)[cut:length])
@@ -57,7 +55,7 @@ class _Blocks:
                     raise OddError  # a quotation mark is left open
                 self._number += 1
                 if cut:
-                    return self._number, block, cut
+                    return self._number, cut
             return None
 
     def stop(self) -> None:
@@ -92,12 +90,14 @@ class _Blocks:
 
 def _last_row(block: bytearray, length: int) -> int:
     """Where the last whole row ends: at a line end before which quotation marks are in pairs."""
+    from shoal.kernels.delimited import marks_in
+
     end = length
     while length:
         cut = block.rfind(b"\n", 0, end) + 1
         if cut == 0:
             raise OddError
-        if np.count_nonzero(np.frombuffer(block, np.uint8, cut) == 34) % 2 == 0:
+        if marks_in(np.frombuffer(block, np.uint8), cut) % 2 == 0:
             return cut
         end = block.rfind(b'"', 0, cut)
     return 0
@@ -163,34 +163,35 @@ class _Lane:
         self.codes: dict[int, list[NDArray[Any]]] = {}
 
     def run(self) -> None:
+        block = bytearray(BLOCK + PADDING)
+        data = np.frombuffer(block, np.uint8)
         places, marks = np.empty((2, BLOCK + PADDING), np.int32)
         try:
-            while (block := self.blocks.next()) is not None:
-                number, content, length = block
-                self.codes[number] = self._encoded(np.frombuffer(content, np.uint8), length, places, marks)
+            while (filled := self.blocks.next(block)) is not None:
+                number, length = filled
+                self.codes[number] = self._encoded(data, length, places, marks)
         finally:
             self.blocks.stop()  # where one thread fails, no other one reads on
 
     def _encoded(self, data: NDArray[np.uint8], length: int, places: Places, marks: Places) -> list[NDArray[Any]]:
-        rows = self._laid_out(data[:length], places, marks)
+        rows = self._laid_out(data, length, places, marks)
         codes, encoded = np.empty(rows, np.int32), []
         for column, lexicon in zip(self.chosen, self.lexicons, strict=True):
             lexicon.encode(data, (places, marks, self.width, column), codes)
             encoded.append(codes.astype(narrowest(lexicon.used)))
         return encoded
 
-    def _laid_out(self, data: NDArray[np.uint8], places: Places, marks: Places) -> int:
+    def _laid_out(self, data: NDArray[np.uint8], length: int, places: Places, marks: Places) -> int:
         """Writes where the fields are; returns the number of rows."""
         from shoal.kernels import delimited as kernel
 
         rows: int
-        found, rows = kernel.separators(data, self.delimiter, places, marks)
+        found, rows = kernel.separators(data, length, self.delimiter, places, marks)
+        if found < 0:
+            raise OddError  # a carriage return stands alone
         if self.width == 1 or found != rows * self.width or not kernel.are_laid_out(data, places, rows, self.width):
             rows = kernel.laid_out(data, places, marks, found, self.width)
         if rows < 0:
-            raise OddError
-        returns = np.flatnonzero(data == kernel.RETURN)
-        if np.any(data[returns + 1] != kernel.NEWLINE):
             raise OddError
         return rows
 
@@ -210,7 +211,7 @@ def columns(
             list(pool.map(_Lane.run, lanes))
         finally:
             blocks.stop()  # also when somebody interrupts
-    return [_joined(lanes, at, missing) for at in range(len(chosen))]
+        return list(pool.map(lambda at: _joined(lanes, at, missing), range(len(chosen))))
 
 
 def _joined(lanes: Sequence[_Lane], at: int, missing: Sequence[str]) -> pa.DictionaryArray:
