@@ -24,6 +24,8 @@ VERSION = 1
 """Of the JSON that commands print; `shoal schema` tells what is in it."""
 BASELINES = {"original": "original", "hidden": "all hidden", "majority": "majority"}
 """What stands beside a figure, and the heading that it has."""
+MOST_ENTRIES = 5
+"""Of a list of figures, such as those of every block, how many people are shown."""
 
 
 @contextmanager
@@ -132,8 +134,10 @@ def show_figures(figures: Mapping[str, Any]) -> None:
     """Figures of a run, a line each."""
     for name, value in figures.items():
         entries = value if isinstance(value, list) and value and isinstance(value[0], Mapping) else [value]
-        for entry in entries:
+        for entry in entries[:MOST_ENTRIES]:
             say(f"{name.replace('_', ' ')}: {amount(entry)}")
+        if len(entries) > MOST_ENTRIES:
+            say(f"{name.replace('_', ' ')}: {len(entries) - MOST_ENTRIES:,} more with --json")
 
 
 def tell(notes: Iterable[str]) -> None:

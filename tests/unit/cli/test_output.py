@@ -264,3 +264,12 @@ def test_a_demo_without_pictures_says_so(
         main(["demo", "--json"])
     captured = capsys.readouterr()
     assert "not everything is written" in captured.err and "picture" not in json.loads(captured.out)
+
+
+def test_a_long_list_of_figures_is_cut_for_people_and_whole_in_json(table: Path, command: Command) -> None:
+    chosen = ("--k", "3", "--algorithm", "in-blocks:base=mondrian,records=8", "-o", "a.csv")
+    blocks = json.loads(command("anonymize", str(table), *ROLES, *chosen, "--json"))["of-blocks"]
+    shown = command("anonymize", str(table), *ROLES, *chosen, "--all").splitlines()
+    listed = [line for line in shown if line.startswith("of-blocks")]
+    assert len(blocks) > 6 and len(listed) == 6
+    assert listed[-1] == f"of-blocks: {len(blocks) - 5} more with --json"
