@@ -110,7 +110,7 @@ class Checkpoint:
             digest.update(len(spelled).to_bytes(8, "little") + spelled)
         with self._writing:
             if self._held["bound"].setdefault(what, digest.hexdigest()) != digest.hexdigest():
-                raise self._refused(OTHER[what])
+                raise self.other(what)
             self._store()
 
     def seed(self, given: int | None, drawn: Callable[[], int]) -> int:
@@ -140,6 +140,10 @@ class Checkpoint:
         if not whole:
             raise self._refused("a part of this state is damaged or lacking")
         return path
+
+    def other(self, what: str) -> InputError:
+        """Says that the run was begun with something else."""
+        return self._refused(OTHER[what])
 
     def damaged(self) -> InputError:
         """Says that a part cannot be understood, though it is as it was written."""

@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.checkpoint import OTHER, Checkpoint
+from shoal.core.checkpoint import Checkpoint
 from shoal.core.grouping import Codes, Counts
 from shoal.engines.duckdb.encoding import Distinct, Tally
 from shoal.engines.duckdb.session import Session
 from shoal.engines.duckdb.source import Source
 from shoal.engines.embedded.encoding import as_came
-from shoal.errors import InputError
 
 TALLY = "duckdb-tally.arrow"
 NOWHERE = -1
@@ -63,7 +62,7 @@ class Kept:
     def tally(self, session: Session, sizes: Mapping[str, int], leaves: Mapping[str, Codes]) -> Tally:
         """The tally, when each value has the leaf that it had."""
         if any(not np.array_equal(leaves[name], self.leaves[name]) for name in leaves):
-            raise InputError(f"{self.checkpoint.folder.name}: {OTHER['columns']}")
+            raise self.checkpoint.other("columns")
         return Tally(session, session.load(_table(self.checkpoint.found(TALLY), self.checkpoint)), sizes)
 
 
