@@ -13,6 +13,7 @@ import typer
 from shoal.cli import attack, journal, keys, options, output
 
 if TYPE_CHECKING:
+    from shoal.core.finding import Finding
     from shoal.job import Job
     from shoal.outcome import Outcome
 
@@ -157,13 +158,24 @@ def run(
     table: options.Table,
     wanted: Wanted,
     written: Written,
+    gap: Annotated[
+        float | None,
+        typer.Option(
+            "--gap",
+            metavar="SECONDS",
+            help="Prove, for so long, how much of what was lost other classes could save at the most.",
+        ),
+    ] = None,
     everything: options.All = False,
     as_json: options.Json = False,
 ) -> None:
     """Publish a version of a table that satisfies privacy models; it is verified before it is written."""
+    from shoal import registry
+    from shoal.api.evaluating import scored
     from shoal.outcome import sent
 
     made = written.applied(wanted.applied(table.made()))
+    proving = None if gap is None else registry.make("metrics", "optimality-gap", {"seconds": gap})
     signer = keys.unlocked(made.sign)
     with output.watching() as watched, output.going_on(made.state):
         outcome = made.run(watched, save=written.save_job, signer=signer)
@@ -171,16 +183,19 @@ def run(
     journal.note(summary=outcome.summary, files=[str(path) for path in outcome.files])
     # A release that goes to the standard output is all that goes there.
     with redirect_stdout(sys.stderr) if sent(made) else nullcontext():
-        _show(outcome, everything=everything, as_json=as_json)
+        proven = None if proving is None else scored(proving, outcome.data, outcome.release)
+        _show(outcome, proven, everything=everything, as_json=as_json)
 
 
-def _show(outcome: Outcome, *, everything: bool, as_json: bool) -> None:
+def _show(outcome: Outcome, proven: Finding | None, *, everything: bool, as_json: bool) -> None:
     from shoal.core.files import shown
+    from shoal.core.finding import Findings
     from shoal.core.sentences import attacked
+    from shoal.core.words import percent
 
     if as_json:
         described = [column.as_dict() for column in outcome.columns]
-        findings = outcome.findings.as_dict()
+        findings = Findings((*outcome.findings, *(() if proven is None else (proven,)))).as_dict()
         output.emit(
             "anonymize",
             {"summary": outcome.summary, "findings": findings, "columns": described, **outcome.figures},
@@ -188,6 +203,11 @@ def _show(outcome: Outcome, *, everything: bool, as_json: bool) -> None:
         return
     output.say(outcome.summary, style="bold")
     output.show_columns(outcome.columns)
+    if proven is not None:
+        lead = "How much other classes could save is"
+        if proven.value is not None:
+            lead = f"Other classes could save at most {percent(float(proven.value))} of that;"
+        output.say(f"{lead} {proven.how}")
     if outcome.attacks:
         output.say(attacked(outcome.attacks, {}))
         attack.show(outcome.attacks, {}, everything=everything)

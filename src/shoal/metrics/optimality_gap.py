@@ -16,7 +16,6 @@ from shoal.core.loss import misclassifications
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
-from shoal.core.words import percent
 from shoal.errors import NotDefined
 
 
@@ -56,6 +55,6 @@ class OptimalityGap(Metric):
         return Finding(
             name="optimality-gap", value=found.gap(loss), unit="share",
             detail={"loss": loss, "least-loss": found.bound, "rounds": found.rounds, "finished": found.finished},
-            how=f"proven: no classes of {found.least} or more lose less than {percent(found.bound)}; these lose "
-            f"{percent(loss)}",
+            how=f"proven: classes of {found.least} or more lose {100 * found.bound:.3g} % at least, and these lose "
+            f"{100 * loss:.3g} %",
         )  # fmt: skip

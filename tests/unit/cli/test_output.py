@@ -273,3 +273,17 @@ def test_a_long_list_of_figures_is_cut_for_people_and_whole_in_json(table: Path,
     listed = [line for line in shown if line.startswith("of-blocks")]
     assert len(blocks) > 6 and len(listed) == 6
     assert listed[-1] == f"of-blocks: {len(blocks) - 5} more with --json"
+
+
+def test_the_gap_to_the_best_classes_is_told_when_it_is_asked_for(table: Path, command: Command) -> None:
+    asked = ("anonymize", str(table), *ROLES, "--k", "3", "--seed", "1", "-o", "a.csv")
+    found = json.loads(command(*asked, "--gap", "0.5", "--json"))["findings"]
+    gap = found["optimality-gap"]
+    assert 0 <= gap["value"] < 1 and gap["detail"]["least-loss"] <= gap["detail"]["loss"]
+    assert f"Other classes could save at most {percent(gap['value'])} of that; proven: " in command(
+        *asked, "--gap", "0.5"
+    )
+    assert "optimality-gap" not in command(*asked, "--json")
+    assert "not defined" in command("anonymize", str(table), *ROLES, "--k", "1", "-o", "b.csv", "--gap", "1")
+    command(*asked[:-1], "c.csv", "--gap", "0", code=2)
+    assert not Path("c.csv").exists()
