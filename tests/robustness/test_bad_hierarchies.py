@@ -27,7 +27,7 @@ BAD = {
     "blank.csv": ("\n  \n\n", "is empty"),
     "separator.csv": (f"{CANARY}:x:*\nAnn:x:*\nBob:y:*\nCleo:y:*\n", "no separator"),
     "single.csv": (f"{CANARY}\nAnn\nBob\nCleo\n", "no separator"),
-    "holes.csv": (f"{CANARY};;*\nAnn;x;*\nBob;y;*\nCleo;y;*\n", "no path to the top"),
+    "holes.csv": (f"{CANARY};;*\nAnn;x;*\nBob;y;*\nCleo;y;*\n", "without a path to the top"),
     "zeros.csv": (f"{CANARY};\0;*\nAnn;x;*\nBob;y;*\nCleo;y;*\n", "not a text file"),
     "long.csv": (f"{CANARY};{'x' * 140_000};*\nAnn;x;*\nBob;y;*\nCleo;y;*\n", "cannot be read"),
     "nothing.toml": ("", "named groups"),
