@@ -91,7 +91,7 @@ def test_numeric_intervals_can_be_read_back():
         ([], "is empty"),
         ([("a", "*"), ("b", "x", "*")], "another number of levels"),
         ([("a",), ("b",)], "one level only"),
-        ([("a", "", "*"), ("b", "x", "*")], "no path to the top"),
+        ([("a", "", "*"), ("b", "x", "*")], "without a path to the top"),
         ([("a", "x", "*"), ("a", "y", "*")], "more than once"),
         ([("a", "x", "p", "*"), ("b", "x", "q", "*")], "two or more parents"),
         ([("a", "x"), ("b", "y")], "ends in 2 values"),

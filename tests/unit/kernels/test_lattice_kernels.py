@@ -174,7 +174,7 @@ def test_nodes_grouped_from_small_bases_get_the_same_verdicts(
             alone = Checker(data, policy, Run())
             assert str(checker.check(above)) == str(alone.check(above))
             if alone.by_cells and checker.check(above).lost <= checker.budget:
-                assert checker.bound(node, above) == alone.bound(node, above)
+                assert checker.bounds([(node, above)]) == alone.bounds([(node, above)])
 
 
 def test_bases_that_were_used_longest_ago_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
