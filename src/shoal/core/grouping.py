@@ -252,20 +252,22 @@ def _tallied(held: _Keys, begin: int, end: int) -> Counts:
 def _sorted(held: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
     """Distinct keys in order with their counts, where most are distinct."""
     from shoal.kernels import grouping as kernel
+    from shoal.kernels.sorting import by_digits
 
     ordered = np.empty(end - begin, np.int64)
     for first in range(begin, end, CHUNK):
         last = min(first + CHUNK, end)
         held.fill(first, last, ordered[first - begin : last - begin])
+    digits, spare = held.space.bit_length(), np.empty_like(ordered)
     if not len(held.weights):
-        ordered.sort()
+        ordered = by_digits(ordered, spare, 0, digits)
         keys, counts = kernel.run_lengths(ordered)
         return keys, counts
     # A key and its weight are one number, so that sorting keys takes the weights along.
     bits = held.weight_bits or 0
     ordered <<= bits
     ordered |= held.weights[begin:end]
-    ordered.sort()
+    ordered = by_digits(ordered, spare, bits, bits + digits)
     weights = ordered & ((1 << bits) - 1)
     ordered >>= bits
     firsts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))

@@ -1,4 +1,4 @@
-"""A stable order of values. It compiles in a fraction of the time that the library's own sorts take."""
+"""Stable orders. They compile in a fraction of the time that the library's own sorts take."""
 
 import numpy as np
 from numba import njit
@@ -32,3 +32,33 @@ def order_of(values):
         order, spare = spare, order
         width *= 2
     return order
+
+
+DIGIT = 8
+_DIGITS = 1 << DIGIT
+
+
+@njit(cache=True, nogil=True)
+def by_digits(keys, spare, low, high):
+    """Keys from 0 up in the ascending order of their bits from `low` to before `high`, equal ones as they stand. Both
+    arrays are overwritten; one of them is what it returns. Many keys take a fraction of the time of comparing them."""
+    passes = (high - low + DIGIT - 1) // DIGIT
+    last = np.uint64(_DIGITS - 1)
+    ends = np.zeros((passes, _DIGITS), np.int64)
+    for place in range(len(keys)):
+        key = np.uint64(keys[place]) >> np.uint64(low)
+        for digit in range(passes):
+            ends[digit, key & last] += 1
+            key >>= np.uint64(DIGIT)
+    for digit in range(passes):
+        total = 0
+        for value in range(_DIGITS):
+            total, ends[digit, value] = total + ends[digit, value], total
+        shift, begins = np.uint64(low + digit * DIGIT), ends[digit]
+        for place in range(len(keys)):
+            key = keys[place]
+            value = (np.uint64(key) >> shift) & last
+            spare[np.uint64(begins[value])] = key
+            begins[value] += 1
+        keys, spare = spare, keys
+    return keys
