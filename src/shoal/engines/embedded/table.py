@@ -273,7 +273,7 @@ class EmbeddedTable:
 
 def _arranged(
     by_row: Mapping[str, Any], by_class: Mapping[str, pa.DictionaryArray], owners: Codes | None
-) -> tuple[Rows | None, Codes | None]:
+) -> tuple[Codes | None, Codes | None]:
     """The order of rows by the hash of what they say, and their classes in that order.
 
     What a class says is hashed once. Where rows say nothing else, those of one class are all the same, and none is
