@@ -16,7 +16,7 @@ import numpy as np
 from shoal.core.classes import Classes, Histogram, joined
 from shoal.core.contracts import Algorithm, Cells, Engine, Form, Model, Published, View
 from shoal.core.decision import check_same
-from shoal.core.files import address, in_folder, received
+from shoal.core.files import address, flush_all, in_folder, received
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy, number
@@ -402,13 +402,16 @@ class Release:
         run.report(WRITTEN, "reading back")
         watched = self.engine.watched(run.part(between=(WRITTEN, 1.0)), "reading back")
         at_once = not any(map(self.engine.in_database, places))  # one connection does one thing at a time
-        with watched, ThreadPoolExecutor(1) as pool:
-            hashing = pool.map(self.engine.digest, places[:-1] if at_once else ())  # while the files are read
+        with watched, ThreadPoolExecutor(2) as pool:
+            # while the files are read; to bring them to the disk takes no processor
+            flushing = pool.map(flush_all, places[:-1] if at_once else ())
+            hashing = pool.map(self.engine.digest, places[:-1] if at_once else ())
             opened = {part: self.engine.open_published(place) for part, place in zip(self.tables, places, strict=False)}
             read = replace(self, tables=opened)
             if self.policy is not None and not read.verify(self.policy).holds:
                 raise VerificationError(f"{path.name}: the file as it would be read breaks the policy and is withheld")
             hashes = list(hashing) if at_once else [self.engine.digest(place) for place in places[:-1]]
+            list(flushing)
         stated = read.manifest(hashes)
         text = json.dumps(stated if signer is None else signer.signed(stated), indent=2, ensure_ascii=False)
         places[-1].write_text(text + "\n", encoding="utf-8")
