@@ -324,20 +324,17 @@ def unpacked(
         >>> found.keys.tolist(), found.sizes.tolist()
         ([[0, 0, 1], [1, 2, 2]], [1, 2, 1])
     """
+    from shoal.kernels.grouping import apart
+
     records = int(counts.sum())
     if sensitive is None:
         return Classes(tuple(attributes), decoded(keys, radices), counts, (), tuple(hierarchies), records)
     name, size, hierarchy = sensitive
-    owners, values = np.divmod(keys, size)
-    fresh = np.ones(len(owners), dtype=np.bool_)
-    fresh[1:] = owners[1:] != owners[:-1]
-    firsts = np.flatnonzero(fresh)
-    # Sums of records are whole numbers, which doubles hold exactly.
-    population = np.bincount(values, counts, minlength=size).astype(np.int64)
-    starts = np.append(firsts, len(owners)).astype(np.int64)
-    held = Histogram(name, starts, values.astype(np.int32), counts, population, hierarchy)
-    sizes = np.add.reduceat(counts, firsts) if len(firsts) else counts
-    tuples = decoded(owners[firsts], radices)
+    population = np.zeros(size, np.int64)
+    keys, counts = (np.require(each, np.int64, "CW") for each in (keys, counts))
+    values, starts, owners, sizes = apart(keys, counts, size, population)
+    held = Histogram(name, starts, values, counts, population, hierarchy)
+    tuples = decoded(owners, radices)
     return Classes(tuple(attributes), tuples, sizes, (held,), tuple(hierarchies), records)
 
 
