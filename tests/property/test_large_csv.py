@@ -85,7 +85,8 @@ def test_a_file_that_is_not_written_so_is_left_to_the_parser(path: Path) -> None
 
 TEXTS = st.lists(
     st.one_of(
-        st.none(), st.sampled_from(["", "a", 'q"q', '"', "x,y", "two\nlines", "é" * 9, "a longer text, with more", "long" * 19])
+        st.none(),
+        st.sampled_from(["", "a", 'q"q', '"', "x,y", "two\nlines", "é" * 9, "a longer text, with more", "long" * 19]),
     ),
     min_size=30,
     max_size=30,

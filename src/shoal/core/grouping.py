@@ -141,7 +141,8 @@ class _Keys:
 
         keys[:] = 0
         for column, stride in zip(self.columns, self.strides, strict=True):
-            extend(keys, column[begin:end].astype(np.int32, copy=False), stride)
+            # A column that can only be read is copied: for such a one the kernel would be compiled once more.
+            extend(keys, column[begin:end].astype(np.int32, copy=not column.flags.writeable), stride)
 
     def chunks(self, begin: int, end: int) -> Iterator[tuple[int, int, Counts]]:
         """The rows `begin:end` in chunks that stay in the cache; the next chunk overwrites the keys of the last."""

@@ -228,8 +228,8 @@ COPIED = 32
 
 @njit(cache=True, nogil=True)
 def render(places, ends, known, room):
-    """Writes texts one after the other, row by row; returns how many bytes they are. Text `i` begins at `ends[i]` of the
-    `known` ones. What is copied too much is overwritten by the next one: behind both there must be room for it."""
+    """Writes texts one after the other, row by row; returns how many bytes they are. Text `i` begins at `ends[i]` of
+    the `known` ones. What is copied too much is overwritten by the next one: behind both there must be room for it."""
     at = _ZERO
     for row in range(np.uint64(places.shape[0])):
         for column in range(np.uint64(places.shape[1])):
