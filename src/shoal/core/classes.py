@@ -331,7 +331,7 @@ def unpacked(
         return Classes(tuple(attributes), decoded(keys, radices), counts, (), tuple(hierarchies), records)
     name, size, hierarchy = sensitive
     population = np.zeros(size, np.int64)
-    keys, counts = (np.require(each, np.int64, "CW") for each in (keys, counts))
+    keys, counts = (np.require(each, np.int64, ["C", "W"]) for each in (keys, counts))
     values, starts, owners, sizes = apart(keys, counts, size, population)
     held = Histogram(name, starts, values, counts, population, hierarchy)
     tuples = decoded(owners, radices)
