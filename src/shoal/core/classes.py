@@ -227,7 +227,7 @@ class Classes:
     def rolled(self, index: Codes, keys: Codes) -> Classes:
         """Coarser classes: `index[c]` is the new class of class `c`, negative to leave it out."""
         classes = keys.shape[1]
-        kept = index >= 0
+        kept = slice(None) if index.min(initial=0) >= 0 else index >= 0
         # Sums of records are whole numbers, which doubles hold exactly.
         sizes = np.bincount(index[kept], self.sizes[kept], minlength=classes).astype(np.int64)
         histograms = tuple(histogram.rolled(index, classes) for histogram in self.sensitive)
@@ -244,8 +244,11 @@ class Classes:
             if not 0 <= level <= hierarchy.height:
                 raise SchemaError(f"the hierarchy of column {hierarchy.column!r} has levels 0 to {hierarchy.height}")
         maps = [hierarchy.codes[level] for hierarchy, level in zip(self.hierarchies, levels, strict=True)]
-        columns = [mapping[key] for mapping, key in zip(maps, self.keys, strict=True)]
         radices = [int(mapping[-1]) + 1 if len(mapping) else 1 for mapping in maps]
+        top = np.zeros(len(self), np.int32)
+        columns = [
+            mapping[key] if radix > 1 else top for mapping, key, radix in zip(maps, self.keys, radices, strict=True)
+        ]
         found = group(columns, radices, weights=self.sizes, index=True)
         assert found.index is not None
         return self.rolled(found.index, found.keys)
