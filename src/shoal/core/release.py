@@ -402,20 +402,22 @@ class Release:
         run.report(WRITTEN, "reading back")
         watched = self.engine.watched(run.part(between=(WRITTEN, 1.0)), "reading back")
         at_once = not any(map(self.engine.in_database, places))  # one connection does one thing at a time
-        with watched, ThreadPoolExecutor(2) as pool:
-            # while the files are read; to bring them to the disk takes no processor
-            flushing = pool.map(flush_all, places[:-1] if at_once else ())
-            hashing = pool.map(self.engine.digest, places[:-1] if at_once else ())
+        with watched, ThreadPoolExecutor(1) as pool:
+            hashing = pool.map(self._flushed, places[:-1] if at_once else ())  # while the files are read
             opened = {part: self.engine.open_published(place) for part, place in zip(self.tables, places, strict=False)}
             read = replace(self, tables=opened)
             if self.policy is not None and not read.verify(self.policy).holds:
                 raise VerificationError(f"{path.name}: the file as it would be read breaks the policy and is withheld")
             hashes = list(hashing) if at_once else [self.engine.digest(place) for place in places[:-1]]
-            list(flushing)
         stated = read.manifest(hashes)
         text = json.dumps(stated if signer is None else signer.signed(stated), indent=2, ensure_ascii=False)
         places[-1].write_text(text + "\n", encoding="utf-8")
         run.report(1.0, "reading back")
+
+    def _flushed(self, place: Path) -> str:
+        """The hash of a table that is brought to the disk first, which takes time and no processor."""
+        flush_all(place)
+        return self.engine.digest(place)
 
     def write(
         self,
