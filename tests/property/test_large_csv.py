@@ -85,7 +85,8 @@ def test_a_file_that_is_not_written_so_is_left_to_the_parser(path: Path) -> None
 
 TEXTS = st.lists(
     st.one_of(
-        st.none(), st.sampled_from(["", "a", 'q"q', '"', "x,y", "two\nlines", "é" * 9, "a longer text, with more"])
+        st.none(),
+        st.sampled_from(["", "a", 'q"q', '"', "x,y", "two\nlines", "é" * 9, "a longer text, with more", "long" * 19]),
     ),
     min_size=30,
     max_size=30,
@@ -93,9 +94,12 @@ TEXTS = st.lists(
 
 
 @settings(deadline=None, max_examples=60)
-@given(columns=st.lists(TEXTS, min_size=2, max_size=4), delimiter=st.sampled_from([",", "\t"]), rows=st.integers(1, 40))
+@given(
+    columns=st.lists(TEXTS, min_size=2, max_size=4), delimiter=st.sampled_from([",", "\t"]), rows=st.integers(1, 40),
+    short=st.sampled_from([0, 1 << 10]),
+)  # fmt: skip
 def test_codes_are_written_as_the_library_writes_texts(
-    columns: list[list[str | None]], delimiter: str, rows: int
+    columns: list[list[str | None]], delimiter: str, rows: int, short: int
 ) -> None:
     plain = pa.table({str(at): pa.array(column, pa.string()) for at, column in enumerate(columns)})
     coded = pa.table({name: plain[name].dictionary_encode() for name in plain.column_names})
@@ -103,6 +107,7 @@ def test_codes_are_written_as_the_library_writes_texts(
     assert lines.are_texts(coded)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "ROWS", rows)
+        patch.setattr(lines, "SHORT", short)
         written = b"".join(map(bytes, lines.of_codes(torn, delimiter)))
     assert written == b"".join(map(bytes, lines.of_pieces([plain], delimiter)))
 

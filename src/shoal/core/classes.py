@@ -227,7 +227,7 @@ class Classes:
     def rolled(self, index: Codes, keys: Codes) -> Classes:
         """Coarser classes: `index[c]` is the new class of class `c`, negative to leave it out."""
         classes = keys.shape[1]
-        kept = index >= 0
+        kept = slice(None) if index.min(initial=0) >= 0 else index >= 0
         # Sums of records are whole numbers, which doubles hold exactly.
         sizes = np.bincount(index[kept], self.sizes[kept], minlength=classes).astype(np.int64)
         histograms = tuple(histogram.rolled(index, classes) for histogram in self.sensitive)
@@ -244,8 +244,11 @@ class Classes:
             if not 0 <= level <= hierarchy.height:
                 raise SchemaError(f"the hierarchy of column {hierarchy.column!r} has levels 0 to {hierarchy.height}")
         maps = [hierarchy.codes[level] for hierarchy, level in zip(self.hierarchies, levels, strict=True)]
-        columns = [mapping[key] for mapping, key in zip(maps, self.keys, strict=True)]
         radices = [int(mapping[-1]) + 1 if len(mapping) else 1 for mapping in maps]
+        top = np.zeros(len(self), np.int32)
+        columns = [
+            mapping[key] if radix > 1 else top for mapping, key, radix in zip(maps, self.keys, radices, strict=True)
+        ]
         found = group(columns, radices, weights=self.sizes, index=True)
         assert found.index is not None
         return self.rolled(found.index, found.keys)
@@ -324,20 +327,17 @@ def unpacked(
         >>> found.keys.tolist(), found.sizes.tolist()
         ([[0, 0, 1], [1, 2, 2]], [1, 2, 1])
     """
+    from shoal.kernels.grouping import apart
+
     records = int(counts.sum())
     if sensitive is None:
         return Classes(tuple(attributes), decoded(keys, radices), counts, (), tuple(hierarchies), records)
     name, size, hierarchy = sensitive
-    owners, values = np.divmod(keys, size)
-    fresh = np.ones(len(owners), dtype=np.bool_)
-    fresh[1:] = owners[1:] != owners[:-1]
-    firsts = np.flatnonzero(fresh)
-    # Sums of records are whole numbers, which doubles hold exactly.
-    population = np.bincount(values, counts, minlength=size).astype(np.int64)
-    starts = np.append(firsts, len(owners)).astype(np.int64)
-    held = Histogram(name, starts, values.astype(np.int32), counts, population, hierarchy)
-    sizes = np.add.reduceat(counts, firsts) if len(firsts) else counts
-    tuples = decoded(owners[firsts], radices)
+    population = np.zeros(size, np.int64)
+    keys, counts = (np.require(each, np.int64, ["C", "W"]) for each in (keys, counts))
+    values, starts, owners, sizes = apart(keys, counts, size, population)
+    held = Histogram(name, starts, values, counts, population, hierarchy)
+    tuples = decoded(owners, radices)
     return Classes(tuple(attributes), tuples, sizes, (held,), tuple(hierarchies), records)
 
 

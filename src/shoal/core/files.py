@@ -251,8 +251,7 @@ class _Exchange:
                 shutil.copymode(target, new)
                 if not target.is_dir():  # a folder is moved away when its turn comes
                     _keep(target, old)
-            for inner in (*sorted(new.iterdir()), new) if new.is_dir() else (new,):
-                flush(inner)
+            flush_all(new)
         for folder in self.folders:
             for inner in (folder / "new", folder / "old", folder):
                 flush(inner)
@@ -340,6 +339,12 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def flush_all(path: Path) -> None:
+    """Makes sure that a file, or a folder with all that is in it, survives a loss of power."""
+    for inner in (*sorted(path.iterdir()), path) if path.is_dir() else (path,):
+        flush(inner)
 
 
 def flush(path: Path) -> None:

@@ -141,7 +141,8 @@ class _Keys:
 
         keys[:] = 0
         for column, stride in zip(self.columns, self.strides, strict=True):
-            extend(keys, column[begin:end].astype(np.int32, copy=False), stride)
+            # A column that can only be read is copied: for such a one the kernel would be compiled once more.
+            extend(keys, column[begin:end].astype(np.int32, copy=not column.flags.writeable), stride)
 
     def chunks(self, begin: int, end: int) -> Iterator[tuple[int, int, Counts]]:
         """The rows `begin:end` in chunks that stay in the cache; the next chunk overwrites the keys of the last."""
@@ -252,20 +253,22 @@ def _tallied(held: _Keys, begin: int, end: int) -> Counts:
 def _sorted(held: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
     """Distinct keys in order with their counts, where most are distinct."""
     from shoal.kernels import grouping as kernel
+    from shoal.kernels.sorting import by_digits
 
     ordered = np.empty(end - begin, np.int64)
     for first in range(begin, end, CHUNK):
         last = min(first + CHUNK, end)
         held.fill(first, last, ordered[first - begin : last - begin])
+    digits, spare = held.space.bit_length(), np.empty_like(ordered)
     if not len(held.weights):
-        ordered.sort()
+        ordered = by_digits(ordered, spare, 0, digits)
         keys, counts = kernel.run_lengths(ordered)
         return keys, counts
     # A key and its weight are one number, so that sorting keys takes the weights along.
     bits = held.weight_bits or 0
     ordered <<= bits
     ordered |= held.weights[begin:end]
-    ordered.sort()
+    ordered = by_digits(ordered, spare, bits, bits + digits)
     weights = ordered & ((1 << bits) - 1)
     ordered >>= bits
     firsts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))

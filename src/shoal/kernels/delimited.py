@@ -222,16 +222,23 @@ def refill(slots, heads, used):
         slots[place] = code
 
 
+COPIED = 32
+"""So many bytes are copied of every text, whatever its length, and then eight at a time."""
+
+
 @njit(cache=True, nogil=True)
 def render(places, ends, known, room):
-    """Writes texts one after the other, row by row. Text `i` begins at `ends[i]` of the `known` ones; eight bytes are
-    copied at a time, and what is too much is overwritten by the next one."""
-    at = 0
-    for row in range(places.shape[0]):
-        for column in range(places.shape[1]):
-            place = places[row, column]
-            first = ends[place]
-            length = ends[place + 1] - first
-            for offset in range(0, length, 8):
+    """Writes texts one after the other, row by row; returns how many bytes they are. Text `i` begins at `ends[i]` of
+    the `known` ones. What is copied too much is overwritten by the next one: behind both there must be room for it."""
+    at = _ZERO
+    for row in range(np.uint64(places.shape[0])):
+        for column in range(np.uint64(places.shape[1])):
+            place = np.uint64(places[row, column])
+            first = np.uint64(ends[place])
+            length = np.uint64(ends[place + _ONE]) - first
+            for offset in range(_ZERO, np.uint64(COPIED), _EIGHT):
+                room[at + offset] = known[first + offset]
+            for offset in range(np.uint64(COPIED), length, _EIGHT):
                 room[at + offset] = known[first + offset]
             at += length
+    return np.int64(at)

@@ -129,7 +129,7 @@ def run_lengths(ordered):
 
 @njit(cache=True, nogil=True)
 def merge(left_keys, left_counts, right_keys, right_counts):
-    """Two sorted lists of keys with counts as one."""
+    """Two sorted lists of keys with counts as one. Room that no key needs is never touched, and takes no memory."""
     keys = np.empty(len(left_keys) + len(right_keys), np.int64)
     counts = np.empty(len(keys), np.int64)
     left = right = at = 0
@@ -145,7 +145,7 @@ def merge(left_keys, left_counts, right_keys, right_counts):
             left += 1
             right += 1
         at += 1
-    return keys[:at].copy(), counts[:at].copy()
+    return keys[:at], counts[:at]
 
 
 @njit(cache=True, nogil=True)
@@ -175,3 +175,27 @@ def locate(wanted, keys, table, positions):
         while table[place] >= 0 and keys[table[place]] != wanted[row]:
             place = (place + 1) & mask
         positions[row] = table[place]
+
+
+@njit(cache=True, nogil=True)
+def apart(keys, counts, size, population):
+    """Ascending keys whose last digit is one of `size` values, taken apart: the value of each key; where each run of
+    keys that differ in nothing else begins, those keys without the digit, and the sum of the counts of each run. Adds
+    the counts of each value to the `population`."""
+    values = np.empty(len(keys), np.int32)
+    starts = np.empty(len(keys) + 1, np.int64)
+    owners = np.empty(len(keys), np.int64)
+    sizes = np.empty(len(keys), np.int64)
+    runs, radix = 0, np.uint64(size)
+    for entry in range(len(keys)):
+        key = np.uint64(keys[entry])
+        owner = key // radix
+        value = np.int64(key - owner * radix)
+        values[entry] = value
+        population[value] += counts[entry]
+        if runs == 0 or np.int64(owner) != owners[runs - 1]:
+            starts[runs], owners[runs], sizes[runs] = entry, owner, 0
+            runs += 1
+        sizes[runs - 1] += counts[entry]
+    starts[runs] = len(keys)
+    return values, starts[: runs + 1], owners[:runs], sizes[:runs]

@@ -219,10 +219,8 @@ def cut(partitions, points, moves, costs, least, relaxed, flag):
             total += points.weights[row]
             for attribute in range(dimensions):
                 code = points.codes[row, attribute]
-                if code < low[attribute]:
-                    low[attribute] = code
-                elif code > high[attribute]:
-                    high[attribute] = code
+                low[attribute] = code if code < low[attribute] else low[attribute]
+                high[attribute] = code if code > high[attribute] else high[attribute]
         if total < 2 * least:
             continue
         for attribute in range(dimensions):

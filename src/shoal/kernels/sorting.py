@@ -1,4 +1,4 @@
-"""A stable order of values. It compiles in a fraction of the time that the library's own sorts take."""
+"""Stable orders. They compile in a fraction of the time that the library's own sorts take."""
 
 import numpy as np
 from numba import njit
@@ -32,3 +32,86 @@ def order_of(values):
         order, spare = spare, order
         width *= 2
     return order
+
+
+DIGIT = 8
+_DIGITS = 1 << DIGIT
+
+
+@njit(cache=True, nogil=True)
+def by_digits(keys, spare, low, high):
+    """Keys from 0 up in the ascending order of their bits from `low` to before `high`, equal ones as they stand. Both
+    arrays are overwritten; one of them is what it returns. Many keys take a fraction of the time of comparing them."""
+    passes = (high - low + DIGIT - 1) // DIGIT
+    last = np.uint64(_DIGITS - 1)
+    ends = np.zeros((passes, _DIGITS), np.int64)
+    for place in range(len(keys)):
+        key = np.uint64(keys[place]) >> np.uint64(low)
+        for digit in range(passes):
+            ends[digit, key & last] += 1
+            key >>= np.uint64(DIGIT)
+    for digit in range(passes):
+        total = 0
+        for value in range(_DIGITS):
+            total, ends[digit, value] = total + ends[digit, value], total
+        shift, begins = np.uint64(low + digit * DIGIT), ends[digit]
+        for place in range(len(keys)):
+            key = keys[place]
+            value = (np.uint64(key) >> shift) & last
+            spare[np.uint64(begins[value])] = key
+            begins[value] += 1
+        keys, spare = spare, keys
+    return keys
+
+
+@njit(cache=True, nogil=True)
+def by_first_digit(hashes, places):
+    """Writes the places of hashes in the order of their first digit, equal ones as they stand; returns where each digit
+    ends."""
+    first = np.uint64(64 - DIGIT)
+    ends = np.zeros(_DIGITS, np.int64)
+    for place in range(len(hashes)):
+        ends[hashes[place] >> first] += 1
+    total = 0
+    for value in range(_DIGITS):
+        total, ends[value] = total + ends[value], total
+    for place in range(len(hashes)):
+        value = hashes[place] >> first
+        places[np.uint64(ends[value])] = place
+        ends[value] += 1
+    return ends
+
+
+@njit(cache=True, nogil=True)
+def by_further_digits(hashes, places):
+    """Sorts places of hashes that have the same first digit, equal ones as they stand. Hashes are spread evenly: a few
+    digits tell nearly all of them apart, and where they do not, all digits are looked at."""
+    count, last = len(places), np.uint64(_DIGITS - 1)
+    keys, spare = np.empty(count, np.uint64), np.empty(count, np.uint64)
+    held, others = np.empty(count, places.dtype), np.empty(count, places.dtype)
+    for at in range(count):
+        held[at] = places[at]
+        keys[at] = hashes[places[at]]
+    for low in (64 - 5 * DIGIT, 0):
+        for shift in range(low, 64 - DIGIT, DIGIT):
+            begins = np.zeros(_DIGITS, np.int64)
+            for at in range(count):
+                begins[(keys[at] >> np.uint64(shift)) & last] += 1
+            total = 0
+            for value in range(_DIGITS):
+                total, begins[value] = total + begins[value], total
+            for at in range(count):
+                value = (keys[at] >> np.uint64(shift)) & last
+                place = np.uint64(begins[value])
+                begins[value] += 1
+                spare[place] = keys[at]
+                others[place] = held[at]
+            keys, spare = spare, keys
+            held, others = others, held
+        ascending = True
+        for at in range(1, count):
+            ascending &= keys[at - 1] <= keys[at]
+        if ascending:
+            break
+    for at in range(count):
+        places[at] = held[at]

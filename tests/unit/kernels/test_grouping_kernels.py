@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from shoal.core import grouping
+from shoal.kernels.grouping import apart
 
 WARM = """
 import numpy as np, numba
@@ -47,3 +48,16 @@ def test_chunks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, radi
     assert np.array_equal(found.keys, keys)
     assert found.index is not None and np.array_equal(found.index, index.ravel())
     assert np.array_equal(found.counts, np.bincount(index.ravel(), weights).astype(np.int64))
+
+
+@pytest.mark.parametrize("entries", [0, 1, 400])
+def test_keys_are_taken_apart_into_runs_and_values(entries: int) -> None:
+    generator = np.random.default_rng(entries)
+    keys = np.sort(generator.choice(1000, entries, replace=False))
+    counts, population = generator.integers(1, 9, entries), np.zeros(7, np.int64)
+    values, starts, owners, sizes = apart(keys, counts, 7, population)
+    assert values.tolist() == (keys % 7).tolist()
+    assert owners.tolist() == np.unique(keys // 7).tolist()
+    assert starts.tolist() == [*np.unique(keys // 7, return_index=True)[1], entries]
+    assert sizes.tolist() == [int(counts[keys // 7 == owner].sum()) for owner in owners]
+    assert population.tolist() == [int(counts[keys % 7 == value].sum()) for value in range(7)]

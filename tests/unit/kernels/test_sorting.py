@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.kernels.sorting import order_of
+from shoal.kernels.sorting import by_digits, by_first_digit, by_further_digits, order_of
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 8, 9, 500])
@@ -11,3 +11,23 @@ from shoal.kernels.sorting import order_of
 def test_it_is_the_stable_order(count, dtype):
     values = np.random.default_rng(count).integers(-5, 6, count).astype(dtype)
     assert order_of(values).tolist() == np.argsort(values, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 500])
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 8), (0, 20), (5, 20), (7, 62), (0, 62)])
+def test_keys_are_in_the_stable_order_of_their_bits(count, low, high):
+    keys = np.random.default_rng(count).integers(0, 2**high, count)
+    expected = keys[np.argsort(keys >> low, kind="stable")]
+    assert by_digits(keys, np.empty_like(keys), low, high).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("spread", [2**64 - 1, 2**57, 2**30, 5])
+def test_hashes_are_in_the_stable_order_also_where_they_are_not_spread_evenly(spread):
+    hashes = np.random.default_rng(1).integers(0, spread, 3000, dtype=np.uint64)
+    hashes[::7] = hashes[0]
+    places = np.empty(3000, np.int32)
+    ends = by_first_digit(hashes, places)
+    assert ends.tolist() == np.cumsum(np.bincount((hashes >> np.uint64(56)).astype(int), minlength=256)).tolist()
+    for begin, end in zip([0, *ends], ends, strict=False):
+        by_further_digits(hashes, places[begin:end])
+    assert places.tolist() == np.argsort(hashes, kind="stable").tolist()

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.engines.embedded.encoding import looked_up, narrowest
+from shoal.engines.embedded.encoding import narrowest
 
 Places = NDArray[np.int32]
 
@@ -223,10 +223,14 @@ def _joined(lanes: Sequence[_Lane], at: int, missing: Sequence[str]) -> pa.Dicti
     places = np.where(absent, -1, np.cumsum(~absent) - 1).astype(narrowest(len(texts)))
     tables = np.split(places[together.indices.to_numpy()], np.cumsum([len(each) for each in lists])[:-1])
     parts = {
-        number: looked_up(table, encoded[at])
+        number: (table, encoded[at])
         for lane, table in zip(lanes, tables, strict=True)
         for number, encoded in lane.codes.items()
     }
-    codes = np.concatenate([np.empty(0, places.dtype), *(parts[number] for number in sorted(parts))])
+    codes = np.empty(sum(len(encoded) for _, encoded in parts.values()), places.dtype)
+    begin = 0
+    for _, (table, encoded) in sorted(parts.items()):
+        np.take(table, encoded, mode="wrap", out=codes[begin : begin + len(encoded)])
+        begin += len(encoded)
     indices = pa.array(codes, mask=codes < 0) if absent.any() else pa.array(codes)
     return pa.DictionaryArray.from_arrays(indices, texts.filter(pa.array(~absent)))

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.core.grouping import Codes
 from shoal.engines.embedded.encoding import in_one, indices_of, looked_up
 
 Hashes = NDArray[np.uint64]
@@ -49,23 +50,23 @@ def row_hashes(columns: Iterable[tuple[str, pa.ChunkedArray | pa.Array]], seed: 
     return total if total is not None else np.zeros(0, np.uint64)
 
 
-def ascending(hashes: Hashes) -> NDArray[np.int64]:
+def ascending(hashes: Hashes) -> Codes:
     """The places of hashes in ascending order; equal ones, which are those of equal rows, in any.
 
-    They are spread evenly: by their first bits they fall into parts that caches hold, and every thread sorts one.
+    They are spread evenly: by their first digit they fall into parts that caches hold, and every thread sorts one.
     """
     if len(hashes) < MANY:
-        return np.argsort(hashes)
-    parts = (hashes >> np.uint64(56)).astype(np.uint8)
-    order = np.argsort(parts, kind="stable")
-    ends = np.cumsum(np.bincount(parts, minlength=1 << 8))
+        return np.argsort(hashes).astype(np.int32)
+    from shoal.kernels.sorting import by_first_digit, by_further_digits
+
+    order = np.empty(len(hashes), np.int32)
+    ends = by_first_digit(hashes, order)
 
     def sort(part: int) -> None:
-        places = order[ends[part - 1] if part else 0 : ends[part]]
-        places[:] = places[np.argsort(hashes[places])]
+        by_further_digits(hashes, order[ends[part - 1] if part else 0 : ends[part]])
 
     with ThreadPoolExecutor(pa.cpu_count()) as pool:
-        list(pool.map(sort, range(1 << 8)))
+        list(pool.map(sort, range(len(ends))))
     return order
 
 

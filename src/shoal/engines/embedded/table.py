@@ -171,8 +171,10 @@ class EmbeddedTable:
     ) -> dict[str, Published]:
         plan = recoding.plan
         owners = self._owners(schema, plan, seed) if plan is not None else None
-        rows: Rows = np.arange(self.records) if owners is None else np.flatnonzero(owners >= 0)
-        shown = None if owners is None else owners[rows]
+        rows: Rows | None = None
+        if owners is not None and int(owners.min(initial=0)) < 0:  # some are withheld
+            rows = np.flatnonzero(owners >= 0)
+            owners = owners[rows]
         names = {column.name for sheet in sheets for column in sheet.columns if column.what in ("raw", "pseudonym")}
         names |= {name for name in schema.names if recoding.plan is None}
         # Whose a record is is encoded, and pseudonyms are made of what stands at the source.
@@ -183,11 +185,11 @@ class EmbeddedTable:
         for sheet in sheets:
             run.check()
             fakes = recoding.counterfeits if sheet.counted is not None else None
-            tables[sheet.part] = self._sheet(sheet, schema, plan, rows, shown, plain, changed, pseudonyms, fakes)
+            tables[sheet.part] = self._sheet(sheet, schema, plan, rows, owners, plain, changed, pseudonyms, fakes)
         return tables
 
     def _sheet(
-        self, sheet: Sheet, schema: Schema, plan: Plan | None, rows: Rows, owners: Codes | None,
+        self, sheet: Sheet, schema: Schema, plan: Plan | None, rows: Rows | None, owners: Codes | None,
         plain: Mapping[str, pa.ChunkedArray], changed: Mapping[str, pa.Array], pseudonyms: Pseudonyms | None,
         fakes: Counterfeits | None,
     ) -> EmbeddedPublished:  # fmt: skip
@@ -207,7 +209,7 @@ class EmbeddedTable:
                 assert pseudonyms is not None
                 by_row[name] = _pseudonymous(name, plain[name], pseudonyms, rows)
             elif column.what == "changed" and name in changed:
-                by_row[name] = changed[name].take(pa.array(rows))
+                by_row[name] = _taken(changed[name], rows)
             elif column.what != "count":
                 by_row[name] = self._raw(name, plain, rows)
             if fakes is not None and column.what != "count":
@@ -239,11 +241,11 @@ class EmbeddedTable:
         owners[self._listing(schema.quasi, seed)] = slots
         return owners
 
-    def _raw(self, name: str, plain: Mapping[str, pa.ChunkedArray], rows: Rows) -> pa.Array | pa.ChunkedArray:
+    def _raw(self, name: str, plain: Mapping[str, pa.ChunkedArray], rows: Rows | None) -> pa.Array | pa.ChunkedArray:
         if name in self.columns:
             held = self.columns[name]
-            return pa.DictionaryArray.from_arrays(held.codes[rows], held.raw)
-        return plain[name].take(pa.array(rows))
+            return pa.DictionaryArray.from_arrays(held.codes if rows is None else held.codes[rows], held.raw)
+        return _taken(plain[name], rows)
 
     def _with_counterfeits(self, name: str, what: What, column: Any, fakes: Counterfeits) -> pa.ChunkedArray:
         """A column of a table that counts values, with those of the counterfeits below."""
@@ -273,7 +275,7 @@ class EmbeddedTable:
 
 def _arranged(
     by_row: Mapping[str, Any], by_class: Mapping[str, pa.DictionaryArray], owners: Codes | None
-) -> tuple[Rows | None, Codes | None]:
+) -> tuple[Codes | None, Codes | None]:
     """The order of rows by the hash of what they say, and their classes in that order.
 
     What a class says is hashed once. Where rows say nothing else, those of one class are all the same, and none is
@@ -288,7 +290,12 @@ def _arranged(
     hashes = row_hashes(by_row.items())
     hashes += looked_up(said, owners)
     order = ascending(hashes)
-    return order, owners[order]
+    return order, looked_up(owners, order)
+
+
+def _taken(column: Any, rows: Rows | None) -> Any:
+    """Some rows of a column; None: all of them."""
+    return column if rows is None else column.take(pa.array(rows))
 
 
 def _placed(column: pa.DictionaryArray, owners: Codes | None) -> pa.DictionaryArray:
@@ -324,8 +331,8 @@ def changed_values(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
     return pa.array(values, pa.float64(), from_pandas=True).cast(kind if whole else pa.float64())
 
 
-def _pseudonymous(name: str, column: pa.ChunkedArray, pseudonyms: Pseudonyms, rows: Any) -> pa.Array:
-    encoded = dictionary(name, column).take(pa.array(rows))
+def _pseudonymous(name: str, column: pa.ChunkedArray, pseudonyms: Pseudonyms, rows: Rows | None) -> pa.Array:
+    encoded = _taken(dictionary(name, column), rows)
     return pa.DictionaryArray.from_arrays(encoded.indices, tokens(name, encoded.dictionary, pseudonyms))
 
 
