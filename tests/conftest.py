@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -20,6 +21,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "adult"
 LACKING = "they need the reference data beside the repository"
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell has its background jobs, and all they start, ignore it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
