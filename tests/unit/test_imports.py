@@ -12,7 +12,7 @@ import shoal
 from shoal import registry
 
 ROOT = Path(shoal.__file__).parent
-HEAVY = ("pandas", "sklearn", "numba", "altair", "pyspark", "scipy", "duckdb", "sqlglot", "jinja2")
+HEAVY = ("numpy", "pyarrow", "pandas", "sklearn", "numba", "altair", "pyspark", "scipy", "duckdb", "sqlglot", "jinja2")
 PLUGINS = (
     "hierarchies",
     "engines",

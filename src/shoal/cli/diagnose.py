@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import answers, dependencies, journal, options, output, questions
-from shoal.core.description import Opening
 
 if TYPE_CHECKING:
     from shoal.core.contracts import Model
@@ -118,6 +117,7 @@ def _detected(made: Job, share: float, time_limit: float | None) -> Detection:
 def _every_column_quasi(made: Job) -> Job:
     """The job with every column that has no role as a quasi-identifier, unless some are named."""
     from shoal import job
+    from shoal.core.description import Opening
     from shoal.core.files import received
     from shoal.core.schema import Role
 
