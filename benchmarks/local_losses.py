@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import shoal
+from benchmarks.measuring import told_by
 
 CENSUS = ["age", "gender", "education", "marital-status", "race", "work-class", "country", "occupation", "salary-class"]
 ADULT = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
@@ -60,12 +58,8 @@ def losses(tables: list[str]) -> None:
 
 def of_version(sources: Path, tables: list[str]) -> dict[tuple[str, str], tuple[float, float]]:
     """What a version loses, and its seconds; compiled kernels are on disk when that is measured."""
-    environment = {**os.environ, "PYTHONPATH": str(sources)}
-    command = [sys.executable, __file__, "--raw", "--tables", *tables]
-    warm = [sys.executable, __file__, "--raw", "--tables", "haberman"]
-    subprocess.run(warm, env=environment, check=True, capture_output=True)
-    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-    found = [json.loads(line) for line in done.stdout.splitlines()]
+    told_by(sources, "local_losses", "--raw", "--tables", "haberman")
+    found = told_by(sources, "local_losses", "--raw", "--tables", *tables)
     return {(table, algorithm): (loss, spent) for table, algorithm, loss, spent in found}
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
@@ -27,3 +30,13 @@ def peak_of(script: str) -> tuple[float, str]:
     done = subprocess.run([sys.executable, "-c", measured], capture_output=True, text=True, check=True)
     *printed, kilobytes = done.stdout.strip().splitlines()
     return int(kilobytes) / 2**20, "\n".join(printed)
+
+
+def told_by(sources: Path, module: str, *arguments: str) -> list[Any]:
+    """The lines of JSON that a module of this folder prints with the version of Shoal whose sources are in a folder, in
+    a process of its own."""
+    path = os.pathsep.join([str(sources), str(Path(__file__).parents[1])])
+    command = [sys.executable, "-m", f"benchmarks.{module}", *arguments]
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]

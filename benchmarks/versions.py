@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +18,7 @@ from pathlib import Path
 import shoal
 from benchmarks.engines import COLUMNS, SENSITIVE
 from benchmarks.full_domain import ELSEWHERE, adult
+from benchmarks.measuring import told_by
 from shoal.core.policy import Policy
 from shoal.core.run import Run
 
@@ -77,10 +76,7 @@ def measured(folder: Path) -> None:
 
 
 def of_version(sources: Path, folder: Path) -> dict[str, tuple[float, float]]:
-    environment = {**os.environ, "PYTHONPATH": f"{sources}{os.pathsep}{Path(__file__).parents[1]}"}
-    command = [sys.executable, "-m", "benchmarks.versions", "--raw", str(folder)]
-    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-    return {name: (spent, figure) for name, spent, figure in map(json.loads, done.stdout.splitlines())}
+    return {name: (spent, figure) for name, spent, figure in told_by(sources, "versions", "--raw", str(folder))}
 
 
 def compared(other: Path) -> None:

@@ -163,7 +163,7 @@ def run(
         typer.Option(
             "--gap",
             metavar="SECONDS",
-            help="Prove, for so long, how much of what was lost other classes could save at the most.",
+            help="Spend so long on a proof of how much less any other classes could lose.",
         ),
     ] = None,
     everything: options.All = False,

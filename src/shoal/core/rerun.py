@@ -103,6 +103,7 @@ class Rerun:
             assert tree is not None
             return tree
 
+        # Labels are spelled in one way, whatever the format that the table has.
         described = Description.of(held.values(), hierarchy_for, strict=schema.strict)
         return engine.read(engine.open(pl.DataFrame(texts)), replace(described, formats={}))
 
