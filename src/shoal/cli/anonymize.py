@@ -13,7 +13,7 @@ import typer
 from shoal.cli import attack, journal, keys, options, output
 
 if TYPE_CHECKING:
-    from shoal.core.finding import Finding
+    from shoal.core.contracts import Metric
     from shoal.job import Job
     from shoal.outcome import Outcome
 
@@ -171,7 +171,6 @@ def run(
 ) -> None:
     """Publish a version of a table that satisfies privacy models; it is verified before it is written."""
     from shoal import registry
-    from shoal.api.evaluating import scored
     from shoal.outcome import sent
 
     made = written.applied(wanted.applied(table.made()))
@@ -183,11 +182,11 @@ def run(
     journal.note(summary=outcome.summary, files=[str(path) for path in outcome.files])
     # A release that goes to the standard output is all that goes there.
     with redirect_stdout(sys.stderr) if sent(made) else nullcontext():
-        proven = None if proving is None else scored(proving, outcome.data, outcome.release)
-        _show(outcome, proven, everything=everything, as_json=as_json)
+        _show(outcome, proving, everything=everything, as_json=as_json)
 
 
-def _show(outcome: Outcome, proven: Finding | None, *, everything: bool, as_json: bool) -> None:
+def _show(outcome: Outcome, proving: Metric | None, *, everything: bool, as_json: bool) -> None:
+    from shoal.api.evaluating import scored
     from shoal.core.files import shown
     from shoal.core.finding import Findings
     from shoal.core.sentences import attacked
@@ -195,7 +194,8 @@ def _show(outcome: Outcome, proven: Finding | None, *, everything: bool, as_json
 
     if as_json:
         described = [column.as_dict() for column in outcome.columns]
-        findings = Findings((*outcome.findings, *(() if proven is None else (proven,)))).as_dict()
+        proven = () if proving is None else (scored(proving, outcome.data, outcome.release),)
+        findings = Findings((*outcome.findings, *proven)).as_dict()
         output.emit(
             "anonymize",
             {"summary": outcome.summary, "findings": findings, "columns": described, **outcome.figures},
@@ -203,11 +203,6 @@ def _show(outcome: Outcome, proven: Finding | None, *, everything: bool, as_json
         return
     output.say(outcome.summary, style="bold")
     output.show_columns(outcome.columns)
-    if proven is not None:
-        lead = "How much other classes could save is"
-        if proven.value is not None:
-            lead = f"Other classes could save at most {percent(float(proven.value))} of that;"
-        output.say(f"{lead} {proven.how}")
     if outcome.attacks:
         output.say(attacked(outcome.attacks, {}))
         attack.show(outcome.attacks, {}, everything=everything)
@@ -223,3 +218,9 @@ def _show(outcome: Outcome, proven: Finding | None, *, everything: bool, as_json
     output.say(f"Seed {seed}: keep it to repeat this run, and keep it secret; it is not in the manifest.")
     if not everything:
         output.say("Every measure of what was lost and of the risk that is left: --all", style="dim")
+    if proving is not None:  # last: whoever has waited long enough has seen everything else
+        gap = scored(proving, outcome.data, outcome.release)
+        lead = "How much of the loss other classes could save is"
+        if gap.value is not None:
+            lead = f"Other classes could save at most {percent(float(gap.value))} of the loss;"
+        output.say(f"{lead} {gap.how}")
