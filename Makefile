@@ -2,30 +2,45 @@
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test packages fuzz lowest lint bench experiments docs clean
+.PHONY: demo test test-long test-newest packages fuzz lowest lint bench experiments docs clean
 
-demo: .venv/installed
+demo: .venv/demo
 	$(BIN)/shoal demo -o demo-output
 
 test: .venv/installed packages
+	$(BIN)/python -m tests.kernels
 	$(BIN)/python -m pytest -n 2
+
+# What is too slow for every day: all counts of the property and kill tests, all combinations, Spark's slow faults, and the
+# lowest and newest versions of all dependencies.
+test-long: .venv/installed packages lowest newest
+	$(BIN)/python -m tests.kernels
+	SHOAL_LONG=1 $(BIN)/python -m pytest -n 2
 
 # Programs that some tests compare with or look through; where they cannot be installed, those tests are skipped.
 PACKAGES := weka openjdk-17-jre-headless chromium
 packages:
-	@test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || dpkg -s $(PACKAGES) >/dev/null 2>&1 \
-	    || { apt-get update -q && apt-get install -qy --no-install-recommends $(PACKAGES); } \
+	@test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || dpkg -s $(PACKAGES) >/dev/null 2>&1 || { \
+	    echo "Installing Debian packages that some tests need (without them those tests are skipped): $(PACKAGES)" \
+	    && apt-get update -q && apt-get install -qy --no-install-recommends $(PACKAGES); } \
 	    || echo "not all of $(PACKAGES) could be installed: tests that need them are skipped"
 
 # A few tests with the lowest versions that pyproject.toml allows, whose own deprecation warnings do not count.
 lowest: .venv-lowest/installed
 	NUMBA_CACHE_DIR=.venv-lowest/cache .venv-lowest/bin/python -m pytest -m smoke -W default
 
-# Thousands of cases; a failing one is run again, and made as simple as it gets, by the command that is printed.
+# The same tests with the newest versions that there are.
+newest: .venv-newest/installed
+	NUMBA_CACHE_DIR=.venv-newest/cache .venv-newest/bin/python -m pytest -m smoke -W default
+
+# Thousands of cases, and some of them on Spark; what was drawn is counted. A failing case is made as simple as it gets, and
+# the command that runs it again is printed.
 CASES := 5000
 SEED := 1
+SPARK := 10
 fuzz: .venv/installed
-	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)
+	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED) --processes 2
+	$(BIN)/python -m tests.fuzz --cases $(SPARK) --seed $(SEED) --engine spark
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -44,14 +59,26 @@ docs: .venv/installed
 	$(BIN)/mkdocs build --strict --quiet
 
 clean:
-	rm -rf .venv .venv-lowest site demo-output
+	rm -rf .venv .venv-lowest .venv-newest site demo-output
 
-.venv/installed: constraints.txt
-.venv-lowest/installed: constraints-lowest.txt
-.venv/installed .venv-lowest/installed: pyproject.toml
+# An environment, with a fast installer where there is one.
+.venv/bin/python .venv-lowest/bin/python .venv-newest/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Shoal needs Python 3.11 or newer"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { test "$$(id -u)" = 0 && apt-get update -q && apt-get install -qy python3-venv; }
-	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -c $(filter constraints%,$^) -e '.[all,dev]'
-	$(if $(findstring lowest,$@),,$(@D)/bin/python -m shoal.kernels.ahead)
+	$(PYTHON) -m venv $(@D)/..
+	@$(@D)/python -m pip install --quiet --disable-pip-version-check uv || echo "uv is not to be had: pip installs, which takes longer"
+
+# What is installed: what the demo needs, or everything.
+WHAT = .[all,dev]
+.venv/demo: WHAT = .[report]
+.venv/demo .venv/installed: constraints.txt
+.venv-lowest/installed: constraints-lowest.txt
+.venv/demo .venv/installed .venv-lowest/installed .venv-newest/installed: pyproject.toml
+.venv/demo .venv/installed: | .venv/bin/python
+.venv-lowest/installed: | .venv-lowest/bin/python
+.venv-newest/installed: | .venv-newest/bin/python
+.venv/demo .venv/installed .venv-lowest/installed .venv-newest/installed:
+	@echo "Installing $(WHAT) into $(@D)"
+	@$(@D)/bin/uv pip install --quiet --python $(@D)/bin/python $(patsubst %,-c %,$(filter constraints%,$^)) -e '$(WHAT)' \
+	    || $(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(patsubst %,-c %,$(filter constraints%,$^)) -e '$(WHAT)'
 	@touch $@

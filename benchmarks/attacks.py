@@ -1,10 +1,19 @@
-"""A release of a million records through every attack on classes, alone and with a register, on each engine."""
+"""How much stronger attacks get out of the same release than weaker ones, and what they take; then a release of a
+million records through every attack on classes, alone and with a register, on each engine.
+
+`python -m benchmarks.attacks strength` does only the first.
+"""
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
+import tracemalloc
 from pathlib import Path
+
+import numpy as np
+import polars as pl
 
 import shoal
 from shoal.core.contracts import Known
@@ -20,6 +29,79 @@ ALONE = (
     "similarity", "disclosure", "population-uniqueness:fraction=0.01",
 )  # fmt: skip
 WITH_A_REGISTER = ("journalist", "marketer", "linkage", "membership")
+
+
+SEED = 2**64
+"""Long, so that nobody is warned of it."""
+NUMBERS = ["age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
+WIDE = ["age", "sex", "race", "education", "marital-status", "relationship", "hours-per-week"]
+
+
+def _tables() -> dict[str, pl.DataFrame]:
+    """Tables by name: normal numbers, some of which follow from two of them, and Adult."""
+    generator = np.random.default_rng(2)
+    apart = generator.normal(size=(1000, 4))
+    together = generator.normal(size=(2000, 2)) @ generator.normal(size=(2, 6)) + 0.3 * generator.normal(size=(2000, 6))
+    adult = shoal.samples.adult()
+    return {
+        "1,000 records, 4 independent columns": pl.DataFrame(apart, schema=[f"c{at}" for at in range(4)]),
+        "2,000 records, 6 correlated columns": pl.DataFrame(together, schema=[f"c{at}" for at in range(6)]),
+        "Adult, 6 numbers": adult.select(NUMBERS),
+        "Adult, 5 numbers of few values": adult.select(NUMBERS[:1] + NUMBERS[2:]),
+        "Adult, occupation": adult.select(*WIDE, SENSITIVE),
+        "Adult, relationship": adult.select("age", "sex", "education", SENSITIVE, "hours-per-week", "relationship"),
+    }
+
+
+STRENGTH = (
+    ("1,000 records, 4 independent columns", "rank-swapping:share=0.05", "distance-linkage", "assignment-linkage"),
+    ("1,000 records, 4 independent columns", "rank-swapping:share=0.2", "distance-linkage", "assignment-linkage"),
+    ("1,000 records, 4 independent columns", "additive-noise:share=0.02", "distance-linkage", "assignment-linkage"),
+    (
+        "2,000 records, 6 correlated columns", "additive-noise:share=0.1,correlated=true", "distance-linkage",
+        "assignment-linkage",
+    ),
+    ("Adult, 6 numbers", "rank-swapping:share=0.05", "distance-linkage", "assignment-linkage"),
+    ("Adult, 5 numbers of few values", "rank-swapping:share=0.05", "distance-linkage", "assignment-linkage"),
+    ("Adult, 6 numbers", "additive-noise:share=0.02", "distance-linkage", "assignment-linkage"),
+    ("2,000 records, 6 correlated columns", "additive-noise:share=0.1", "spectral-filtering", "linear-estimation"),
+    (
+        "2,000 records, 6 correlated columns", "additive-noise:share=0.5,correlated=true", "spectral-filtering",
+        "linear-estimation",
+    ),
+    ("Adult, 6 numbers", "additive-noise:share=0.1", "spectral-filtering", "linear-estimation"),
+    ("Adult, occupation", "anatomy", "definetti:learner=bayes", "definetti"),
+    ("Adult, relationship", "anatomy", "definetti:learner=bayes", "definetti"),
+    ("Adult, occupation", "mondrian", "definetti:learner=bayes", "definetti"),
+)  # fmt: skip
+"""A table, how it is released, and a weaker and a stronger attack on that release."""
+
+
+def strength() -> None:
+    """Each pair of attacks on the same release: how often they succeed, and what they take."""
+    tables = _tables()
+    print("| table | release | weaker attack | stronger attack | processor | memory |")
+    print("|---|---|---|---|---|---|")
+    for name, algorithm, weaker, stronger in STRENGTH:
+        table = tables[name]
+        sensitive = [table.columns[-1]] if algorithm in ("anatomy", "mondrian") else []
+        data = shoal.read(table, quasi=table.drop(sensitive).columns, sensitive=sensitive)
+        models = ["frequency-l-diversity:l=2" if "relationship" in sensitive else "frequency-l-diversity:l=3"]
+        release = shoal.anonymize(
+            data, *(models if sensitive else []), algorithm=algorithm, suppression=0.05, seed=SEED, repeatable=True
+        )
+        weak = shoal.attack(data, release, weaker)[0]
+        busy = time.process_time()
+        strong = shoal.attack(data, release, stronger)[0]
+        busy = time.process_time() - busy
+        tracemalloc.start()
+        shoal.attack(data, release, stronger)
+        peak = tracemalloc.get_traced_memory()[1] / 2**20
+        tracemalloc.stop()
+        print(
+            f"| {name} | `{algorithm}` | {weaker} {weak.success:.3f} | {stronger} {strong.success:.3f} | {busy:.1f} s "
+            f"| {peak:,.0f} MB |", flush=True,
+        )  # fmt: skip
 
 
 def _timed(what: str, data: shoal.Dataset, release: shoal.Release, attacks: tuple[str, ...], known: Known) -> float:
@@ -56,4 +138,6 @@ def main(rows: int = ROWS) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    strength()
+    if sys.argv[1:] != ["strength"]:
+        main()

@@ -48,11 +48,11 @@ def minimality() -> None:
         generator = np.random.default_rng(0)
         known, unknown, losses = [], [], []
         for seed in range(SEEDS):
-            release = shoal.anonymize(exposed, model, algorithm=algorithm, seed=seed)
+            release = shoal.anonymize(exposed, model, algorithm=algorithm, seed=seed, repeatable=True)
             known.append(shoal.attack(exposed, release, "minimality")[0].worst)
             unknown.append(shoal.attack(exposed, release, f"minimality:seeds={SEEDS}")[0].worst)
             other = _jobs(generator.permutation(["hiv"] * 2 + ["no"] * 4).tolist())
-            found = shoal.anonymize(other, model, algorithm=algorithm, seed=seed)
+            found = shoal.anonymize(other, model, algorithm=algorithm, seed=seed, repeatable=True)
             losses.append(float(shoal.evaluate(other, found, "lm")["lm"].value))
         beliefs = f"worst belief {mean(known):.3f} with the seed, {mean(unknown):.3f} without"
         print(f"{algorithm}: {beliefs}, LM {mean(losses):.3f}")

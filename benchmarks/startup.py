@@ -22,6 +22,17 @@ RECORDED = ("auto", "mondrian", "mondrian:refine=true", "k-member:refine=true", 
 COMMANDS = (["--version"], ["--help"])
 WARM = 3
 
+TRICKS = {
+    "nothing": "",
+    "Arrow without pandas": "from shoal.cli import lean; lean.without_pandas = lambda: None",
+    "kernels without the compiler's modules": """
+from shoal.kernels.caching import KernelCache
+load = KernelCache.load_overload
+KernelCache.load_overload = lambda cache, signature, context: context.refresh() or load(cache, signature, context)
+""",
+}
+"""What is spared when the command starts (docs/internals.md), and how to do without it."""
+
 RECORDING = """
 import json, sys
 from numba.core.event import Listener, register
@@ -35,11 +46,9 @@ class Recorder(Listener):
         pass
 
     def on_end(self, event):
-        kernel = event.data["dispatcher"].py_func
-        types = [ahead.spelled(kind) for kind in event.data["args"]]
-        if kernel.__module__.startswith("shoal.kernels.") and None not in types:
-            name = f"{kernel.__module__.removeprefix('shoal.kernels.')}.{kernel.__name__}"
-            found.append([name, types])
+        entry = ahead.entry(event.data["dispatcher"], event.data["args"])
+        if entry is not None:
+            found.append(entry)
 
 register("numba:compile", Recorder())
 try:
@@ -74,11 +83,11 @@ def installed() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
-def timed(arguments: list[str], kernels: Path) -> tuple[float, float]:
-    """Seconds and processor seconds of a run of the command."""
+def timed(arguments: list[str], kernels: Path, before_it: str = "") -> tuple[float, float]:
+    """Seconds and processor seconds of a run of the command, after some Python."""
     before, began = os.times(), time.perf_counter()
     subprocess.run(
-        [sys.executable, "-m", "shoal", *arguments],
+        [sys.executable, "-c", f"{before_it}\nfrom shoal.cli import main; main()", *arguments],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
         env={**installed(), "NUMBA_CACHE_DIR": str(kernels)},
     )  # fmt: skip
@@ -87,7 +96,7 @@ def timed(arguments: list[str], kernels: Path) -> tuple[float, float]:
 
 
 def measured() -> None:
-    print(f"{'run':58} {'seconds':>8} {'processor':>10}")
+    print(f"{'run':84} {'seconds':>8} {'processor':>10}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         source = table(folder)
@@ -102,12 +111,15 @@ def measured() -> None:
         for algorithm, arguments in runs:
             shown(f"anonymize, {algorithm}, first run, compiled ahead", *timed(arguments, kernels))
             shown(f"anonymize, {algorithm}, warm", *min(timed(arguments, kernels) for _ in range(WARM)))
+        for trick, plainly in TRICKS.items():
+            seconds = min(timed(runs[0][1], kernels, plainly) for _ in range(WARM))
+            shown(f"anonymize, {ALGORITHMS[0]}, warm, all tricks but: {trick}", *seconds)
         for arguments in COMMANDS:
             shown(" ".join(arguments), *min(timed(arguments, kernels) for _ in range(WARM)))
 
 
 def shown(run: str, seconds: float, processor: float) -> None:
-    print(f"{run:58} {seconds:8.2f} {processor:10.2f}", flush=True)
+    print(f"{run:84} {seconds:8.2f} {processor:10.2f}", flush=True)
 
 
 def record() -> None:

@@ -22,8 +22,28 @@ sys.path.insert(0, str(Path(__file__).parent))
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "adult"
 LACKING = "they need the reference data beside the repository"
 
+for library in (
+    "OMP",
+    "OPENBLAS",
+    "MKL",
+):  # the tests run beside one another: each keeps to one thread for linear algebra
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+if "SHOAL_KERNELS" in os.environ:
+    from kernels import record
+
+    record(Path(os.environ["SHOAL_KERNELS"]))
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell has its background jobs, and all they start, ignore it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A place of the tests' own for what Shoal notes between runs."""
+    folder = tmp_path_factory.mktemp("state")
+    os.environ["XDG_STATE_HOME"] = str(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -90,21 +110,52 @@ def drawn_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("secrets.randbits", random.Random(request.node.nodeid).getrandbits)
 
 
+ORDER = ("acceptance", "contract", "robustness", "property", "fuzz", "docs", "golden", "unit")
+"""Folders with long tests go first, so that no process is left with one at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def turn(item: pytest.Item) -> tuple[bool, int]:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        return "spark" not in item.nodeid, ORDER.index(folder) if folder in ORDER else len(ORDER)
+
+    items.sort(key=turn)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Hands out single tests, but for those of Spark, which go to one process: a cluster takes a while to start."""
+    """Hands out the tests of a file together, which share what they ask about, and those of Spark to one process: a
+    cluster takes a while to start."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class OneCluster(LoadScopeScheduling):
+    class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "spark" if "spark" in nodeid else nodeid
+            return "spark" if "spark" in nodeid else nodeid.partition("::")[0]
 
-    return OneCluster(config, log)
+    return ByFile(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """One line for each reason why tests were skipped, so that no oracle is missing in silence."""
+    """One line for each reason why tests were skipped, so that no oracle is missing in silence; and what was slow."""
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
     for reason, count in reasons.most_common():
         terminalreporter.write_line(f"skipped: {count} {'test' if count == 1 else 'tests'}: {reason}")
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if hasattr(report, "duration"):
+                seconds[report.nodeid] += report.duration
+    if len(seconds) < FEW:
+        return
+    for test, taken in seconds.most_common(SLOWEST):
+        terminalreporter.write_line(f"slow: {taken:6.1f} s {test}")
+    folders: Counter[str] = Counter()
+    for test, taken in seconds.items():
+        folders["Spark" if "spark" in test else test.split("/")[1]] += taken
+    shares = (f"{folder} {taken / max(seconds.total(), 1e-9):.0%}" for folder, taken in folders.most_common())
+    terminalreporter.write_line(f"time: {', '.join(shares)} of {seconds.total():.0f} s in all processes")
+
+
+SLOWEST, FEW = 10, 200
+"""How many of the slowest tests are named, and how many tests a run must have for that."""

@@ -95,6 +95,10 @@ class PeopleUnknown(NotDefined):
     """A release does not say whose its records are, so that people cannot be counted in it."""
 
 
+class ForkError(ShoalError):
+    """A process that was forked would wait forever for threads that only its parent has."""
+
+
 class CancelledError(ShoalError):
     """Somebody stopped the run; nothing was written."""
 

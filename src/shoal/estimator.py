@@ -44,6 +44,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         numbers: how numeric quasi-identifiers are given: as the `intervals` that are published, as two columns of
             `bounds`, or as their `midpoint`.
         seed: decides what is chosen at random; drawn by default.
+        repeatable: takes the seed as it is also where finding it would undo the release, as for `anonymize`.
 
     Example:
         >>> import shoal
@@ -65,6 +66,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kinds: Mapping[str, str] | None = None,
         numbers: Numbers = "intervals",
         seed: int | None = None,
+        repeatable: bool = False,
     ) -> None:
         self.quasi = quasi
         self.sensitive = sensitive
@@ -75,6 +77,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.kinds = kinds
         self.numbers = numbers
         self.seed = seed
+        self.repeatable = repeatable
 
     def fit(self, X: Any, y: Any = None) -> Anonymizer:  # noqa: N803 - scikit-learn calls it so
         """Makes a release of a table, and keeps how it was recoded."""
@@ -109,7 +112,12 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         quasi = [name for name in names if name not in self.sensitive] if self.quasi is None else self.quasi
         data = api.read(frame, quasi=quasi, sensitive=self.sensitive, hierarchies=self.hierarchies, kinds=self.kinds)
         self.release_: Release = api.anonymize(
-            data, *self.models, algorithm=self.algorithm, suppression=self.suppression, seed=self.seed
+            data,
+            *self.models,
+            algorithm=self.algorithm,
+            suppression=self.suppression,
+            seed=self.seed,
+            repeatable=self.repeatable,
         )
         self.rule_ = Rule.of(self.release_)
         return data

@@ -149,6 +149,19 @@ def builder(spec: str | Path | Mapping[str, Any] | Builder) -> Builder:
     return made
 
 
+def hierarchy_files(folder: Path, column: str) -> list[Path]:
+    """Where the hierarchy of a column may lie in a folder with hierarchies. A column whose name would lead out of the
+    folder has none there: a table, or a manifest, may call its columns whatever it likes.
+
+    Example:
+        >>> [path.name for path in hierarchy_files(Path("hierarchies"), "age")]
+        ['age.json', 'age.toml', 'age.csv']
+        >>> hierarchy_files(Path("hierarchies"), "../age")
+        []
+    """
+    return [folder / f"{column}{ending}" for ending in ENDINGS if Path(f"{column}{ending}").name == f"{column}{ending}"]
+
+
 def engine(spec: str | Mapping[str, Any] | Engine | None, source: Any = None) -> Engine:
     """An engine from its spelling; when none is named, the one that takes the source by itself, or the default."""
     made: Engine = registry.engine_for(source) if spec is None else plugin("engines", spec)
@@ -205,6 +218,7 @@ class _Policy(_Strict):
     suppression: StrictFloat | StrictInt = 0.0
     objective: dict[str, Any] | str | None = None
     seed: StrictInt | None = None
+    repeatable: StrictBool = False
     allow_unverified: StrictBool = False
     strict: StrictBool = False
     rows_are_people: StrictBool = False
@@ -216,6 +230,7 @@ class _Output(_Strict):
     manifest: str | None = None
     recoding: str | None = None
     ledger: str | None = None
+    allow_unjudged: list[str] = []
     plot: str | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: str | None = None
@@ -280,7 +295,8 @@ class BalanceJob:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Everything that a run needs. Without a seed one is drawn; `file` is where the job was read from.
+    """Everything that a run needs. Without a seed one is drawn; one that protects what is published is taken as it is
+    only where the run is `repeatable`, as a saved one is. `file` is where the job was read from.
 
     With `attack`, the release is attacked before it is written, by the `attacks` or by every one that applies, and
     withheld when somebody's risk is above the `attack_threshold`.
@@ -302,6 +318,7 @@ class Job:
     suppression: float = 0.0
     objective: Metric | None = None
     seed: int | None = None
+    repeatable: bool = False
     allow_unverified: bool = False
     strict: bool = False
     rows_are_people: bool = False
@@ -311,6 +328,7 @@ class Job:
     manifest: Path | None = None
     recoding: Path | None = None
     ledger: Path | None = None
+    allow_unjudged: tuple[str, ...] = ()
     plot: Path | None = None
     pseudonyms: Literal["keyed", "random"] | None = None
     key_file: Path | None = None
@@ -383,7 +401,7 @@ class Job:
         paths = [path for made in builders for path in made.parameters().values() if isinstance(path, Path)]
         if self.hierarchies is not None:
             names = [*self.named(Role.QUASI), *self.named(Role.SENSITIVE)]
-            paths += [self.hierarchies / f"{name}{ending}" for name in names for ending in ENDINGS]
+            paths += [path for name in names for path in hierarchy_files(self.hierarchies, name)]
         tables = [] if self.input is None else files_at(self.input)
         ledger = [] if self.ledger is None else [self.ledger, self.ledger.with_name(self.ledger.name + ".key")]
         return [*paths, *tables, *ledger, *(path for path in (self.file, self.key_file, self.sign) if path is not None)]
@@ -439,9 +457,9 @@ class Job:
     def run(self, run: Run | None = None, *, save: Path | None = None, signer: SigningKey | None = None) -> Outcome:
         """Reads the table, anonymizes and measures it, and writes every file of the job together at the very end.
 
-        `save` is where the job itself is written, with the seed that was drawn. The `signer` is the key in the file
-        that the job says to `sign` with, where somebody unlocked it already. Whatever goes wrong, also a cancelled
-        run, changes no file but the job's `state`, from which the same job goes on.
+        `save` is where the job itself is written, with the seed that was drawn or mixed. The `signer` is the key in
+        the file that the job says to `sign` with, where somebody unlocked it already. Whatever goes wrong, also a
+        cancelled run, changes no file but the job's `state`, from which the same job goes on.
 
         Example:
             >>> import shoal, tempfile
@@ -530,7 +548,8 @@ class Job:
             },
             "columns": columns,
             "policy": {
-                "suppression": self.suppression, "seed": self.seed, "strict": self.strict or None,
+                "suppression": self.suppression, "seed": self.seed, "repeatable": self.repeatable or None,
+                "strict": self.strict or None,
                 "allow_unverified": self.allow_unverified or None,
                 "rows_are_people": self.rows_are_people or None,
                 "objective": spelled(self.objective) if self.objective else None,
@@ -541,6 +560,7 @@ class Job:
             "output": {
                 "path": _text(self.output), "manifest": _text(self.manifest), "plot": _text(self.plot),
                 "recoding": _text(self.recoding), "ledger": _text(self.ledger),
+                "allow_unjudged": list(self.allow_unjudged) or None,
                 "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file), "sign": _text(self.sign),
                 "rows_per_file": self.rows_per_file, "state": _text(self.state),
             },
@@ -622,6 +642,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         engine=None if file.input.engine is None else engine(file.input.engine),
         models=tuple(plugin("models", model) for model in file.policy.models),
         suppression=file.policy.suppression, seed=file.policy.seed, strict=file.policy.strict,
+        repeatable=file.policy.repeatable,
         allow_unverified=file.policy.allow_unverified,
         rows_are_people=file.policy.rows_are_people,
         allow_plain=tuple(file.policy.allow_plain),
@@ -629,6 +650,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         algorithm=plugin("algorithms", file.algorithm), output=resolved(file.output.path),
         manifest=resolved(file.output.manifest), plot=resolved(file.output.plot),
         recoding=resolved(file.output.recoding), ledger=resolved(file.output.ledger),
+        allow_unjudged=tuple(file.output.allow_unjudged),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file), sign=resolved(file.output.sign),
         rows_per_file=file.output.rows_per_file, state=resolved(file.output.state),
         analyses=tuple(Analysis.parsed(each.model_dump()) for each in file.analyses),

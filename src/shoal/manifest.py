@@ -22,7 +22,7 @@ from pydantic import (
 
 from shoal import job, registry
 from shoal.core.contracts import Algorithm, Form, Published
-from shoal.core.files import recover
+from shoal.core.files import address, check_inside, check_whole
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
@@ -178,7 +178,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def load(path: Path, elsewhere: Path | None = None) -> dict[str, Any]:
     """What the manifest beside a release, or `elsewhere`, says, when it is one and its parts fit together."""
     beside = elsewhere or manifest_path(path)
-    recover(beside.parent)
+    check_inside(beside)
+    check_whole(beside, path)
     try:
         stated = json.loads(beside.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except OSError:
@@ -254,13 +255,23 @@ def method_of(stated: Mapping[str, Any]) -> Algorithm | None:
 
 
 def parts(stated: Mapping[str, Any] | None, path: Path) -> dict[str, Path]:
-    """Where each table of a release lies; a file without a manifest is all there is."""
-    return {entry["part"]: part_path(path, entry["part"]) for entry in (stated or {"tables": [{"part": ""}]})["tables"]}
+    """Where each table of a release lies, which is in its folder; a file without a manifest is all there is."""
+    named = [entry["part"] for entry in (stated or {"tables": [{"part": ""}]})["tables"]]
+    places = {part: part_path(path, part) for part in named}
+    if address(path) is None:
+        check_inside(*(place.with_name(place.name.partition("::")[0]) for place in places.values()))
+    return places
 
 
 def spellings_of(stated: Mapping[str, Any]) -> dict[str, Spelling]:
     """How each column is published, as a manifest states it."""
     return {column["name"]: column["spelling"] for column in stated["columns"] if column.get("spelling")}
+
+
+def kinds_of(stated: Mapping[str, Any]) -> dict[str, Kind]:
+    """What the values of quasi-identifiers and sensitive attributes are, as a manifest states it."""
+    ruled = (Role.QUASI, Role.SENSITIVE)
+    return {column["name"]: Kind(column["kind"]) for column in stated["columns"] if Role(column["role"]) in ruled}
 
 
 def schema_of(stated: Mapping[str, Any], tables: Mapping[str, Published]) -> tuple[Schema, dict[str, Any]]:

@@ -11,7 +11,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from shoal import api, recodings, registry
@@ -23,6 +22,7 @@ from shoal.core.files import STANDARD, check_outputs, recover
 from shoal.core.finding import Findings
 from shoal.core.notices import tell
 from shoal.core.policy import Policy
+from shoal.core.private import PrivateFolder
 from shoal.core.release import Release, manifest_path
 from shoal.core.rule import Rule
 from shoal.core.run import Run
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from shoal.ledger import Ledger
 
 
-READ, MADE = 0.2, 0.85
-"""The shares of a run that are done once the table is read, and once the release is made and verified; the rest is
-writing it and reading it back."""
+READ, MADE, JUDGED = 0.2, 0.85, 0.9
+"""The shares of a run that are done once the table is read, once the release is made and verified, and once a ledger
+has judged it; the rest is writing it and reading it back."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +83,11 @@ def carry_out(job: Job, run: Run, save: Path | None, signer: SigningKey | None =
         if job.sign is not None:
             raise ParameterError("what is signed is the manifest; name a file for it with --manifest")
         tell("the release has no manifest, without which nobody can verify it; name a file for one with --manifest")
-    with TemporaryDirectory(prefix="shoal-") as folder:
-        return _carried_out(job, Path(folder) / "release.csv", run, save, signer)
+    folder = PrivateFolder()
+    try:
+        return _carried_out(job, folder.path / "release.csv", run, save, signer)
+    finally:
+        folder.wipe()
 
 
 def sent(job: Job) -> bool:
@@ -104,14 +107,16 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
     run.report(READ, "read")
     release = api.anonymize(
         data, *job.models, algorithm=job.algorithm or DEFAULT_ALGORITHM, suppression=job.suppression,
-        objective=job.objective, seed=job.seed, pseudonyms=pseudonyms, allow_unverified=job.allow_unverified,
+        objective=job.objective, seed=job.seed, repeatable=job.repeatable, pseudonyms=pseudonyms,
+        allow_unverified=job.allow_unverified,
         rows_are_people=job.rows_are_people, allow_plain=job.allow_plain, run=run.part(between=(READ, MADE)),
         history=None if ledger is None else ledger.history(data),
     )  # fmt: skip
     recoding = "" if job.recoding is None else recodings.spelled(Rule.of(release))
-    assert release.policy is not None
+    assert release.policy is not None and release.method is not None
     seed = release.policy.seed
-    job = replace(job, seed=seed)
+    # What is saved repeats this run: with the seed that it had, which nobody mixes again.
+    job = replace(job, seed=seed, repeatable=job.repeatable or release.method.seed_protects)
     attacks: tuple[Attempt, ...] = ()
     if job.attack:
         run.report(MADE, "attacking")
@@ -134,7 +139,8 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
     run.report(MADE, "writing")
     check_outputs([path for path in (*parts, *others) if not data.engine.in_database(path)], job.reads())
     # The entry is made first and the files take their places last: both are there then, or none is.
-    entering = nullcontext() if ledger is None else ledger.publishing(data, release, run)
+    judging = run.part(between=(MADE, JUDGED))
+    entering = nullcontext() if ledger is None else ledger.publishing(data, release, judging, job.allow_unjudged)
     with entering as publication, data.engine.replacing(*parts, *others) as places:
         release.put(
             output, places[: len(parts)], signer, rows_per_file=job.rows_per_file, run=run.part(between=(MADE, 1.0))
@@ -150,7 +156,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         if publication is not None:
             stated = json.loads(places[len(parts) - 1].read_text(encoding="utf-8"))
             publication.enter(stated, None if sent(job) else output)
-            figures["notes"] = [*release.notes, *publication.reasons]
+            figures["notes"] = [*release.notes, *publication.notes]
         if sent(job):
             _send(places[0])
     if data.checkpoint is not None:
@@ -210,6 +216,8 @@ def _check(job: Job, output: Path, others: list[Path]) -> None:
         check_picture(job.plot)
     if job.ledger is not None:
         _ledger(job.ledger).check_writable()
+    elif job.allow_unjudged:
+        raise ParameterError("allow_unjudged is about what a ledger cannot judge; name the ledger with --ledger")
     if job.state is not None:
         check_folder(job.state)
     tables = [] if engine.in_database(output) else [output]

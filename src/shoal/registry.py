@@ -139,15 +139,16 @@ def complete(family: str, name: str) -> bool:
 
 
 def name_of(plugin: object) -> str:
-    """The name under which a plug-in is found."""
+    """The name under which a plug-in is found; one of another package that breaks a rule is not looked at."""
     for family, contract in CONTRACTS.items():
         if isinstance(plugin, contract):
             for name, module in _modules(family).items():
                 if module == type(plugin).__module__:
                     return name
             for name in _external(family):
-                if find(family, name) is type(plugin):
-                    return name
+                with contextlib.suppress(PluginError):
+                    if find(family, name) is type(plugin):
+                        return name
     raise ParameterError(f"{type(plugin).__name__} is not a registered plug-in")
 
 

@@ -1,14 +1,19 @@
-"""Releases to ask questions about: every algorithm that the registry knows, with every policy that it takes."""
+"""Releases to ask questions about: every algorithm that the registry knows, with every policy that it takes.
+
+A release is made once and shared by all tests of a process. No test may change what it gets from here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
 import pytest
+from counts import LONG
 
 import shoal
 from shoal import registry
@@ -51,25 +56,83 @@ def opened(table: pl.DataFrame) -> shoal.Dataset:
     return shoal.read(table, quasi=QUASI, sensitive=["occupation"], hierarchies=hierarchies)
 
 
-def releases(name: str, example: Any, data: shoal.Dataset, **more: Any) -> Iterator[tuple[str, shoal.Release]]:
-    """A release for each policy that the algorithm takes."""
-    method = registry.make("algorithms", name, dict(example))
-    for policy, models in POLICIES.items():
-        try:
-            yield policy, shoal.anonymize(data, *models, algorithm=method, **{"seed": 7, **more})
-        except ParameterError:
-            continue
-        except InfeasibleError as error:
-            assert error.attempt
-
-
-def one(name: str, example: Any, data: shoal.Dataset, **more: Any) -> shoal.Release:
-    return next(release for _, release in releases(name, example, data, **more))
+ORDERS: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
+    "as given": lambda table: table,
+    "reversed": lambda table: table.reverse(),
+    "shuffled": lambda table: table.sample(fraction=1.0, shuffle=True, seed=3),
+}
 
 
 @cache
+def table(rows: int = 400, order: str = "as given") -> pl.DataFrame:
+    return ORDERS[order](people(rows))
+
+
+@cache
+def dataset(rows: int = 400, order: str = "as given") -> shoal.Dataset:
+    """A table that was read once for all algorithms."""
+    return opened(table(rows, order))
+
+
+_RELEASES: dict[tuple[Any, ...], shoal.Release | None] = {}
+
+
+def released(
+    name: str, example: Any, policy: str, *, rows: int = 400, order: str = "as given", suppression: float = 0.2,
+    seed: int = 7,
+) -> shoal.Release | None:  # fmt: skip
+    """The release of an algorithm for a policy; None where it does not take the policy, or finds no solution."""
+    key = (name, repr(example), policy, rows, order, suppression, seed)
+    if key not in _RELEASES:
+        method = registry.make("algorithms", name, dict(example))
+        try:
+            _RELEASES[key] = shoal.anonymize(
+                dataset(rows, order),
+                *POLICIES[policy],
+                algorithm=method,
+                suppression=suppression,
+                seed=seed,
+                repeatable=True,
+            )
+        except ParameterError:
+            _RELEASES[key] = None
+        except InfeasibleError as error:
+            assert error.attempt
+            _RELEASES[key] = None
+    return _RELEASES[key]
+
+
+def releases(name: str, example: Any, *, first: int = 0, **more: Any) -> Iterator[tuple[str, shoal.Release]]:
+    """A release for each policy that the algorithm takes, beginning with the policy at a place."""
+    names = list(POLICIES)
+    for policy in (names[(first + at) % len(names)] for at in range(len(names))):
+        release = released(name, example, policy, **more)
+        if release is not None:
+            yield policy, release
+
+
+def one(name: str, example: Any, **more: Any) -> shoal.Release:
+    """The release for the first policy that the algorithm takes."""
+    return next(release for _, release in releases(name, example, **more))
+
+
+_FOLDER = TemporaryDirectory(prefix="shoal-releases-")
+_WRITTEN: dict[tuple[int, str], tuple[shoal.Release, Path]] = {}
+
+
+def written(release: shoal.Release, ending: str = "csv") -> Path:
+    """The main file of a shared release; nothing but the files of the release lies beside it."""
+    key = id(release), ending
+    if key not in _WRITTEN:
+        path = Path(_FOLDER.name) / str(len(_WRITTEN)) / f"release.{ending}"
+        path.parent.mkdir()
+        release.write(path)
+        _WRITTEN[key] = release, path  # with the release, so that no other gets its id
+    return _WRITTEN[key][1]
+
+
 def small() -> shoal.Dataset:
-    return opened(people(80))
+    return dataset(80)
 
 
 @cache
@@ -81,26 +144,35 @@ def knowledge() -> Known:
 
 @cache
 def by_form() -> dict[str, shoal.Release]:
-    """A release of each form that some algorithm makes, some records of it left out where that is possible."""
+    """A release of each form that some algorithm makes, some records of it left out where that is possible. Other
+    examples of the algorithms than their first are looked at only while a form is missing."""
     found: dict[str, shoal.Release] = {}
-    for name in registry.names("algorithms"):
-        for example in registry.examples("algorithms", name):
-            release = next((made for _, made in releases(name, example, small(), suppression=0.2)), None)
-            if release is not None:
-                form = registry.name_of(release.form)
-                if form not in found or release.suppressed > found[form].suppressed:
-                    found[form] = release
+    algorithms = [(name, registry.examples("algorithms", name)) for name in registry.names("algorithms")]
+    for number in range(max(len(examples) for _, examples in algorithms)):
+        for name, examples in algorithms:
+            if number < len(examples):
+                release = next((made for _, made in releases(name, examples[number], rows=80)), None)
+                if release is not None:
+                    form = registry.name_of(release.form)
+                    if form not in found or release.suppressed > found[form].suppressed:
+                        found[form] = release
+        if found.keys() == set(registry.names("forms")) and not LONG:
+            break
     return found
 
 
 @cache
 def earlier() -> tuple[shoal.Release, ...]:
     """Releases that came before: of the table when it was smaller, and of the same table."""
-    tables = opened(people(60)), small()
+    tables = dataset(60), small()
     return tuple(shoal.anonymize(each, shoal.KAnonymity(k=3), algorithm="mondrian", seed=5) for each in tables)
+
+
+@cache
+def _values() -> frozenset[str]:
+    return frozenset(value for column in ("occupation", "marital-status") for value in table()[column].unique())
 
 
 def tells_no_value(text: str) -> bool:
     """Whether a text has no word that is a value of a cell."""
-    values = {value for column in ("occupation", "marital-status") for value in people()[column].unique()}
-    return not any(value in text for value in values)
+    return not any(value in text for value in _values())

@@ -40,14 +40,19 @@ def package(folder: Path, module: str, plugins: dict[str, dict[str, str]]) -> No
     (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
 
 
+def install(folder: Path) -> Path:
+    """Puts the package into a folder, and a table."""
+    shutil.copy(HERE / "added_plugins.py", folder)
+    package(folder, "added_plugins", ADDED)
+    rows = [f"{20 + row % 4},{'ABC'[row % 3]}da,{'xy'[row % 2]}" for row in range(24)]
+    (folder / "table.csv").write_text("\n".join(["age,name,disease", *rows]) + "\n")
+    return folder
+
+
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
     """A folder in which the package lies, and a table."""
-    shutil.copy(HERE / "added_plugins.py", tmp_path)
-    package(tmp_path, "added_plugins", ADDED)
-    rows = [f"{20 + row % 4},{'ABC'[row % 3]}da,{'xy'[row % 2]}" for row in range(24)]
-    (tmp_path / "table.csv").write_text("\n".join(["age,name,disease", *rows]) + "\n")
-    return tmp_path
+    return install(tmp_path)
 
 
 def ran(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -59,18 +64,40 @@ def ran(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def command(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return ran(folder, "-m", "shoal", *arguments)
+SEVERAL = """
+import json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from shoal.cli import main
+
+def command(arguments):
+    out, err = StringIO(), StringIO()
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            main(arguments)
+    except SystemExit as end:
+        return end.code or 0, out.getvalue(), err.getvalue()
+
+print(json.dumps([command(arguments) for arguments in json.loads(sys.argv[1])]))
+"""
+"""Several commands in one process, which has to start only once."""
+
+
+def commands(folder: Path, *several: tuple[object, ...]) -> list[tuple[int, str, str]]:
+    """The exit code, the output and the error output of each of several commands."""
+    done = ran(folder, "-c", SEVERAL, json.dumps([[str(argument) for argument in one] for one in several]))
+    assert done.returncode == 0, done.stderr
+    return [(code, out, err) for code, out, err in json.loads(done.stdout)]
 
 
 def test_the_contract_suite_asks_them(installed: Path) -> None:
     names = [name for named in ADDED.values() for name in named]
     suites = sorted(path for path in HERE.glob("test_*.py") if path.name != Path(__file__).name)
     done = ran(
-        installed, "-m", "pytest", "-rA", "-p", "no:cacheprovider", "-c", HERE.parents[1] / "pyproject.toml",
-        "--rootdir", HERE.parents[1], *suites, "-k", " or ".join(names),
+        installed, "-m", "pytest", "-rA", "-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain",
+        "-c", HERE.parents[1] / "pyproject.toml", "--rootdir", HERE.parents[1], *suites, "-k", " or ".join(names),
     )  # fmt: skip
-    broken = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR", "E  "))]
+    broken = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR", ">  ", "E  "))]
     assert done.returncode == 0, "\n".join(broken) + done.stderr[-3000:]
     passed = [line for line in done.stdout.splitlines() if line.startswith("PASSED")]
     asked = Counter(name for name in names for line in passed if name in line)
@@ -79,51 +106,27 @@ def test_the_contract_suite_asks_them(installed: Path) -> None:
             assert asked[name] >= (5 if family != "models" else 1), f"{name} was asked {asked[name]} times"
 
 
-SCRIPT = """
-import polars, shoal
-data = shoal.read(polars.read_csv("table.csv"), quasi=["age", "name"], sensitive=["disease"],
-                  hierarchies={"name": shoal.FirstLetter()})
-assert data.schema["name"].hierarchy.labels[1].tolist() == ["A..", "B..", "C.."]
-release = shoal.anonymize(data, shoal.LeastShare(share=0.2), algorithm=shoal.OneClass(), seed=1)
-assert type(release.form) is shoal.SensitiveLast, release.form
-best = shoal.anonymize(data, "least-share:share=0.2", algorithm="optimal", objective=shoal.RootSize(), seed=1)
-assert best.recoding.facts["score"] == shoal.evaluate(data, best, "root-size")["root-size"].value
-assert shoal.attack(data, release, "any-record")[0].success == 1 / 24
-assert {"LeastShare", "WeightedSuppression", "RootSize", "OneClass", "SensitiveLast", "AnyRecord"} <= set(dir(shoal))
-found = {finding.name for finding in shoal.evaluate(data, release)}
-assert "root-size" in found and "weighted-suppression" not in found
-assert shoal.evaluate(data, release, "weighted-suppression:weight=2")["weighted-suppression"].value == 0
-assert "any-record" in {attempt.name for attempt in shoal.attack(data, release)}
-print("fine")
-"""
-
-
-def test_they_are_public_names(installed: Path) -> None:
-    done = ran(installed, "-c", SCRIPT)
-    assert done.stdout.strip() == "fine", done.stderr
-
-
 ROLES = ("--quasi", "age,name", "--sensitive", "disease", "--hierarchy", "name=first-letter")
 
 
 def test_on_the_command_line(installed: Path) -> None:
     """The metric that needs a parameter neither stands in the way nor is left behind."""
-    done = command(
-        installed, "anonymize", "table.csv", "-o", "out.csv", *ROLES, "--model", "least-share:share=0.2",
-        "--algorithm", "one-class", "--json", "--save-job", "job.toml",
+    made, verified, evaluated, again = commands(
+        installed,
+        ("anonymize", "table.csv", "-o", "out.csv", *ROLES, "--model", "least-share:share=0.2",
+         "--algorithm", "one-class", "--json", "--save-job", "job.toml"),
+        ("verify", "out.csv"),
+        ("evaluate", "table.csv", "out.csv", *ROLES, "--metrics", "weighted-suppression:weight=3", "--json"),
+        ("anonymize", "--job", "job.toml", "-o", "again.csv"),
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    findings = json.loads(done.stdout)["findings"]
+    assert made[0] == 0, made[2]
+    findings = json.loads(made[1])["findings"]
     assert findings["share"]["holds"] and "root-size" in findings and "weighted-suppression" not in findings
     assert json.loads((installed / "out.csv.manifest.json").read_text())["form"] == "sensitive-last"
-    assert command(installed, "verify", "out.csv").returncode == 0
-    done = command(
-        installed, "evaluate", "table.csv", "out.csv", *ROLES, "--metrics", "weighted-suppression:weight=3", "--json"
-    )
-    assert json.loads(done.stdout)["findings"]["weighted-suppression"]["value"] == 0, done.stderr
-    before = (installed / "out.csv").read_bytes()
-    assert command(installed, "anonymize", "--job", "job.toml").returncode == 0
-    assert (installed / "out.csv").read_bytes() == before
+    assert verified[0] == 0, verified[2]
+    assert json.loads(evaluated[1])["findings"]["weighted-suppression"]["value"] == 0, evaluated[2]
+    assert again[0] == 0, again[2]
+    assert (installed / "again.csv").read_bytes() == (installed / "out.csv").read_bytes()
 
 
 def test_in_a_job_file(installed: Path) -> None:
@@ -143,7 +146,7 @@ def test_in_a_job_file(installed: Path) -> None:
         path = "out.csv"
     """
     (installed / "job.toml").write_text(job)
-    done = command(installed, "anonymize", "--job", "job.toml", "--json")
+    done = ran(installed, "-m", "shoal", "anonymize", "--job", "job.toml", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["findings"]["share"]["value"] >= 0.2
 
@@ -175,33 +178,98 @@ BROKEN: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_plugin_is_named_with_its_rule(case: str, installed: Path) -> None:
-    source, rule = BROKEN[case]
-    (installed / "broken_plugins.py").write_text(HEADER + source)
-    package(installed, "broken_plugins", {"models": {"broken": "Broken"}})
-    done = command(installed, "anonymize", "table.csv", "-o", "out.csv", *ROLES, "--model", "broken")
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    said = " ".join(done.stderr.split())
-    assert "'broken'" in said and rule in said, said
-    assert not (installed / "out.csv").exists()
+def broken(case: str) -> str:
+    """The name of the plug-in that breaks a rule."""
+    return f"broken-{case.replace(' ', '-')}"
 
 
-def test_a_broken_metric_does_not_stand_in_the_way(installed: Path) -> None:
-    """Nobody asked for it: the release is made and measured, and the rule that it breaks is shown in its place."""
-    (installed / "broken_plugins.py").write_text(HEADER + "class Broken(Metric):\n    pass\n")
-    package(installed, "broken_plugins", {"metrics": {"broken": "Broken"}, "attacks": {"broken": "Broken"}})
-    script = """
-import polars, shoal
-data = shoal.read(polars.read_csv("table.csv"), quasi=["age"], sensitive=["disease"], identifiers=["name"])
-release = shoal.anonymize(data, "k-anonymity:k=2", seed=1, rows_are_people=True)
-found = shoal.evaluate(data, release)["broken"]
-print(found.value, found.how)
-assert "prosecutor" in {attempt.name for attempt in shoal.attack(data, release)}
-assert "KAnonymity" in dir(shoal)
+def class_of(name: str) -> str:
+    return "".join(word.title() for word in name.split("-"))
+
+
+SCRIPT = """
+import json, polars, shoal
+data = shoal.read(polars.read_csv("table.csv"), quasi=["age", "name"], sensitive=["disease"],
+                  hierarchies={"name": shoal.FirstLetter()})
+release = shoal.anonymize(data, shoal.LeastShare(share=0.2), algorithm=shoal.OneClass(), seed=1)
+best = shoal.anonymize(data, "least-share:share=0.2", algorithm="optimal", objective=shoal.RootSize(), seed=1)
+found = shoal.evaluate(data, release)
+print(json.dumps({
+    "labels": data.schema["name"].hierarchy.labels[1].tolist(),
+    "form": type(release.form) is shoal.SensitiveLast,
+    "score": best.recoding.facts["score"],
+    "root-size": shoal.evaluate(data, best, "root-size")["root-size"].value,
+    "any-record": shoal.attack(data, release, "any-record")[0].success,
+    "weighted": shoal.evaluate(data, release, "weighted-suppression:weight=2")["weighted-suppression"].value,
+    "findings": {finding.name: [finding.value, finding.how] for finding in found},
+    "attempts": [attempt.name for attempt in shoal.attack(data, release)],
+    "names": dir(shoal),
+}))
 """
-    done = ran(installed, "-c", script)
+
+
+@pytest.fixture(scope="module")
+def beside_broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package is installed, and another one whose plug-ins all break a rule."""
+    folder = install(tmp_path_factory.mktemp("installed"))
+    (folder / "broken_plugins.py").write_text(HEADER + "class Broken(Metric):\n    pass\n")
+    for case, (source, _) in BROKEN.items():
+        module, named = broken(case).replace("-", "_"), class_of(broken(case))
+        (folder / f"{module}.py").write_text(HEADER + source.replace("Broken", named))
+        package(folder, module, {"models": {broken(case): named}})
+    package(folder, "broken_plugins", {"metrics": {"broken": "Broken"}, "attacks": {"broken": "Broken"}})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def in_python(beside_broken: Path) -> Any:
+    """What a Python program sees of the plug-ins."""
+    done = ran(beside_broken, "-c", SCRIPT)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("None") and "must be a frozen dataclass" in done.stdout
-    done: Any = command(installed, "anonymize", "table.csv", "-o", "out.csv", *ROLES, "--k", 2)
-    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_they_are_public_names(in_python: Any) -> None:
+    assert in_python["labels"] == ["A..", "B..", "C.."]
+    assert in_python["form"] and in_python["score"] == in_python["root-size"]
+    assert in_python["any-record"] == 1 / 24 and in_python["weighted"] == 0
+    assert {name for named in ADDED.values() for name in named.values()} <= set(in_python["names"])
+    assert "root-size" in in_python["findings"] and "weighted-suppression" not in in_python["findings"]
+    assert "any-record" in in_python["attempts"]
+
+
+def test_a_broken_metric_does_not_stand_in_the_way(in_python: Any) -> None:
+    """Nobody asked for it: the release is measured and attacked, and the rule that it breaks is shown in its place."""
+    value, how = in_python["findings"]["broken"]
+    assert value is None and "must be a frozen dataclass" in how
+    assert "prosecutor" in in_python["attempts"] and "KAnonymity" in in_python["names"]
+
+
+@pytest.fixture(scope="module")
+def answers(beside_broken: Path) -> dict[str, tuple[int, str, str]]:
+    """What the command says that is given each broken model, and one that is not given any."""
+    policies = {**{case: ("--model", broken(case)) for case in BROKEN}, "none": ("--k", 2)}
+    found = commands(
+        beside_broken,
+        *(("anonymize", "table.csv", "-o", f"{case}.csv", *ROLES, *given) for case, given in policies.items()),
+    )
+    return dict(zip(policies, found, strict=True))
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_plugin_is_named_with_its_rule(
+    case: str, answers: dict[str, tuple[int, str, str]], beside_broken: Path
+) -> None:  # fmt: skip
+    (code, _, err), rule = answers[case], BROKEN[case][1].replace("Broken", class_of(broken(case)))
+    assert code == 2 and "Traceback" not in err
+    said = " ".join(err.split())
+    assert f"'{broken(case)}'" in said and rule in said, said
+    assert not (beside_broken / f"{case}.csv").exists()
+
+
+def test_broken_plugins_that_nobody_asked_for_do_not_stand_in_the_way(
+    answers: dict[str, tuple[int, str, str]], beside_broken: Path
+) -> None:  # fmt: skip
+    code, _, err = answers["none"]
+    assert code == 0, err
+    assert (beside_broken / "none.csv").exists()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 from threading import Thread
 from typing import Any
 
 import pytest
+from counts import LONG
 
 import shoal
 from shoal import registry
@@ -25,14 +27,18 @@ SOON = 1.0
 """Half a second is promised; a slow machine gets another half."""
 
 
+MOMENTS = (0.1, 0.3, 0.6) if LONG else (0.3,)
+"""Seconds after which a search is cancelled."""
+REFINING = ("refining", "rebuilding") if LONG else ("refining",)
+"""How a search says that it improves what it has."""
+NAMES = registry.names("algorithms")
+REFINED = [name for name in NAMES if "refine" in registry.find("algorithms", name).__dataclass_fields__]
+
+
 def variants() -> list[tuple[str, dict[str, Any], float]]:
-    """Each algorithm as it is, and, where it can refine, with that; and the seconds after which it is cancelled."""
-    found: list[tuple[str, dict[str, Any], float]] = []
-    for name in registry.names("algorithms"):
-        found.append((name, {}, 0.6))
-        if "refine" in registry.find("algorithms", name).__dataclass_fields__:
-            found.append((name, {"refine": True}, 2.5))
-    return found
+    """Each algorithm as it is. Where it can refine, with that, if it comes so far with a large table in seconds."""
+    found = [(name, dict[str, Any](), seconds) for name in NAMES for seconds in MOMENTS]
+    return [*found, *((name, {"refine": True}, 2.5) for name in REFINED if LONG or name == "mondrian")]
 
 
 def census(rows: int) -> shoal.Dataset:
@@ -44,25 +50,29 @@ def census(rows: int) -> shoal.Dataset:
     return data
 
 
-@pytest.fixture(scope="module")
+@cache
 def small() -> shoal.Dataset:
-    return census(3_000)
+    return census(1_000)
 
 
-@pytest.fixture(scope="module")
+@cache
 def large() -> shoal.Dataset:
     return census(300_000)
 
 
-def suiting(algorithm: Any, data: shoal.Dataset) -> Policy:
-    """The first policy that an algorithm takes. Its kernels are then compiled, which cannot be stopped."""
+@cache
+def searched(name: str, *, refine: bool = False) -> tuple[Policy, tuple[tuple[float, str], ...]]:
+    """The first policy that an algorithm takes, and what its search reported. Its kernels are then compiled, which
+    cannot be stopped."""
+    algorithm = registry.make("algorithms", name, {"refine": True} if refine else {})
     for policy in POLICIES:
         if algorithm.claims == bool(policy.models):
+            reports: list[tuple[float, str]] = []
             try:
-                algorithm.search(data, policy, Run())
+                algorithm.search(small(), policy, Run(lambda share, doing, to=reports: to.append((share, doing))))
             except ParameterError:
                 continue
-            return policy
+            return policy, tuple(reports)
     raise AssertionError("it takes no policy at all")
 
 
@@ -91,28 +101,42 @@ def cancelled(
 
 
 @pytest.mark.parametrize(("name", "options", "seconds"), variants(), ids=str)
-def test_stops_within_half_a_second(
-    name: str, options: dict[str, Any], seconds: float, small: shoal.Dataset, large: shoal.Dataset
-) -> None:
-    algorithm = registry.make("algorithms", name, options)
-    how, late = cancelled(algorithm, large, suiting(algorithm, small), seconds)
+def test_stops_within_half_a_second(name: str, options: dict[str, Any], seconds: float) -> None:
+    policy, _ = searched(name, **options)
+    how, late = cancelled(registry.make("algorithms", name, options), large(), policy, seconds)
     assert late < SOON
     assert how in (CancelledError, None)
 
 
-@pytest.mark.parametrize("name", registry.names("algorithms"))
-def test_a_cancelled_run_never_ends_well(name: str, small: shoal.Dataset) -> None:
+@pytest.mark.parametrize("phase", REFINING)
+@pytest.mark.parametrize("name", REFINED)
+def test_stops_while_it_refines(name: str, phase: str) -> None:
+    """On a small table, since most of them take minutes to come so far with a large one."""
+
+    def told(share: float, doing: str) -> None:
+        if phase in doing:
+            run.cancel()
+            cancelled_at.append(time.process_time())
+
+    algorithm, run, cancelled_at = registry.make("algorithms", name, {"refine": True}), Run(told), list[float]()
+    policy, _ = searched(name)
+    with pytest.raises(CancelledError):
+        algorithm.search(small(), policy, run)
+    assert len(cancelled_at) == 1 and time.process_time() - cancelled_at[0] < SOON
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_cancelled_run_never_ends_well(name: str) -> None:
     algorithm, run = registry.make("algorithms", name, {}), Run()
-    policy = suiting(algorithm, small)
+    policy, _ = searched(name)
     run.cancel()
     with pytest.raises(CancelledError):
-        algorithm.search(small, policy, run)
+        algorithm.search(small(), policy, run)
 
 
-@pytest.mark.parametrize("name", registry.names("algorithms"))
-def test_tells_how_far_it_is(name: str, small: shoal.Dataset) -> None:
-    told: list[float] = []
-    algorithm = registry.make("algorithms", name, {})
-    algorithm.search(small, suiting(algorithm, small), Run(lambda share, doing: told.append(share)))
-    assert told == sorted(told)
-    assert told and told[0] >= 0 and told[-1] <= 1
+@pytest.mark.parametrize("name", NAMES)
+def test_tells_how_far_it_is(name: str) -> None:
+    _, reports = searched(name)
+    shares = [share for share, _ in reports]
+    assert shares == sorted(shares)
+    assert shares and shares[0] >= 0 and shares[-1] <= 1

@@ -203,14 +203,14 @@ def written(release: Release, path: Path) -> dict[str, Any]:
     return stated
 
 
-def restated(path: Path, stated: dict[str, Any]) -> shoal.Findings:
+def restated(path: Path, stated: dict[str, Any], engine: str | None = None) -> shoal.Findings:
     """What verification says of files that somebody changed together with their manifest."""
     for entry in stated["tables"]:
         part = path if not entry["part"] else path.with_name(f"{path.stem}.{entry['part']}{path.suffix}")
         entry["sha256"], entry["rows"] = sha256(part), pl.read_csv(part).height
     stated["published"] = stated["tables"][0]["rows"]
     path.with_name(path.name + ".manifest.json").write_text(json.dumps(stated))
-    return shoal.verify(path)
+    return shoal.verify(path, engine=engine)
 
 
 @pytest.mark.parametrize("model", ["t-closeness:t=0.9", "distinct-l-diversity:l=2"])
@@ -235,6 +235,38 @@ def test_counts_of_the_release_where_those_of_the_table_are_needed(table: pl.Dat
     rare = stated["sensitive"]["disease"]["population"]
     rare[-1] -= 1
     assert not restated(path, stated)["counts-agree"].holds
+
+
+@pytest.mark.parametrize("identifiers", ["dropped", "keyed", "random"])
+@pytest.mark.parametrize("engine", ["embedded", "duckdb"])
+def test_a_published_column_that_the_manifest_hides(
+    engine: str, identifiers: str, table: pl.DataFrame, tmp_path: Path
+) -> None:
+    """Whoever calls a quasi-identifier an identifier, or leaves it out, takes it out of every class that is counted."""
+    path = tmp_path / "out.csv"
+    data = shoal.read(table.with_columns(sex=pl.Series(["f", "m"] * 8)).drop("row"), quasi=["age", "sex"])
+    stated = written(shoal.anonymize(data, "k-anonymity:k=1", algorithm="optimal", seed=1), path)
+    assert shoal.verify(path, engine=engine)["columns-agree"].holds
+    stated["identifiers"] = identifiers
+    entry = next(entry for entry in stated["columns"] if entry["role"] == "quasi")
+    entry["role"] = "identifier"
+    found = restated(path, stated, engine)
+    assert not found["columns-agree"].holds and not found.holds
+    stated["columns"].remove(entry)
+    found = restated(path, stated, engine)
+    assert not found["columns-agree"].holds and not found.holds
+
+
+@pytest.mark.parametrize("key", [None, b"a key of at least sixteen bytes"])
+def test_pseudonyms_may_be_published_when_the_manifest_says_so(
+    key: bytes | None, table: pl.DataFrame, tmp_path: Path
+) -> None:
+    path = tmp_path / "out.csv"
+    data = shoal.read(table, quasi=["age"], sensitive=["disease"], identifiers=["row"])
+    stated = written(shoal.anonymize(data, K, pseudonyms=shoal.Pseudonyms(key=key), algorithm="optimal"), path)
+    assert restated(path, stated)["columns-agree"].holds
+    stated["identifiers"] = "dropped"
+    assert not restated(path, stated)["columns-agree"].holds
 
 
 @pytest.mark.parametrize("native", ["pyarrow", "polars"])
@@ -359,8 +391,8 @@ def test_a_file_that_reads_otherwise_is_not_written(
     release = shoal.anonymize(read(table), K, algorithm="optimal", suppression=0.1, seed=1)
     opened = type(release.engine).open_published
 
-    def torn(self: Any, path: Path) -> EmbeddedPublished:
-        whole = opened(self, path)
+    def torn(self: Any, path: Path, kinds: Any = None) -> EmbeddedPublished:
+        whole = opened(self, path, kinds)
         return replace(whole, table=whole.table.slice(2), _read={})
 
     monkeypatch.setattr(type(release.engine), "open_published", torn)

@@ -2,7 +2,6 @@
 
 import doctest
 import importlib
-import pkgutil
 import re
 import shlex
 from pathlib import Path
@@ -14,17 +13,24 @@ from shoal.cli import main
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-MODULES = [
-    module.name
-    for module in pkgutil.walk_packages(shoal.__path__, "shoal.")
-    if not module.name.startswith("shoal.kernels") and module.name != "shoal.samples.prepare"
-]
+PACKAGE = Path(shoal.__file__).parent
+MODULES = {
+    ".".join(("shoal", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if "kernels" not in path.parts and path != PACKAGE / "samples" / "prepare.py"
+}
+WITH_EXAMPLES = [name for name, path in MODULES.items() if re.search(r"^ *>>> ", path.read_text("utf-8"), re.MULTILINE)]
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_docstrings(name):
     results = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert results.failed == 0
+    assert results.attempted > 0, "its examples are where nobody runs them"
+
+
+def test_every_module_can_be_imported():
+    assert [importlib.import_module(name).__name__ for name in MODULES] == list(MODULES)
 
 
 def commands(block):

@@ -35,6 +35,8 @@ class Given:
 
 @dataclass(frozen=True)
 class Column:
+    """A column of a table, and the values that `earlier` releases of it may have shown."""
+
     name: str
     role: str
     values: tuple[Any, ...]
@@ -42,13 +44,29 @@ class Column:
     hierarchy: Given | str | None = None
     rule: str = "value"
     kind: str | None = None
+    family: str = "texts"
+    earlier: tuple[Any, ...] = ()
 
     def at(self, rows: list[int]) -> Column:
         return replace(self, values=tuple(self.values[row] for row in rows))
 
 
 @dataclass(frozen=True)
+class Step:
+    """One release of a series: which records the table has by then, and what is asked."""
+
+    rows: tuple[int, ...]
+    algorithm: tuple[str, dict[str, Any]]
+    models: tuple[tuple[str, dict[str, Any]], ...]
+    suppression: float
+    seed: int
+
+
+@dataclass(frozen=True)
 class Case:
+    """A table and what is asked of it. With `steps` it is a series of releases that a ledger judges; then the columns
+    have everybody who is ever in the table, and each step says what is asked."""
+
     number: int
     columns: tuple[Column, ...]
     container: str
@@ -69,13 +87,24 @@ class Case:
     line: str
     engine: str
     traced: str | None
+    repeated: bool
+    questions: int
+    steps: tuple[Step, ...] = ()
 
     @property
     def records(self) -> int:
         return len(self.columns[0].values)
 
+    @property
+    def person(self) -> Column | None:
+        """The column that says whose each record is."""
+        return next(iter(self.named("person")), None)
+
     def named(self, role: str) -> list[Column]:
         return [column for column in self.columns if column.role == role]
+
+    def column(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
 
     def permuted(self) -> Case:
         order = list(range(self.records))
@@ -83,19 +112,38 @@ class Case:
         return self.at(order)
 
     def at(self, rows: list[int]) -> Case:
-        return replace(self, columns=tuple(column.at(rows) for column in self.columns))
+        places = {row: place for place, row in enumerate(rows)}
+        steps = tuple(
+            replace(step, rows=tuple(places[row] for row in step.rows if row in places)) for step in self.steps
+        )
+        return replace(self, columns=tuple(column.at(rows) for column in self.columns), steps=steps)
+
+    def release(self, step: Step) -> Case:
+        """One release of a series as a case of its own."""
+        alone = replace(self, steps=()).at(list(step.rows))
+        columns = tuple(
+            replace(column, earlier=whole.values) for column, whole in zip(alone.columns, self.columns, strict=True)
+        )
+        asked = {name: getattr(step, name) for name in ("algorithm", "models", "suppression", "seed")}
+        return replace(alone, columns=columns, **asked)
 
     def __str__(self) -> str:
         """What the case is, without a value of it."""
         columns = ", ".join(f"{c.role} {c.type}{_hierarchy_text(c)}{_rule_text(c)}" for c in self.columns)
-        models = " and ".join(f"{name}{_shown(values)}" for name, values in self.models) or "no model"
-        name, values = self.algorithm
+        asked = "; then ".join(
+            f"{_asked(step)}{f' of {len(step.rows)} records' if self.steps else ''}" for step in self.steps or (self,)
+        )
         return (
-            f"{self.records} records as {self.container} ({columns}); {name}{_shown(values)} for {models}; "
-            f"suppression {self.suppression}, objective {self.objective}{', strict' if self.strict else ''}, "
-            f"pseudonyms {self.pseudonyms}; "
+            f"{self.records} records as {self.container} ({columns}); {asked}; "
+            f"objective {self.objective}{', strict' if self.strict else ''}, pseudonyms {self.pseudonyms}; "
             f"to {self.ending} by {'the command' if self.command else 'the library'}, {self.engine}"
         )
+
+
+def _asked(step: Case | Step) -> str:
+    models = " and ".join(f"{name}{_shown(values)}" for name, values in step.models) or "no model"
+    name, values = step.algorithm
+    return f"{name}{_shown(values)} for {models}, suppression {step.suppression}"
 
 
 def _hierarchy_text(column: Column) -> str:
@@ -180,16 +228,13 @@ def _text(value: Any) -> str:
 
 
 def hierarchies(case: Case, folder: Path) -> dict[str, Any]:
-    """The hierarchies of a case as `shoal.read` takes them; files go into a folder."""
-    from shoal.core.hierarchy import Hierarchy
-
+    """The hierarchies of a case as `shoal.read` takes them, but for those handed over as objects; files go into
+    a folder."""
     found: dict[str, Any] = {}
     for place, column in enumerate(case.columns):
         given = column.hierarchy
-        if isinstance(given, str):
+        if isinstance(given, str) or (given is not None and given.how == "object" and not case.command):
             found[column.name] = given
-        elif given is not None and given.how == "object" and not case.command:
-            found[column.name] = Hierarchy.from_paths(column.name, given.paths)
         elif given is not None:
             path = folder / f"hierarchy{place}.{'json' if given.how == 'json' else 'csv'}"
             path.write_text(_tree(given) if given.how == "json" else _rows(given), encoding="utf-8")
@@ -213,12 +258,13 @@ def _tree(given: Given) -> str:
     return json.dumps(root, ensure_ascii=False)
 
 
-def job(case: Case, source: Path, folder: Path, target: Path) -> dict[str, Any]:
+def job(case: Case, source: Path, folder: Path, target: Path, ledger: Path | None = None) -> dict[str, Any]:
     """The case as the tables of a job file."""
     trees = hierarchies(case, folder)
     columns: dict[str, Any] = {}
     for column in case.columns:
-        columns[column.name] = {"role": column.role, "missing": column.rule}
+        role = "entity" if column.role == "person" else column.role
+        columns[column.name] = {"role": role, "missing": column.rule}
         if column.kind is not None:
             columns[column.name]["kind"] = column.kind
         if column.name in trees:
@@ -231,9 +277,12 @@ def job(case: Case, source: Path, folder: Path, target: Path) -> dict[str, Any]:
     output = {"path": str(target)}
     if case.pseudonyms is not None:
         output |= {"pseudonyms": case.pseudonyms, "key_file": str(key)}
+    if ledger is not None:
+        output |= {"ledger": str(ledger)}
     name, values = case.algorithm
     policy = {
-        "suppression": case.suppression, "seed": case.seed, "strict": case.strict, "rows_are_people": True,
+        "suppression": case.suppression, "seed": case.seed, "repeatable": True, "strict": case.strict,
+        "rows_are_people": case.person is None,
         "allow_plain": [column.name for column in case.named("plain")],
         "models": [{"name": name, **_listed(values)} for name, values in case.models],
     }  # fmt: skip
@@ -252,6 +301,10 @@ def _listed(values: dict[str, Any]) -> dict[str, Any]:
 
 def simpler(case: Case) -> Iterator[Case]:
     """Cases that are a little simpler than a case, the much simpler ones first."""
+    for place in range(len(case.steps)):
+        yield replace(case, steps=case.steps[:place] + case.steps[place + 1 :])
+        if len(case.steps) == 1:
+            yield case.release(case.steps[0])
     size = case.records
     step = size // 2
     while step:
@@ -268,7 +321,7 @@ def simpler(case: Case) -> Iterator[Case]:
             yield replace(case, models=case.models[:place] + case.models[place + 1 :])
     plain = {
         "command": False, "strict": False, "pseudonyms": None, "missing": (), "occupied": False, "told": True,
-        "objective": None, "encoding": "utf-8", "line": "\n", "engine": "embedded",
+        "objective": None, "encoding": "utf-8", "line": "\n", "engine": "embedded", "repeated": False, "questions": 0,
         "suppression": 0.0, "ending": "csv", "delimiter": ",",
     }  # fmt: skip
     for name, value in plain.items():

@@ -7,7 +7,6 @@ import hashlib
 import hmac
 import json
 import math
-import re
 import traceback
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator
@@ -19,15 +18,17 @@ import pyarrow as pa
 from tests.fuzz import case as cases
 from tests.fuzz import reader
 from tests.fuzz.case import Case, Column, Given
-from tests.fuzz.definitions import DEFINITIONS, LEAST_SIZE, OF_SIZES, TOGETHER
-from tests.fuzz.meaning import Lexicon, attribute, covers, moment, number, quantity, spellings
+from tests.fuzz.lexicon import Lexicon
+from tests.fuzz.meaning import DAY, moment, number, quantity, spellings
 from tests.fuzz.reader import Sheet
 
-import shoal
+from shoal.core.dataset import Dataset
+from shoal.core.finding import Findings
+from shoal.core.release import Release
 from shoal.errors import InfeasibleError, ShoalError
 
-DAY = 86_400
-_JUDGED = ("quasi", "sensitive")
+TWO_TABLES = ("two-table", "counterfeited")
+JUDGED = ("quasi", "sensitive")
 LONG = 7
 """Cells of at least so many characters are looked for in what is printed; shorter ones occur anyway."""
 
@@ -67,30 +68,35 @@ def caught(told: list[str]) -> Iterator[_Ended]:
 
 
 class Checks:
-    """The promises of a release that was written to a target. What was printed or raised on the way is in `told`."""
+    """The promises of a release that was written to a target. What was printed or raised on the way is in `told`, what
+    the holder's own verifier found in `verified`; `seen` counts what was looked at."""
 
-    def __init__(self, case: Case, target: Path, told: list[str]) -> None:
-        self.case, self.target, self.told = case, target, told
-        self.lexicons = {column.name: Lexicon(column, case) for column in case.columns if column.role in _JUDGED}
+    def __init__(self, case: Case, target: Path, told: list[str], seen: Counter[tuple[str, str]]) -> None:
+        self.case, self.target, self.told, self.seen = case, target, told, seen
+        self.lexicons = {column.name: Lexicon(column, case) for column in case.columns if column.role in JUDGED}
+        self.verified: Findings | None = None
+        self.data: Dataset | None = None
+        self.made: Release | None = None
 
     def release(self) -> None:
         case = self.case
         manifest = manifest_of(self.target)
         stated = json.loads(manifest.read_text(encoding="utf-8"))
+        self.stated, form = stated, stated["form"]
+        self.seen["form", form] += 1
         paths = {entry["part"]: _part(self.target, entry["part"]) for entry in stated["tables"]}
         demand(files_in(self.target.parent) == {*paths.values(), manifest}, "files beside the release and its manifest")
         try:
-            sheets = {part: reader.read(path, delimiter_of(self.case)) for part, path in paths.items()}
+            sheets = {part: reader.read(path, delimiter_of(case)) for part, path in paths.items()}
         except (AssertionError, ValueError, pa.ArrowException) as error:
             raise Broken(f"a recipient cannot read a file ({type(error).__name__})") from None
-        kept = self._kept()
+        self.sheets = sheets
+        self._check_names(form)
+        self.kept = kept = self._kept()
         self._check_counts(stated, sheets, paths, len(kept))
-        rows = self._traced(sheets[""], kept)
-        if stated["form"] == "perturbed":
-            self._check_columns(sheets[""], kept, rows)
-        else:
-            self._check_cells(sheets, rows, stated["form"])
-            self._check_models(sheets, kept, stated["form"])
+        self.rows = rows = self._traced(sheets[""], kept)
+        if form != "perturbed":
+            self._check_cells(sheets, rows, form)
         self._check_pseudonyms(sheets[""], rows)
         means = {column.name for column in case.named("quasi")}
         for part, sheet in sheets.items():
@@ -110,6 +116,25 @@ class Checks:
                 kept = present
         return kept
 
+    def _check_names(self, form: str) -> None:
+        """Every table has the columns that its form says, and no other one."""
+        case = self.case
+        hidden = ("identifier", "person") if case.pseudonyms is None else ()
+        names = {column.name for column in case.columns if column.role not in hidden}
+        sensitive = {column.name for column in case.named("sensitive")}
+        tables = {part: sheet.names for part, sheet in self.sheets.items()}
+        demand(all(len(set(held)) == len(held) for held in tables.values()), "a table has a column twice")
+        if form in TWO_TABLES:
+            wanted = {"": names - sensitive | {"group"}, "sensitive": {"group", "count"} | sensitive}
+            demand({part: set(held) for part, held in tables.items()} == wanted, "two tables have other columns")
+        elif form == "sliced":
+            beside = [set(held) - {"bucket"} for held in tables.values()]
+            demand(set.union(*beside) == names, "a sliced release lacks columns, or has others")
+            shared = [name for name in names if sum(name in held for held in beside) > 1]
+            demand(set(shared) <= sensitive, "a column stands in two tables")
+        else:
+            demand({part: set(held) for part, held in tables.items()} == {"": names}, "a release has other columns")
+
     def _check_counts(self, stated: dict[str, Any], sheets: dict[str, Sheet], paths: Any, records: int) -> None:
         published = len(sheets[""].rows)
         demand(stated["records"] == records, f"records: {stated['records']} stated, {records} in the table")
@@ -128,7 +153,7 @@ class Checks:
         """The record that each published row is, by its plain row number."""
         if self.case.traced is None:
             return None
-        known = {value: row for row, value in enumerate(self._named(self.case.traced).values)}
+        known = {value: row for row, value in enumerate(self.case.column(self.case.traced).values)}
         try:
             rows = [known[token] for token in sheet.column(self.case.traced)]
         except (KeyError, ValueError):
@@ -137,32 +162,14 @@ class Checks:
         demand(set(rows) <= set(kept), "a dropped record was published")
         return rows
 
-    def _named(self, name: str) -> Column:
-        return next(column for column in self.case.columns if column.name == name)
-
-    def _check_columns(self, sheet: Sheet, kept: list[int], rows: list[int] | None) -> None:
-        """Perturbed: every column keeps its values; those that nothing changed are true of their records."""
-        for name in sheet.names:
-            column = self._named(name)
-            # Only swapping keeps the values themselves; what other perturbations promise is statistical.
-            if column.role in _JUDGED and (column.role == "sensitive" or self._swapped):
-                found = Counter(self._read(sheet, name))
-                demand(found == Counter(self.lexicons[name].values[row] for row in kept), "swapping changed the values")
-        if rows is not None:
-            self._check_plain(sheet, rows)
-
-    @property
-    def _swapped(self) -> bool:
-        return self.case.algorithm[0] == "rank-swapping"
-
-    def _read(self, sheet: Sheet, name: str) -> list[Hashable]:
+    def values(self, sheet: Sheet, name: str) -> list[Hashable]:
         """A column that is published as it is, as values."""
         try:
             return [self.lexicons[name].read(cell, sheet.types.get(name)) for cell in sheet.column(name)]
-        except (StopIteration, RuntimeError):
-            raise Broken(f"a {self._named(name).role} cell is none of its column's values") from None
+        except KeyError:
+            raise Broken(f"a {self.case.column(name).role} cell is none of its column's values") from None
 
-    def _check_plain(self, sheet: Sheet, rows: list[int]) -> None:
+    def check_plain(self, sheet: Sheet, rows: list[int]) -> None:
         for column in self.case.named("plain"):
             for cell, row in zip(sheet.column(column.name), rows, strict=True):
                 demand(self._is(cell, column.values[row], column, sheet), "a plain value was changed")
@@ -186,21 +193,23 @@ class Checks:
         if rows is None:
             return
         sheet = sheets[""]
-        self._check_plain(sheet, rows)
+        self.check_plain(sheet, rows)
         if form == "sliced":
             self._check_sliced(sheets, rows)
             return
         if form == "multisets":
             self._check_multisets(sheet, rows)
             return
+        if form in TWO_TABLES:
+            self._check_groups(sheets, rows)
         quasi = [sheet.column(column.name) for column in self.case.named("quasi")]
         classes = defaultdict(list)
         for place, key in enumerate(zip(*quasi, strict=True)):
             classes[key].append(rows[place])
         for column in self.case.named("quasi"):
-            values = self.lexicons[column.name].values
+            lexicon = self.lexicons[column.name]
             for cell, key, row in zip(sheet.column(column.name), zip(*quasi, strict=True), rows, strict=True):
-                true = covers(cell, column.values[row], values[row], column, sheet.types.get(column.name))
+                true = lexicon.covers(cell, sheet.types.get(column.name), row)
                 if true is None:
                     measure = moment if number(cell) is None else quantity
                     members = [measure(column.values[other], column.type) for other in classes[key]]
@@ -209,19 +218,43 @@ class Checks:
                     true = None not in members and _is_mean(shown, members, rounded)
                 demand(bool(true), f"a published cell of a quasi-identifier is not true of its record ({column.type})")
         for column in self.case.named("sensitive"):
-            if form not in ("two-table", "sliced"):
+            if form not in TWO_TABLES:
                 values = self.lexicons[column.name].values
-                demand(self._read(sheet, column.name) == [values[row] for row in rows], "a sensitive value was changed")
+                demand(
+                    self.values(sheet, column.name) == [values[row] for row in rows], "a sensitive value was changed"
+                )
 
     def _check_sliced(self, sheets: dict[str, Sheet], rows: list[int]) -> None:
         """Every table has, in every bucket, what the records have that the main table puts there."""
         buckets = [str(bucket) for bucket in sheets[""].column("bucket")]
         for sheet in sheets.values():
             names = [name for name in sheet.names if name in self.lexicons]
-            columns = [self._read(sheet, name) for name in names]
+            columns = [self.values(sheet, name) for name in names]
             shown = Counter(zip(map(str, sheet.column("bucket")), *columns, strict=True))
             true = [[self.lexicons[name].values[row] for row in rows] for name in names]
             demand(shown == Counter(zip(buckets, *true, strict=True)), "a bucket has other values than its records")
+
+    def _check_groups(self, sheets: dict[str, Sheet], rows: list[int]) -> None:
+        """Every group shows the values of its people, and beside them only as many counterfeits as are stated."""
+        (column,) = self.case.named("sensitive")
+        values = self.lexicons[column.name].values
+        held: dict[str, Counter[Hashable]] = defaultdict(Counter)
+        for group, row in zip(map(str, sheets[""].column("group")), rows, strict=True):
+            held[group][values[row]] += 1
+        shown = self.groups(column.name)
+        demand(all(held[group] <= shown.get(group, Counter()) for group in held), "a group lacks values of its people")
+        fakes = sum(map(Counter.total, shown.values())) - len(rows)
+        demand(fakes == self.stated.get("counterfeits", 0), "there are other counterfeits than the manifest counts")
+
+    def groups(self, name: str) -> dict[str, Counter[Hashable]]:
+        """How often each group has each sensitive value, by the second of two tables."""
+        second = self.sheets["sensitive"]
+        shown: dict[str, Counter[Hashable]] = defaultdict(Counter)
+        for group, value, count in zip(
+            second.column("group"), self.values(second, name), second.column("count"), strict=True
+        ):
+            shown[str(group)][value] += int(count)
+        return shown
 
     def _check_multisets(self, sheet: Sheet, rows: list[int]) -> None:
         """Every cell counts what the records of its class have; classes with the same cells are one."""
@@ -233,124 +266,21 @@ class Checks:
             for name, cell in zip(names, key, strict=True):
                 demand(cell[0] + cell[-1] == "{}", "a cell is no multiset")
                 told: Counter[Hashable] = Counter()
-                for quoted, plain, count in re.findall(r'(?:^|,)(?:("(?:[^"]|"")*")|([^",:]*)):(\d+)', cell[1:-1]):
-                    text = quoted[1:-1].replace('""', '"') if quoted else plain or None
-                    told[self._meant(name, text)] += int(count)
+                for text, count in reader.multiset(cell):
+                    told[self.meant(name, text)] += count
                 times = len(members) // told.total()
                 held = Counter(self.lexicons[name].values[row] for row in members)
                 demand(held == Counter({value: count * times for value, count in told.items()}),
                        "a multiset is not that of its class")  # fmt: skip
 
-    def _meant(self, name: str, text: str | None) -> Hashable:
-        known = self.lexicons[name].known
-        # A moment at midnight is published as its day.
-        days = {moment(raw, pa.string()): value for raw, value in known.items() if moment(raw, pa.string())}
-        if text is not None and text not in known and moment(text, pa.string()) in days:
-            return days[moment(text, pa.string())]
+    def meant(self, name: str, text: str | None) -> Hashable:
         try:
             return self.lexicons[name].read(text, pa.string())
-        except (StopIteration, RuntimeError):
+        except KeyError:
             raise Broken("a value of a multiset is none of its column's") from None
 
-    def _check_models(self, sheets: dict[str, Sheet], kept: list[int], form: str) -> None:
-        """The models hold in the file, and Shoal's own verifier sees the same figures there."""
-        read = {"two-table": self._groups, "sliced": self._sliced}.get(form)
-        classes = self._classes(sheets[""]) if read is None else read(sheets)
-        levels = {}
-        for place, (name, given) in enumerate(self.case.models):
-            levels[place], holds = self._level(name, given, classes, kept)
-            demand(holds, f"{name} is broken")
-        with caught(self.told) as ended:
-            found = shoal.verify(self.target)
-            self.told.append(repr(found))
-        demand(ended.state == "published", f"verify: {ended.state}")
-        demand(found.holds, f"verify says no: {', '.join(finding.name for finding in found if finding.holds is False)}")
-        for place, finding in enumerate(list(found)[: len(levels)]):
-            level, value = levels[place], finding.value
-            same = isinstance(value, (int, float)) and (value == level or math.isclose(value, level, abs_tol=1e-9))
-            demand(same or not classes, f"{finding.name}: measured {value}, the file has {level}")
-
-    def _classes(self, sheet: Sheet) -> list[dict[str, list[Hashable]]]:
-        """The sensitive values of each class of equal published quasi-identifiers, by column."""
-        sensitive = {column.name: self._read(sheet, column.name) for column in self.case.named("sensitive")}
-        keys = list(zip(*(sheet.column(column.name) for column in self.case.named("quasi")), strict=True))
-        found: dict[Any, dict[str, list[Hashable]]] = {}
-        for place, key in enumerate(keys):
-            held = found.setdefault(key, {"": [], **{name: [] for name in sensitive}})
-            held[""].append(None)
-            for name, values in sensitive.items():
-                held[name].append(values[place])
-        return list(found.values())
-
-    def _groups(self, sheets: dict[str, Sheet]) -> list[dict[str, list[Hashable]]]:
-        """The sensitive values of each group, from the second table; the first one has groups of the same sizes."""
-        (column,) = self.case.named("sensitive")
-        second = sheets["sensitive"]
-        values = self._read(second, column.name)
-        found: dict[str, list[Hashable]] = defaultdict(list)
-        for group, value, count in zip(second.column("group"), values, second.column("count"), strict=True):
-            found[str(group)] += [value] * int(count)
-        demand(Counter(map(str, sheets[""].column("group"))) == {group: len(held) for group, held in found.items()},
-               "the two tables have groups of other sizes")  # fmt: skip
-        return [{"": [None] * len(held), column.name: held} for held in found.values()]
-
-    def _sliced(self, sheets: dict[str, Sheet]) -> list[dict[str, list[Hashable]]]:
-        """The sensitive values of the people of a bucket who have the same quasi-identifiers beside them; where several
-        tables say what stands beside them, values of which all tables say the same."""
-        (column,) = self.case.named("sensitive")
-        quasi = {each.name for each in self.case.named("quasi")}
-        holding = [sheet for sheet in sheets.values() if column.name in sheet.names]
-        # Where it stands alone, a second table says no more than the first.
-        telling = [sheet for sheet in holding if quasi & set(sheet.names)] or holding[:1]
-        found: dict[Any, list[Hashable]] = defaultdict(list)
-        beside: dict[Any, Counter[Any]] = defaultdict(Counter)
-        for sheet in telling:
-            names = [name for name in sheet.names if name in quasi]
-            keys = zip(map(str, sheet.column("bucket")), *(sheet.column(name) for name in names), strict=True)
-            for key, value in zip(keys, self._read(sheet, column.name), strict=True):
-                beside[key[0], value][tuple(names), key] += 1
-                if len(telling) == 1:
-                    found[key].append(value)
-        for (bucket, value), counts in beside.items():
-            if len(telling) > 1:
-                found[bucket, frozenset(counts.items())] += [value] * (counts.total() // len(telling))
-        return [{"": [None] * len(held), column.name: held} for held in found.values()]
-
-    def _level(self, name: str, given: dict[str, Any], classes: Any, kept: list[int]) -> tuple[float, bool]:
-        """The level of a model that a file has, and whether it holds."""
-        if not classes:
-            return 0, True
-        smallest = min(len(held[""]) for held in classes)
-        if name in OF_SIZES:
-            return smallest, smallest >= given[OF_SIZES[name]]
-        definition = DEFINITIONS[name]
-        holds = smallest >= given.get(LEAST_SIZE.get(name, ""), 1)
-        levels = []
-        for column in self.case.named("sensitive"):
-            if given.get("column") in (None, column.name):
-                about = attribute(self.lexicons[column.name], kept, given.get("values", ()))
-                parts = list(self._parts(classes, column.name))
-                if name in TOGETHER:
-                    levels += TOGETHER[name](parts)
-                    holds &= min(levels) >= given[definition.bound]
-                    continue
-                for part in parts:
-                    levels.append(definition.level(part, about, given))
-                    holds &= definition.keeps(part, about, given)
-        return definition.worst(levels), holds
-
-    def _parts(self, classes: Any, name: str) -> Iterator[list[Hashable]]:
-        """The values of each class; where each attribute is protected against whoever knows the others, of the people
-        of a class who agree on those."""
-        others = [column.name for column in self.case.named("sensitive") if column.name != name]
-        for held in classes:
-            parts = defaultdict(list)
-            for place, value in enumerate(held[name]):
-                parts[tuple(held[other][place] for other in others) if self.case.strict else ()].append(value)
-            yield from parts.values()
-
     def _check_pseudonyms(self, sheet: Sheet, rows: list[int] | None) -> None:
-        for column in self.case.named("identifier"):
+        for column in self.case.named("identifier") + self.case.named("person"):
             if self.case.pseudonyms is None:
                 demand(column.name not in sheet.names, "an identifier was published")
             elif rows is not None:
@@ -373,13 +303,14 @@ class Checks:
     def _check_secrets(self, paths: dict[str, Path], kept: list[int], rows: list[int] | None) -> None:
         """No file holds an identifier, what only withheld records have, or dictionary entries of no cell."""
         held = {part: reader.everything(path) for part, path in paths.items()}
-        secret = [value for column in self.case.named("identifier") for value in column.values if value is not None]
+        named = self.case.named("identifier") + self.case.named("person")
+        secret = [value for column in named for value in column.values if value is not None]
         if rows is not None:
             gone = set(range(self.case.records)) - set(rows)
-            token = self._named(self.case.traced or "")
+            token = self.case.column(self.case.traced or "")
             secret += [token.values[row] for row in gone]
             for column in self.case.columns:
-                if column.role != "identifier" and not isinstance(column.hierarchy, (Given, str)):
+                if column not in named and not isinstance(column.hierarchy, (Given, str)):
                     here = {text for row in rows for text in _texts(column.values[row], column.type)}
                     there = {text for row in gone for text in _texts(column.values[row], column.type)}
                     secret += [text for text in there - here if len(text) >= LONG and "uetzal" in text]

@@ -10,17 +10,18 @@ from typing import Any
 
 import pyarrow as pa
 from tests.fuzz import pools
-from tests.fuzz.case import FRAMES, Case, Column, Given
-from tests.fuzz.definitions import DEFINITIONS
-from tests.fuzz.meaning import Lexicon, attribute
+from tests.fuzz.case import FRAMES, Case, Column, Given, Step
+from tests.fuzz.definitions import DEFINITIONS, Group
+from tests.fuzz.lexicon import Lexicon
+from tests.fuzz.meaning import bare, moment, number
 from tests.fuzz.pools import Pool
 
 from shoal import job, registry
 from shoal.core.contracts import Algorithm
 
-ENGINES = [name for name in registry.names("engines") if name != "spark"]
-"""Those that take a fraction of a second for a small table."""
-
+RECORDS = (1, 2, 4, 8, 8, 13, 13, 20, 20, 20, 30, 30, 45, 60)
+LARGE = 200
+"""Records of one case in a hundred; small tables find what large ones do, and a hundred of them take a few seconds."""
 BOUNDS: dict[str, tuple[Any, ...]] = {
     "k": (1, 2, 2, 3, 5), "l": (1, 2, 2, 3), "c": (0.5, 1.5, 3.0), "t": (0.2, 0.5, 0.8, 1.0), "alpha": (0.4, 0.7, 1.0),
     "p": (1, 2, 3), "beta": (0.5, 2.0, 9.0), "delta": (0.1, 0.5, 1.0), "epsilon": (0.0, 0.01), "delta_min": (0.0, 0.05),
@@ -28,6 +29,34 @@ BOUNDS: dict[str, tuple[Any, ...]] = {
     "strict": (True, False), "distance": ("equal", "ordered", "hierarchical"),
 }  # fmt: skip
 """What the parameters of models are drawn from, by their names; others are as the model's own examples have them."""
+
+
+ENDINGS = ("csv", "csv.gz", "tsv", "parquet", "arrow")
+SERIES = 0.12
+"""The share of the cases that are series of releases."""
+APART = ("anatomy", "bucketization", "slicing", "m-invariance")
+VARIED = ("l-member", "bucket-clustering", "m-invariance", "dependency-safe", "anatomy")
+"""Algorithms that must be told how many different values are wanted."""
+ONE_SENSITIVE = (*APART, *VARIED, "overlapping-slicing")
+"""Algorithms that take one sensitive attribute."""
+IN_SERIES = (
+    "coarsening",
+    "coarsening",
+    "mondrian",
+    "mondrian",
+    "optimal",
+    "k-member",
+    "anatomy",
+    "slicing",
+    "multiset",
+)
+"""Algorithms of a series, those that need an earlier release first."""
+VARIETIES: dict[str, dict[str, Any]] = {
+    "distinct-l-diversity": {},
+    "frequency-l-diversity": {},
+    "entropy-l-diversity": {},
+    "recursive-l-diversity": {"c": 3.0},
+}
 
 
 @cache
@@ -49,58 +78,160 @@ def objectives() -> tuple[str, ...]:
 def drawn(number: int) -> Case:
     """The case of a number."""
     chance = Random(number)
+    if chance.random() < SERIES:
+        return series(number, chance)
     container = chance.choice(["csv"] * 4 + ["csv.gz", "parquet", "parquet", "arrow", *FRAMES])
-    records = chance.choice([1, 2, 4, 8, 13, 20, 20, 30, 30, 45, 60, 200])
+    records = LARGE if chance.random() < 0.01 else chance.choice(RECORDS)
     algorithm, parameters = algorithms()[number % len(algorithms())]
+    kind = registry.find("algorithms", algorithm)
     names = chance.sample(pools.NAMES, len(pools.NAMES))
+    if algorithm in APART and chance.random() < 0.95:
+        names = [name for name in names if name not in ("group", "count")]
     columns = [_quasi(chance, names.pop(), records, container) for _ in range(chance.choice([1, 2, 2, 3]))]
-    columns += [_sensitive(chance, names.pop(), records, container) for _ in range(chance.choice([0, 1, 1, 1, 2]))]
+    if not kind.claims and chance.random() < 0.85:
+        columns[0] = _suited_quasi(chance, algorithm, columns[0].name, records, container)
+    alone = algorithm in ONE_SENSITIVE and chance.random() < 0.9
+    sensitive = 1 if alone else chance.choice([0, 1, 1, 1, 2, 2])
+    columns += [_sensitive(chance, names.pop(), records, container, varied=alone) for _ in range(sensitive)]
     columns += [_plain(chance, names.pop(), records, container) for _ in range(chance.choice([0, 0, 1]))]
-    if chance.random() < 0.4:
+    if chance.random() < (0.3 if kind.counts_people else 0.02):
+        columns = _of_people(chance, columns, names.pop(), number)
+    if chance.random() < 0.3:
         columns.append(_identifier(chance, names.pop(), number, records))
     traced = None
     if chance.random() < 0.85:
         traced = "row"
-        columns.append(Column(traced, "plain", tuple(f"Quetzal{number}-{row}" for row in range(records))))
+        columns.append(_token(number, records))
     elif records > 2:  # duplicates, which nothing tells apart
         rows = [chance.randrange(records) for _ in range(records)]
         columns = [column.at(rows) for column in columns]
     chance.shuffle(columns)
-    parameters = _suited(parameters, columns)
+    parameters = _suited(algorithm, parameters, columns)
     claims = job.plugin("algorithms", {"name": algorithm, **parameters}).claims
     count = chance.choice([1, 1, 2]) if claims else 0
-    endings = ["csv", "csv.gz", "tsv", "parquet", "arrow"]
-    case = Case(
-        number=number, columns=tuple(columns), container=container, delimiter=chance.choice(",,;\t|"),
-        told=chance.random() < 0.7, missing=chance.choice([(), (), ("NA", "?"), ("b",)]), ending=chance.choice(endings),
-        algorithm=(algorithm, parameters), models=(), suppression=chance.choice([0.0, 0.0, 0.1, 0.1, 1.0]),
+    command = container not in FRAMES and chance.random() < 0.07
+    engine = "duckdb" if chance.random() < 0.07 else "embedded"
+    case = replace(
+        _plainly(number, chance), columns=tuple(columns), container=container, delimiter=chance.choice(",,;\t|"),
+        told=chance.random() < 0.7, missing=chance.choice([(), (), ("NA", "?"), ("b",)]), ending=chance.choice(ENDINGS),
+        algorithm=(algorithm, parameters),
+        suppression=chance.choice([0.1, 0.5, 1.0] if algorithm in VARIED else [0.0, 0.0, 0.1, 0.1, 1.0]),
         objective=chance.choice(objectives()) if chance.random() < 0.2 else None,
-        strict=chance.random() < 0.3, seed=chance.randrange(2**31), pseudonyms=chance.choice([None, "keyed", "random"]),
-        command=container not in FRAMES and chance.random() < 0.35, occupied=chance.random() < 0.3, traced=traced,
+        strict=chance.random() < 0.5, pseudonyms=chance.choice([None, "keyed", "random"]),
+        command=command, occupied=chance.random() < 0.3, traced=traced,
         encoding=chance.choice(["utf-8"] * 6 + ["utf-8-sig", "utf-16"]), line=chance.choice(["\n", "\n", "\r\n"]),
-        engine=chance.choice(ENGINES),
+        engine=engine, repeated=command or engine != "embedded" or chance.random() < 0.25,
+        questions=chance.choice([0, 0, 1, 3]),
     )  # fmt: skip
-    return replace(case, models=tuple(_likely_model(chance, case, tuple(columns)) for _ in range(count)))
+    models = [_likely_model(chance, case, tuple(columns)) for _ in range(count)]
+    if algorithm in VARIED and alone:
+        wanted = "inference-l" if algorithm == "dependency-safe" else chance.choice(sorted(VARIETIES))
+        models[0] = (wanted, {"l": 2, **VARIETIES.get(wanted, {})})
+    return replace(case, models=tuple(models))
+
+
+def _plainly(number: int, chance: Random) -> Case:
+    """A case without columns, as plain as it gets."""
+    return Case(
+        number=number, columns=(), container="csv", delimiter=",", told=True, missing=(), ending="csv",
+        algorithm=("mondrian", {}), models=(), suppression=0.0, objective=None, strict=False,
+        seed=chance.randrange(2**31), pseudonyms=None, command=False, occupied=False, traced=None, encoding="utf-8",
+        line="\n", engine="embedded", repeated=False, questions=0,
+    )  # fmt: skip
+
+
+def series(number: int, chance: Random) -> Case:
+    """A series of up to three releases of people who come and leave, small enough to count every world."""
+    records = chance.randint(5, 14)
+    container = chance.choice(["csv", "csv", "parquet"])
+    some = (
+        pools.TEXTS[0],
+        pools.TEXTS[0],
+        pools.TEXTS[3],
+        *pools.SPELLED[:2],
+        pools.NUMBERS[0],
+        *pools.MOMENTS,
+        *pools.TYPED,
+    )
+    pool = chance.choice(_suited_to(container, some))
+    quasi = [
+        _column(chance, name, "quasi", chance.choice(pools.SIMPLE), records, "csv")
+        for name in ("age", "town")[: chance.choice([1, 2, 2])]
+    ]
+    sensitive = [_column(chance, "ill", "sensitive", pool, records, container, balanced=chance.random() < 0.7)]
+    if chance.random() < 0.15:
+        sensitive.append(_column(chance, "job", "sensitive", pools.TEXTS[2], records, "csv", balanced=True))
+    quasi, sensitive = ([replace(each, rule="value") for each in some] for some in (quasi, sensitive))
+    columns = [*quasi, *sensitive, _token(number, records)]
+    who = chance.random()
+    if who < 0.75:
+        columns.append(Column("name", "identifier", tuple(f"Quetzal person {number}-{row}." for row in range(records))))
+    elif who < 0.9:
+        columns = _of_people(chance, columns, "visitor", number)
+    case = replace(
+        _plainly(number, chance), columns=tuple(columns), traced="row", container=container,
+        pseudonyms=chance.choice([None, None, "keyed"]),
+        command=chance.random() < 0.05, engine="duckdb" if chance.random() < 0.05 else "embedded",
+        ending=chance.choice(["csv", "parquet"]), questions=chance.choice([0, 0, 1]),
+    )  # fmt: skip
+    invariant = chance.random() < 0.3
+    rows, steps = set(range(records)), list[Step]()
+    for _ in range(3):
+        if chance.random() < 0.5:
+            rows = {row for row in range(records) if chance.random() < (0.9 if row in rows else 0.5)}
+        algorithm = "m-invariance" if invariant else chance.choice(IN_SERIES if steps else IN_SERIES[2:])
+        step = Step(
+            tuple(sorted(rows)), (algorithm, {}), _promises(chance, algorithm), chance.choice([0.0, 0.3, 0.6]),
+            chance.randrange(2**31),
+        )  # fmt: skip
+        steps.append(replace(steps[-1], rows=step.rows) if steps and chance.random() < 0.2 else step)
+    return replace(case, steps=tuple(steps))
+
+
+def _promises(chance: Random, algorithm: str) -> tuple[tuple[str, dict[str, Any]], ...]:
+    """What a release of a series promises: how many people somebody hides among, or how many values there are."""
+    k = ("k-anonymity", {"k": chance.choice([2, 2, 2, 3])})
+    name = "frequency-l-diversity" if algorithm == "m-invariance" else chance.choice(sorted(VARIETIES))
+    varied: tuple[str, dict[str, Any]] = (name, {"l": chance.choice([2, 2, 2, 3]), **VARIETIES[name]})
+    if algorithm in APART:
+        return (varied,)
+    return chance.choice([(k,), (varied,), (k, varied)])
 
 
 def _likely_model(chance: Random, case: Case, columns: tuple[Column, ...]) -> tuple[str, dict[str, Any]]:
     """A model that mostly holds for the table as one class, so that most cases publish something."""
     lexicons = [Lexicon(column, case) for column in columns if column.role == "sensitive"]
-    rows = range(case.records)
+    names = None if case.person is None else case.person.values
+    wholes = {lexicon.column.name: Group(lexicon.values, names) for lexicon in lexicons}
+    identity = case.algorithm[0] not in APART or chance.random() < 0.1
     for _ in range(8):
-        name, given = _model(chance, [lexicon.column for lexicon in lexicons])
+        name, given = _model(chance, [lexicon.column for lexicon in lexicons], identity=identity)
         about = [lexicon for lexicon in lexicons if given.get("column") in (None, lexicon.column.name)]
         if name not in DEFINITIONS:
             likely = case.records >= given.get("k", 1)
         else:
             likely = all(
-                set(given.get("values", ())) <= set(lexicon.known)
-                and DEFINITIONS[name].keeps(lexicon.values, attribute(lexicon, rows, given.get("values", ())), given)
+                all(map(lexicon.has, given.get("values", ())))
+                and DEFINITIONS[name].keeps(
+                    wholes[lexicon.column.name],
+                    lexicon.attribute(wholes[lexicon.column.name], given.get("values", ())),
+                    given,
+                )
                 for lexicon in about
             )
+        if case.person is not None:
+            likely &= registry.find("models", name).counts_people
         if likely or chance.random() < 0.1:
             break
     return name, given
+
+
+def _balanced(chance: Random, pool: Pool, records: int) -> tuple[Any, ...]:
+    """Several values of a pool, all equally often as far as that goes."""
+    values = chance.sample(pool.values, chance.randint(min(3, len(pool.values)), len(pool.values)))
+    found = [values[place % len(values)] for place in range(records)]
+    chance.shuffle(found)
+    return tuple(found)
 
 
 def _values(chance: Random, pool: Pool, records: int) -> tuple[Any, ...]:
@@ -114,13 +245,15 @@ def _values(chance: Random, pool: Pool, records: int) -> tuple[Any, ...]:
     return tuple(chance.choices(values[: len(weights)], weights, k=records))
 
 
-def _column(chance: Random, name: str, role: str, pool: Pool, records: int, container: str) -> Column:
-    values = _values(chance, pool, records)
+def _column(
+    chance: Random, name: str, role: str, pool: Pool, records: int, container: str, *, balanced: bool = False
+) -> Column:
+    values = (_balanced if balanced else _values)(chance, pool, records)
     kind = pool.type
     if container.startswith("csv"):
         kind, values = pools.TEXT, tuple(None if value is None else str(value) for value in values)
     rule = chance.choice(["value"] * 16 + ["drop"] * 3 + ["refuse"])
-    return Column(name, role, values, kind, rule=rule)
+    return Column(name, role, values, kind, rule=rule, family=pools.family(pool))
 
 
 def _suited_to(container: str, some: tuple[Pool, ...]) -> list[Pool]:
@@ -135,20 +268,28 @@ def _suited_to(container: str, some: tuple[Pool, ...]) -> list[Pool]:
 
 
 def _quasi(chance: Random, name: str, records: int, container: str) -> Column:
-    numeric = chance.random() < 0.5
-    some = pools.NUMBERS if numeric else pools.TEXTS + pools.TYPED
+    some = chance.choice([pools.NUMBERS, pools.NUMBERS, pools.TEXTS + pools.TYPED, pools.SPELLED + pools.MOMENTS])
     pool = chance.choice(_suited_to(container, some))
     column = _column(chance, name, "quasi", pool, records, container)
     return replace(column, hierarchy=_hierarchy(chance, column, pool), kind="numeric" if _said(chance, pool) else None)
+
+
+def _suited_quasi(chance: Random, algorithm: str, name: str, records: int, container: str) -> Column:
+    """A column that a perturbation can change: of numbers, or of categories."""
+    some = pools.TEXTS[:4] if algorithm == "pram" else pools.NUMBERS[:5] + pools.NUMBERS[10:12] + pools.NUMBERS[14:17]
+    pool = chance.choice(_suited_to(container, some))
+    column = _column(chance, name, "quasi", pool, records, container, balanced=chance.random() < 0.7)
+    return replace(column, rule="value")
 
 
 def _said(chance: Random, pool: Pool) -> bool:
     return pool.numeric and not pa.types.is_duration(pool.type) and chance.random() < 0.15
 
 
-def _sensitive(chance: Random, name: str, records: int, container: str) -> Column:
+def _sensitive(chance: Random, name: str, records: int, container: str, *, varied: bool) -> Column:
+    """A sensitive column; a `varied` one has several values, mostly."""
     pool = chance.choice([pools.TEXTS[0], *chance.choices(_suited_to(container, pools.ALL), k=2)])
-    column = _column(chance, name, "sensitive", pool, records, container)
+    column = _column(chance, name, "sensitive", pool, records, container, balanced=varied and chance.random() < 0.8)
     tree = _given(chance, column) if chance.random() < 0.3 else None
     return replace(column, hierarchy=tree, kind="numeric" if _said(chance, pool) else None)
 
@@ -160,8 +301,24 @@ def _plain(chance: Random, name: str, records: int, container: str) -> Column:
 
 
 def _identifier(chance: Random, name: str, number: int, records: int) -> Column:
-    people = tuple(f"Quetzal person {number}-{chance.randrange(records)}" for _ in range(records))
+    people = tuple(f"Quetzal person {number}-{chance.randrange(records)}." for _ in range(records))
     return Column(name, "identifier", tuple(None if chance.random() < 0.05 else person for person in people))
+
+
+def _token(number: int, records: int) -> Column:
+    """A plain column by which each published row is known again."""
+    return Column("row", "plain", tuple(f"Quetzal{number}-{row}." for row in range(records)))
+
+
+def _of_people(chance: Random, columns: list[Column], name: str, number: int) -> list[Column]:
+    """The same records as those of fewer people; sometimes all that outsiders know of a person is always the same."""
+    records = len(columns[0].values)
+    count = max(1, round(records * chance.choice([0.3, 0.6, 0.9, 1.0])))
+    owners = [chance.randrange(count) for _ in range(records)]
+    if chance.random() < 0.5:
+        firsts = [owners.index(owner) for owner in owners]
+        columns = [column.at(firsts) if column.role == "quasi" else column for column in columns]
+    return [*columns, Column(name, "person", tuple(f"Quetzal visitor {number}-{owner}." for owner in owners))]
 
 
 def _hierarchy(chance: Random, column: Column, pool: Pool) -> Given | str | None:
@@ -169,7 +326,11 @@ def _hierarchy(chance: Random, column: Column, pool: Pool) -> Given | str | None
     if kind == "given":
         return _given(chance, column)
     if kind == "builder":
-        dated = pa.types.is_temporal(column.type) or any("19" in str(value) for value in pool.values)
+        dated = (
+            pa.types.is_temporal(column.type)
+            or pool in pools.MOMENTS
+            or any("19" in str(value) for value in pool.values)
+        )
         suited = "number" if pool.numeric else "date" if dated else "text"
         return chance.choice(pools.BUILDERS[suited])
     return None
@@ -184,16 +345,18 @@ def _given(chance: Random, column: Column) -> Given | None:
     chance.shuffle(texts)
     texts += [f"absent{place}" for place in range(chance.choice([0, 0, 2]))]
     groups = chance.randint(1, 3)
-    paths = []
-    for place, text in enumerate(texts):
-        inner = f"group {place % groups}"
-        paths.append((text, inner, "any"))
+    paths, places = [], dict[Any, int]()
+    alike = chance.random() < 0.9  # else a value may have two places, which is refused
+    for text in texts:
+        meant = number(bare(text)) or moment(text, pools.TEXT) or bare(text)
+        place = places.setdefault(meant if alike else text, len(places))
+        paths.append((text, f"group {place % groups}", "any"))
     if chance.random() < 0.4:
         paths = [(text, inner, f"wide {int(inner[-1]) // 2}", top) for text, inner, top in paths]
     return Given(tuple(paths), chance.choice(["csv", "json", "object"]))
 
 
-def _suited(parameters: dict[str, Any], columns: list[Column]) -> dict[str, Any]:
+def _suited(algorithm: str, parameters: dict[str, Any], columns: list[Column]) -> dict[str, Any]:
     """An algorithm's example with the names of columns that this table has."""
     numeric = [c.name for c in columns if c.role == "quasi" and pa.types.is_integer(c.type) and "=" not in c.name]
     named = {
@@ -202,7 +365,10 @@ def _suited(parameters: dict[str, Any], columns: list[Column]) -> dict[str, Any]
         ),
         "columns": lambda entries: _named(entries, columns, numeric),
     }  # fmt: skip
-    return {key: named[key](value) if key in named else value for key, value in parameters.items()}
+    found = {key: named[key](value) if key in named else value for key, value in parameters.items()}
+    if algorithm == "kactus":
+        found["target"] = next((c.name for c in columns if c.role in ("sensitive", "plain")), columns[0].name)
+    return found
 
 
 def _named(entries: Any, columns: list[Column], numeric: list[str]) -> Any:
@@ -223,9 +389,11 @@ def _sliced(entries: tuple[tuple[str, ...], ...], columns: list[Column]) -> tupl
     return tuple(tuple(names) for names in found if names)
 
 
-def _model(chance: Random, sensitive: list[Column]) -> tuple[str, dict[str, Any]]:
+def _model(chance: Random, sensitive: list[Column], *, identity: bool = True) -> tuple[str, dict[str, Any]]:
+    """A model of some sensitive attributes; of those about telling people apart only where `identity` says so."""
     kinds = {name: registry.find("models", name) for name in registry.names("models")}
-    name = chance.choice([name for name, kind in kinds.items() if sensitive or kind.by_size])
+    suited = [name for name, kind in kinds.items() if (sensitive or kind.by_size) and (identity or not kind.identity)]
+    name = chance.choice(suited or ["k-anonymity"])
     values = dict(chance.choice(registry.examples("models", name)))
     fields = {entry.name: entry for entry in dataclasses.fields(kinds[name])}
     chosen = values.pop("leaves", ()) or values.pop("values", ())

@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 MOMENT = dt.datetime(2021, 3, 4, 5, 6, 7)
+NIGHT = dt.datetime(2021, 10, 31, 0, 0)
+"""In UTC: within the next hour, clocks in Berlin are put back from three to two."""
 TEXT = pa.string()
 CODES = pa.dictionary(pa.int32(), pa.string())
 
@@ -77,6 +79,39 @@ NUMBERS = (
         type=pa.decimal128(25, 2), numeric=True,
     ),
 )  # fmt: skip
+SPELLED = (
+    _pool("Caf\u00e9", "Cafe\u0301", "Z\u00fcrich", "Zu\u0308rich", "Bern"),
+    _pool("1", "1.0", "1e0", "+1", "2", "2.0", "3", numeric=True),
+    _pool("1", "1.0", " 1", "1.00", "x", None),
+    _pool("10", "10.0", "1e1", "20", "2e1", "30", None, numeric=True),
+    _pool("Bern", "Be\u200brn", "Be\u00adrn", "\ufeffBern", "Bern\u00a0", "Basel"),
+    _pool("\uac00", "\u1100\u1161", "\u212b", "\u00c5", "A\u030a"),
+    _pool("0", "-0", "0.0", "-0.0", "+0", "1", numeric=True),
+)
+"""Values that are spelled in several ways: the same number, the same text in composed and decomposed characters, and
+characters that nobody sees."""
+MOMENTS = (
+    _pool("2021-03-28 01:30:00", "2021-03-28 02:30:00", "2021-03-28 03:30:00", "2021-03-28", None),
+    _pool("2021-10-31T02:30:00+02:00", "2021-10-31T02:30:00+01:00", "2021-10-31T00:30:00Z", "2021-10-31T01:30:00Z"),
+    _pool("2020-02-29", "29 February 2020", "2020-03-01"),
+    _pool("31/12/1999", "01/02/2000", "13/05/1984", None),
+    _pool("2021-01-01T00:00:00.000Z", "2020-12-31T23:59:59.999Z", "2021-01-01T00:00:00Z"),
+    _pool(
+        *(NIGHT + dt.timedelta(minutes=30 * step) for step in range(5)), None, type=pa.timestamp("s", "Europe/Berlin")
+    ),
+    _pool(*(NIGHT + dt.timedelta(minutes=30 * step) for step in range(5)), type=pa.timestamp("ns", "UTC")),
+    _pool(
+        dt.datetime(1969, 12, 31, 23, 59, 59), dt.datetime(1970, 1, 1), dt.datetime(2262, 1, 1), type=pa.timestamp("ms")
+    ),
+    _pool(dt.date(1900, 1, 1), dt.date(1970, 1, 1), dt.date(2100, 12, 31), None, type=pa.date32()),
+)
+"""Dates and times: zones, and the nights in which clocks are put forward and back."""
+SIMPLE = (
+    _pool(*(str(age) for age in range(20, 32))),
+    _pool("Bern", "Basel", "Genf", "Chur"),
+    _pool("1", "1.0", "2", "3", "3.0", "5"),
+    _pool("53715", "53710", "53706", "12345"),
+)
 TYPED = (
     _pool(True, False, None, type=pa.bool_()),
     _pool(dt.date(1984, 5, 17), dt.date(2000, 2, 29), dt.date(1999, 12, 31), None, type=pa.date32()),
@@ -88,7 +123,7 @@ TYPED = (
     _pool(None, type=TEXT),
     _pool(None, type=pa.null()),
 )
-ALL = TEXTS + NUMBERS + TYPED
+ALL = TEXTS + NUMBERS + TYPED + SPELLED + MOMENTS
 NESTED = (
     _pool(["quetzal-one", "quetzal-two"], ["quetzal-three"], [], None, type=pa.list_(TEXT), role=False),
     _pool(["quetzal-one"], ["quetzal-two", None], type=pa.list_(CODES), role=False),
@@ -96,6 +131,17 @@ NESTED = (
     _pool({"a": "quetzal-one"}, {"a": "quetzal-two"}, type=pa.struct({"a": CODES}), role=False),
     _pool(b"quetzal\xff", b"", None, type=pa.binary(), role=False),
 )  # fmt: skip
+
+FAMILIES = {
+    "texts": TEXTS, "numbers": NUMBERS, "other types": TYPED, "spelled alike": SPELLED, "dates and times": MOMENTS,
+    "nested": NESTED,
+}  # fmt: skip
+
+
+def family(pool: Pool) -> str:
+    """The kind of values that a pool has."""
+    return next((name for name, some in FAMILIES.items() if pool in some), "texts")
+
 
 NAMES = (
     "age", "sex", "zip code", "größe", "x,y", 'the "job"', "a;b", "=SUM(A1)", "it's", "<b>bold</b>", "名前", "a|b",

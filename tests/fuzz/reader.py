@@ -9,6 +9,7 @@ import hashlib
 import io
 import itertools
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,6 +116,14 @@ def idle_entries(array: pa.Array) -> bool:
         used = {index for index in array.indices.to_pylist() if index is not None}
         return used != set(range(len(array.dictionary)))
     return any(idle_entries(inner) for inner in _inner(array))
+
+
+def multiset(cell: str) -> list[tuple[str | None, int]]:
+    """The values that a cell such as `{20:1,"a,b":2}` counts."""
+    found = re.findall(r'(?:^|,)(?:("(?:[^"]|"")*")|([^",:]*)):(\d+)', cell[1:-1])
+    return [
+        (quoted[1:-1].replace('""', '"') if quoted else plain or None, int(count)) for quoted, plain, count in found
+    ]
 
 
 def in_order(sheet: Sheet, numbers: set[str]) -> bool:

@@ -6,9 +6,11 @@ import contextlib
 import datetime as dt
 import hashlib
 import io
+import os
 import tempfile
 import warnings
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,44 +18,78 @@ import pyarrow as pa
 import tomli_w
 from tests.fuzz import case as cases
 from tests.fuzz import reader
-from tests.fuzz.case import Case
+from tests.fuzz.asking import check_answers
+from tests.fuzz.case import Case, Given
 from tests.fuzz.checking import Broken, Checks, caught, delimiter_of, demand, files_in, manifest_of
+from tests.fuzz.measuring import check_models
+from tests.fuzz.perturbing import check_perturbed
+from tests.fuzz.series import Series
 
 import shoal
 from shoal import job
+from shoal.core.hierarchy import Hierarchy
 
 OLD = b"an older release"
+MEMORY = Path("/dev/shm")
+"""Where there is one, a folder in memory: every release is brought to the disk, which takes longer than all else."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a case ended: `published`, `refused` or `infeasible`, or which promise broke."""
+    """How a case ended: `published`, `refused` or `infeasible`, or which promise broke; and what was `seen` in it."""
 
     state: str
     broken: str | None = None
     told: str = ""
+    seen: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 def run(case: Case) -> Outcome:
-    with tempfile.TemporaryDirectory() as folder:
-        trial = _Trial(case, Path(folder))
+    seen: Counter[tuple[str, str]] = Counter()
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                return Outcome(trial.run(), told=trial.told[0] if trial.told else "")
+                if case.steps:
+                    return Outcome(_series(case, Path(folder), seen), seen=seen)
+                trial = _Trial(case, Path(folder), seen)
+                state = trial.run()
+                return Outcome(state, told=trial.reason, seen=seen)
         except Broken as broken:
-            return Outcome("broken", str(broken))
+            return Outcome("broken", str(broken), seen=seen)
+
+
+def _series(case: Case, folder: Path, seen: Counter[tuple[str, str]]) -> str:
+    """Publishes one release after the other, each judged beside those before; ends as the last one does."""
+    state, series = "refused", Series(case, seen)
+    for place, step in enumerate(case.steps):
+        if not step.rows:
+            continue
+        inside = folder / str(place)
+        inside.mkdir()
+        trial = _Trial(case.release(step), inside, seen, ledger=folder / "people.ledger")
+        state = trial.run()
+        seen["ledger", f"release {place + 1} {state}"] += 1
+        if state == "published":
+            series.add(step, trial.checks)
+    series.check_file(folder)
+    return state
 
 
 class _Trial:
-    def __init__(self, case: Case, folder: Path) -> None:
-        self.case, self.folder = case, folder
+    def __init__(self, case: Case, folder: Path, seen: Counter[tuple[str, str]], ledger: Path | None = None) -> None:
+        self.case, self.folder, self.ledger = case, folder, ledger
         self.given, self.out, self.again = (folder / name for name in ("given", "out", "again"))
         for place in (self.given, self.out, self.again):
             place.mkdir()
         self.target = self.out / f"release.{case.ending}"
         self.told: list[str] = []
-        self.checks = Checks(case, self.target, self.told)
+        self.checks = Checks(case, self.target, self.told, seen)
+
+    @property
+    def reason(self) -> str:
+        """Why nothing was published."""
+        return next((text for text in self.told if "rror" in text), "")
 
     def run(self) -> str:
         case = self.case
@@ -65,7 +101,8 @@ class _Trial:
         before = _hashes(self.out)
         if case.command:
             path = self.given / "job.toml"
-            path.write_text(tomli_w.dumps(cases.job(case, source, self.given, self.target)), encoding="utf-8")
+            options = cases.job(case, source, self.given, self.target, self.ledger)
+            path.write_text(tomli_w.dumps(options), encoding="utf-8")
             inputs = _hashes(self.given)
             state = self._commanded("anonymize", "--job", path, *(["--json"] if case.number % 2 else []))
         else:
@@ -73,15 +110,24 @@ class _Trial:
             inputs = _hashes(self.given)
             state = self._published(case, source, trees, self.target)
         demand(_hashes(self.given) == inputs and _state(source) == held, "the input was changed")
-        self._repeated(state)
+        if case.repeated and self.ledger is None:
+            self._repeat(state)
         if state == "published":
-            self.checks.release()
-            if case.command:
-                demand(self._commanded("verify", self.target) == "published", "the command does not verify the release")
+            self._check()
         else:
             demand(_hashes(self.out) == before, "a run that failed changed files")
         self.checks.check_told()
         return state
+
+    def _check(self) -> None:
+        self.checks.release()
+        if self.checks.stated["form"] == "perturbed":
+            check_perturbed(self.checks)
+        else:
+            check_models(self.checks)
+            check_answers(self.checks)
+        if self.case.command:
+            demand(self._commanded("verify", self.target) == "published", "the command does not verify the release")
 
     def _published(self, case: Case, source: Any, trees: dict[str, Any], target: Path) -> str:
         """Publishes by the library."""
@@ -91,7 +137,11 @@ class _Trial:
                 quasi=[column.name for column in case.named("quasi")],
                 sensitive=[column.name for column in case.named("sensitive")],
                 identifiers=[column.name for column in case.named("identifier")],
-                hierarchies=trees,
+                person=None if case.person is None else case.person.name,
+                hierarchies={
+                    name: Hierarchy.from_paths(name, tree.paths) if isinstance(tree, Given) else tree
+                    for name, tree in trees.items()
+                },
                 kinds={column.name: column.kind for column in case.columns if column.kind is not None},
                 missing=case.missing,
                 missing_rules={column.name: column.rule for column in case.columns},
@@ -109,12 +159,18 @@ class _Trial:
                 suppression=case.suppression,
                 objective=case.objective,
                 seed=case.seed,
+                repeatable=True,
                 pseudonyms=pseudonyms[case.pseudonyms],
-                rows_are_people=True,
+                rows_are_people=case.person is None,
                 allow_plain=[column.name for column in case.named("plain")],
+                ledger=self.ledger,
             )
             self.told.append(repr(release))
             release.write(target)
+            if target == self.target:
+                self.checks.data, self.checks.made = data, release
+                assert release.policy is not None
+                self.checks.verified = release.verify(release.policy)
             for frame in release.frames.values():
                 self.checks.check_frame(frame)
         return ended.state
@@ -133,7 +189,7 @@ class _Trial:
         demand(code in (0, 2, 3), f"{arguments[0]} ended with code {code}: {err.getvalue().splitlines()[:1]}")
         return {0: "published", 2: "refused", 3: "infeasible"}[code]
 
-    def _repeated(self, state: str) -> None:
+    def _repeat(self, state: str) -> None:
         """The same records in another order give the same bytes, on the default engine too."""
         other = replace(self.case.permuted(), engine="embedded")
         folder = self.again / "given"
@@ -144,7 +200,8 @@ class _Trial:
         if state == "refused" and self.case.engine != "embedded":  # an engine may refuse what it cannot hold
             return
         demand(found == state, f"{state}, and with rows in another order or by the other front end {found}")
-        if state == "published" and not (self.case.pseudonyms == "random" and self.case.named("identifier")):
+        named = self.case.named("identifier") + self.case.named("person")
+        if state == "published" and not (self.case.pseudonyms == "random" and named):
             self._compare(target)
 
     def _compare(self, target: Path) -> None:

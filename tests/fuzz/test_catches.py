@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,20 @@ from tests.fuzz.drawing import drawn
 from tests.fuzz.running import run
 
 from shoal import registry
-from shoal.core.contracts import Model
+from shoal.algorithms import m_invariance
+from shoal.core import identity, queries
+from shoal.core.classes import Classes, Histogram
+from shoal.core.contracts import Model, Sheet, Shown
+from shoal.core.estimation import Estimate
 from shoal.core.finding import Findings
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.release import Release
-from shoal.engines.embedded import table
+from shoal.core.schema import Schema
+from shoal.engines.embedded import encoding, table
 from shoal.engines.embedded.published import EmbeddedPublished
+from shoal.forms.two_table import TwoTable
+from shoal.ledger import Ledger
+from shoal.perturbation import rank_swapping
 
 Patch = pytest.MonkeyPatch
 
@@ -96,8 +105,103 @@ def cells_are_swapped(patch: Patch) -> None:
     patch.setattr(EmbeddedPublished, "write", swapping)
 
 
+def records_count_as_people(patch: Patch) -> None:
+    patch.setattr(Classes, "headcounts", property(lambda self: self.sizes))
+    patch.setattr(Histogram, "_in_people", lambda self, people: replace(self, people=None))
+
+
+def groups_tell_values(patch: Patch) -> None:
+    """The main one of two tables shows whose each sensitive value is."""
+    honest = TwoTable.sheets
+
+    def telling(self: TwoTable, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
+        main, values = honest(self, schema, pseudonyms=pseudonyms)
+        return replace(main, columns=(*main.columns, Shown(name=schema.sensitive[0], what="raw"))), values
+
+    patch.setattr(TwoTable, "sheets", telling)
+
+
+def buckets_are_single_records(patch: Patch) -> None:
+    """A sliced release has one bucket for each record, so that its tables can be put together again."""
+    honest = EmbeddedPublished.write
+
+    def parting(self: EmbeddedPublished, path: Path, **given: Any) -> None:
+        columns = {name: self.table[name] for name in self.table.column_names}
+        if "bucket" in columns:
+            columns["bucket"] = pa.chunked_array([pa.array(range(len(self.table)), columns["bucket"].type)])
+        honest(replace(self, table=pa.table(columns)), path, **given)
+
+    patch.setattr(EmbeddedPublished, "write", parting)
+    patch.setattr(Release, "verify", lambda self, policy, as_far_as_known=False: Findings(()))
+
+
+def estimates_are_certain(patch: Patch) -> None:
+    honest = queries.estimate
+
+    def sure(*given: Any, **named: Any) -> Estimate:
+        found = honest(*given, **named)
+        return found if found.low is None else replace(found, low=found.value, high=found.value)
+
+    patch.setattr(queries, "estimate", sure)
+
+
+def everything_may_be_published_again(patch: Patch) -> None:
+    patch.setattr(Ledger, "_refuse", lambda self, judgement, earlier, allowed: None)
+
+
+def groups_are_made_anew(patch: Patch) -> None:
+    """m-invariance forgets what the groups of its people showed; nobody judges what comes of it."""
+    everything_may_be_published_again(patch)
+    patch.setattr(m_invariance, "_kept_signatures", lambda dataset, policy, values, least: {})
+
+
+def spellings_count_as_values(patch: Patch) -> None:
+    for module in (identity, encoding):
+        patch.setattr(module, "plain_numbers", lambda texts, padded=False: None)
+        patch.setattr(module, "plain_texts", lambda texts: [text.strip() for text in texts.to_pylist()])
+
+
+def values_are_swapped_anywhere(patch: Patch) -> None:
+    honest = rank_swapping.swapped
+    patch.setattr(
+        rank_swapping, "swapped", lambda values, most, generator, run: honest(values, len(values), generator, run)
+    )
+
+
 def anything(case: Case) -> bool:
     return True
+
+
+def of_people(case: Case) -> bool:
+    return case.person is not None and not case.steps
+
+
+def in_two_tables(case: Case) -> bool:
+    return case.algorithm[0] in ("anatomy", "bucketization") and not case.steps
+
+
+def sliced(case: Case) -> bool:
+    return case.algorithm[0] == "slicing" and not case.steps
+
+
+def asked(case: Case) -> bool:
+    return case.questions > 0 and not case.steps
+
+
+def swapping(case: Case) -> bool:
+    return case.algorithm[0] == "rank-swapping" and not case.steps
+
+
+def spelled_alike(case: Case) -> bool:
+    return any(column.family == "spelled alike" for column in case.named("sensitive")) and not case.steps
+
+
+def in_series(case: Case) -> bool:
+    return len(case.steps) > 1
+
+
+def invariant(case: Case) -> bool:
+    return in_series(case) and case.steps[0].algorithm[0] == "m-invariance"
 
 
 def in_columns(case: Case) -> bool:
@@ -116,6 +220,14 @@ FAULTS: dict[str, tuple[Callable[[Patch], None], Callable[[Case], bool], str]] =
     "metadata that tell": (metadata_tells, with_pseudonyms, "withheld records"),
     "raw errors": (errors_are_raw, anything, "raw ValueError"),
     "cells of other records": (cells_are_swapped, anything, "not true of its record"),
+    "models that count records": (records_count_as_people, of_people, "is broken"),
+    "two tables that tell whose a value is": (groups_tell_values, in_two_tables, "other columns"),
+    "buckets of one record": (buckets_are_single_records, sliced, "bucket"),
+    "estimates that are called certain": (estimates_are_certain, asked, "certain"),
+    "a ledger that lets everything pass": (everything_may_be_published_again, in_series, "the ledger let"),
+    "m-invariance that forgets": (groups_are_made_anew, invariant, "shows other values"),
+    "spellings that count as values": (spellings_count_as_values, spelled_alike, "is broken"),
+    "ranks that are swapped too far": (values_are_swapped_anywhere, swapping, "swapped too far"),
 }
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from canary_table import CANARY, HEADER, NUMERIC_CANARY, rows
+from counts import count
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -57,7 +58,7 @@ def ambiguous(tree: library.Hierarchy) -> bool:
     return False
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=count(15, 60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     table=columns(), k=st.integers(1, 4), builder=st.sampled_from(BUILDERS), ending=st.sampled_from(["csv", "parquet"]),
     algorithm=st.sampled_from(["mondrian", "mondrian:strict=false", "mondrian:numeric=hierarchy"]),
@@ -68,8 +69,8 @@ def test_any_table(tmp_path: Path, table: pa.Table, k: int, builder: str | None,
     try:
         data = library.read(table, quasi=["q", "r"], sensitive=["s"], hierarchies=hierarchies)
         release = library.anonymize(data, library.KAnonymity(k=k), algorithm=algorithm, allow_plain=["p"])
-    except ShoalError:
-        assert k > table.num_rows or builder is not None
+    except ShoalError as error:
+        assert k > table.num_rows or builder is not None or "spell a number that another one spells too" in str(error)
         return
     release.write(target)
     assert library.verify(target).holds
@@ -108,7 +109,7 @@ def test_any_damage(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     source, target = tmp_path / "people.csv", tmp_path / "out.csv"
     outcomes = {"refused": 0, "published": 0}
-    for _ in range(40):
+    for _ in range(count(25, 40)):
         text = "\n".join(rows(24)) + "\n"
         for _ in range(chance.choice([1, 2, 6])):
             place = chance.randrange(len(text))

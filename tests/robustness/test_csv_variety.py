@@ -8,6 +8,9 @@ import io
 from collections import Counter
 from pathlib import Path
 
+import duckdb
+import pandas
+import polars
 import pyarrow as pa
 import pytest
 
@@ -173,27 +176,75 @@ def test_single_column_with_missing_values(tmp_path: Path) -> None:
     assert sorted(target.read_text().split()) == sorted(['""', '""', '"30"', '"30"', '"31"', '"31"', "age"])
 
 
+ONE_COLUMN = {
+    "inside": (b"age\n30\n\n30\n\n31\n31\n", 2),
+    "at the end": (b"age\n30\n30\n31\n31\n\n\n", 2),
+    "at the end, without a last line end": (b"age\n\n\n30\n30\n31\n31", 2),
+    "before the header": (b"\n\nage\n30\n\n30\n\n31\n31\n", 2),
+    "of Windows": (b"\r\nage\r\n30\r\n\r\n30\r\n\r\n31\r\n31\r\n", 2),
+    "of blanks": (b"age\n30\n  \n30\n \n31\n31\n", 2),
+    "below a byte order mark": (b"\xef\xbb\xbfage\n30\n\n30\n\n31\n31\n", 2),
+    "in utf-16": ("age\n30\n\n30\n\n31\n31\n".encode("utf-16"), 2),
+    "below what Excel says": (b"sep=;\nage\n30\n\n30\n\n31\n31\n", 2),
+    "beside quoted ones": (b'age\n30\n\n30\n""\n31\n31\n', 2),
+}
+
+
+@pytest.mark.parametrize("engine", ["embedded", "duckdb"])
+@pytest.mark.parametrize("where", ONE_COLUMN)
+def test_an_empty_line_of_one_column_is_a_record(where: str, engine: str, tmp_path: Path) -> None:
+    source, target = tmp_path / "table.csv", tmp_path / "out.csv"
+    content, empty = ONE_COLUMN[where]
+    source.write_bytes(content)
+    data = library.read(source, quasi=["age"], engine=engine)
+    assert data.records == 4 + empty and data.schema["age"].hierarchy.missing
+    library.anonymize(data, library.KAnonymity(k=2), algorithm="mondrian").write(target)
+    assert library.verify(target, engine=engine)["published"].value == 4 + empty
+    rows = list(csv.reader(target.open(newline="")))[1:]
+    assert sorted(rows) == [[""]] * empty + [["30"], ["30"], ["31"], ["31"]]
+    for read in (pandas.read_csv, polars.read_csv):
+        assert len(read(target)) == 4 + empty  # type: ignore[operator]
+    assert duckdb.read_csv(str(target)).fetchall().count((None,)) == empty
+
+
+def test_an_empty_line_of_several_columns_is_none(tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_bytes(b"\nage,sex\n\n30,F\n\n31,M\n\n")
+    assert [library.read(source, quasi=["age"], engine=each).records for each in ("embedded", "duckdb")] == [2, 2]
+
+
+def test_empty_lines_of_a_large_file(tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    for end in (b"\n", b"\r\n"):
+        source.write_bytes(b"age" + end + (b"a text of a dozen signs" + end + end) * 700_000)
+        data = library.read(source, quasi=["age"])
+        assert data.records == 1_400_000 and data.summary.sizes.tolist() == [700_000, 700_000]
+
+
 @pytest.mark.parametrize(
-    ("cells", "kind"),
+    ("cells", "kind", "published"),
     [
-        (["1", "2", "30"], "numeric"),
-        (["1e3", "-5", "3.50", "+7", ".5"], "numeric"),
-        (["007", "042", "1"], "categorical"),
-        (["250.0", "250.00", "12"], "categorical"),
-        (["9007199254740992", "9007199254740993", "1"], "categorical"),
-        (["9007199254740993", "12"], "numeric"),
-        (["1", "2", "x"], "categorical"),
-        (["1_000", "2"], "categorical"),
-        (["true", "false"], "categorical"),
-        (["2020-01-31", "1999-12-01"], "date"),
-        (["2020-01-31 10:20", "1999-12-01T00:00:00.5"], "date"),
-        (["0000-00-00", "1999-12-01"], "categorical"),
-        (["2020-13-01", "1999-12-01"], "categorical"),
-        (["1/2/20", "3/4/21"], "categorical"),
-        (["1 234", "5 678"], "categorical"),
+        (["1", "2", "30"], "numeric", None),
+        (["1e3", "-5", "3.50", "+7", ".5"], "numeric", ["1000", "-5", "3.5", "7", "0.5"]),
+        (["007", "042", "1"], "categorical", None),
+        (["008.45", "250.00", "12"], "categorical", None),
+        (["250.0", "250.00", "12"], "numeric", ["250", "250", "12"]),
+        (["9007199254740992", "9007199254740993", "1"], "categorical", None),
+        (["9007199254740993", "12"], "numeric", None),
+        (["1", "2", "x"], "categorical", None),
+        (["1.0", "2", "x"], "categorical", None),
+        (["1_000", "2"], "categorical", None),
+        (["true", "false"], "categorical", None),
+        (["2020-01-31", "1999-12-01"], "date", None),
+        (["2020-01-31 10:20", "1999-12-01T00:00:00.5"], "date", ["2020-01-31T10:20:00", "1999-12-01T00:00:00.5"]),
+        (["0000-00-00", "1999-12-01"], "categorical", None),
+        (["2020-13-01", "1999-12-01"], "categorical", None),
+        (["1/2/20", "3/4/21"], "categorical", None),
+        (["1 234", "5 678"], "categorical", None),
+        (["e\u0301", "a\u00a0b", "\u200bx"], "categorical", ["é", "a b", "x"]),
     ],
 )
-def test_what_values_are(cells: list[str], kind: str, tmp_path: Path) -> None:
+def test_what_values_are(cells: list[str], kind: str, published: list[str] | None, tmp_path: Path) -> None:
     source, target = tmp_path / "table.csv", tmp_path / "out.csv"
     source.write_text("x,secret\n" + "".join(f"{cell},{cell}\n" * 3 for cell in cells), encoding="utf-8")
     data = library.read(source, quasi=["x"], sensitive=["secret"])
@@ -202,7 +253,7 @@ def test_what_values_are(cells: list[str], kind: str, tmp_path: Path) -> None:
     release.write(target)
     assert library.verify(target).holds
     for name in ("x", "secret"):
-        assert sorted(release.frame[name].to_list()) == sorted(cells * 3)
+        assert sorted(release.frame[name].to_list()) == sorted((published or cells) * 3)
 
 
 def test_no_number_among_numbers_is_missing_and_an_infinite_one_is_refused(tmp_path: Path) -> None:

@@ -62,6 +62,9 @@ def stored(table: pa.Table, path: Path) -> Path:
     return path
 
 
+METRICS = library.api.quick_metrics()
+
+
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("role", ["quasi", "sensitive", "plain"])
 def test_an_arrow_column_in_every_role(name: str, role: str, tmp_path: Path) -> None:
@@ -81,7 +84,7 @@ def test_an_arrow_column_in_every_role(name: str, role: str, tmp_path: Path) -> 
         target = tmp_path / f"out.{ending}"
         release.write(target)
         assert library.verify(target).holds
-        library.evaluate(data, target)
+        library.evaluate(data, target, *METRICS)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])

@@ -59,11 +59,13 @@ seed = 17
 strict = true
 rows_are_people = true
 allow_unverified = true
+repeatable = true
 allow_plain = ["remark"]
 [output]
 manifest = "out.json"
 recoding = "recoding.json"
 ledger = "people.ledger"
+allow_unjudged = ["disease", "release:1"]
 path = "out/release.parquet"
 plot = "out/release.svg"
 pseudonyms = "keyed"

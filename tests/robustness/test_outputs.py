@@ -170,7 +170,7 @@ def test_a_full_disk(name: str, limit: int, table: Path, target: Path, process) 
 WAITING = """
 import sys, time
 from shoal.engines.embedded import Embedded
-def slowly(self, path):
+def slowly(self, path, kinds=None):
     print("writing", flush=True)
     time.sleep(30)
 Embedded.open_published = slowly

@@ -98,4 +98,4 @@ def test_a_wheel_brings_its_kernels_compiled(sources: Path, tmp_path: Path) -> N
 
 def test_a_wheel_without_compiled_kernels_is_for_every_platform(sources: Path, tmp_path: Path) -> None:
     wheel = built(sources, tmp_path, SHOAL_COMPILE="0")
-    assert wheel.name.endswith("-py3-none-any.whl") and not list((tmp_path / "installed").rglob("*.nbi"))
+    assert wheel.name.endswith("-py3-none-any.whl") and not list((tmp_path / "installed").rglob("*.kernel"))

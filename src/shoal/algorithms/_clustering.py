@@ -10,7 +10,7 @@ import numpy as np
 from annotated_types import Ge, Gt
 from typing_extensions import Doc
 
-from shoal.algorithms._merging import check_feasible, merged
+from shoal.algorithms._merging import check_feasible, merged, merged_as_published
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import REBUILDINGS, refined
 from shoal.core.contracts import Algorithm
@@ -86,7 +86,8 @@ class Clustering(Algorithm):
         if self.refine:
             watch = run.part(between=(all_hold, 1.0))
             owners, facts["refinement"] = refined(records, owners, self.time_limit, watch, rebuildings=self.rebuildings)
-        return records.recoding(owners, facts)
+        owners, more = merged_as_published(records, owners, run, by_union=self.by_union)
+        return records.recoding(owners, {**facts, "mergers": mergers + more})
 
 
 def outputs(dataset: Dataset, numeric: str, publish: tuple[str, ...]) -> tuple[str, ...]:

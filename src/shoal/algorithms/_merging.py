@@ -43,6 +43,19 @@ def merged(records: Records, owners: Codes, run: Run, *, by_union: bool = False)
     return _merged(records, owners, run, by_union, 0)
 
 
+def merged_as_published(records: Records, owners: Codes, run: Run, *, by_union: bool = False) -> tuple[Codes, int]:
+    """A clustering that satisfies the policy, merged further until it does so as it is published, where clusters with
+    the same labels are one class. Returns the clusters and how many mergers there were."""
+    mergers = 0
+    while not records.unions_hold:
+        shown = records.as_published(owners)
+        if bool(records.holds(shown).all()):
+            break
+        owners, more = merged(records, shown, run, by_union=by_union)
+        mergers += more
+    return owners, mergers
+
+
 def _merged(records: Records, owners: Codes, run: Run, by_union: bool, budget: int) -> tuple[Codes, int]:
     mergers = 0
     owners = numbered(owners)

@@ -133,6 +133,22 @@ class Records:
             return np.asarray(sizes >= self.policy.least)
         return self.policy.holds(self.dataset.partitioned(owners, clusters, seed=self.policy.seed))
 
+    @cached_property
+    def unions_hold(self) -> bool:
+        """Whether the union of clusters that satisfy the policy always does. Where people are counted, somebody may be
+        in several clusters, and only models that any record may join are sure to survive."""
+        people = self.dataset.schema.person is not None
+        return all(model.growth_monotone or (model.merge_monotone and not people) for model in self.policy.models)
+
+    def as_published(self, owners: Codes) -> Codes:
+        """The clustering as a reader sees it: clusters that are published alike are one."""
+        plan = self.recoding(owners, {}).plan
+        assert plan is not None
+        shown = zip(*(book.labels[cells] for book, cells in zip(plan.codebooks, plan.cells, strict=True)), strict=True)
+        numbers: dict[Any, int] = {}
+        joined = np.array([numbers.setdefault(labels, len(numbers)) for labels in shown], np.int32)
+        return np.where(owners >= 0, joined[owners], np.int32(-1)).astype(np.int32)
+
     def ranges(self, owners: Codes) -> tuple[Codes, Codes, Counts]:
         """The least and greatest codes of each cluster, one row each, and its size."""
         from shoal.kernels.ranges import extremes

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.algorithms._clustering import outputs
-from shoal.algorithms._merging import merged
+from shoal.algorithms._merging import merged, merged_as_published
 from shoal.algorithms._records import Records, numbered
 from shoal.algorithms.mondrian import Mondrian
 from shoal.core.contracts import Algorithm
@@ -19,7 +20,7 @@ from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
-from shoal.core.seen import History, Promise
+from shoal.core.seen import History, Promise, heads
 from shoal.errors import InfeasibleError
 
 
@@ -68,9 +69,7 @@ class Coarsening(Algorithm):
         if history is None or not history.releases:
             return Mondrian(numeric=self.numeric, publish=self.publish).search(dataset, policy, run)
         records = Records.of(dataset, policy, outputs(dataset, self.numeric, self.publish))
-        owners, least = _together(dataset, policy, history)
-        sizes = np.bincount(owners)
-        left_out = sizes[owners] < least
+        owners, left_out, least = _together(dataset, policy, history)
         lacking, budget = int(left_out.sum()), min(policy.budget(len(records)), len(records) - 1)
         if lacking > budget:
             raise InfeasibleError(
@@ -79,16 +78,28 @@ class Coarsening(Algorithm):
                 {"least": least, "lacking": lacking, "budget": budget},
             )
         found, mergers = merged(records, numbered(np.where(left_out, -1, owners)), run)
-        facts = {"together": len(np.unique(owners)), "mergers": mergers, "waiting": lacking}
+        found, more = merged_as_published(records, found, run)
+        facts = {"together": len(np.unique(owners)), "mergers": mergers + more, "waiting": lacking}
         return records.recoding(found, facts)
 
 
-def _together(dataset: Dataset, policy: Policy, history: History) -> tuple[Codes, int]:
-    """A number for each record, the same for those who were together in every earlier release, and how many must be
-    together: the weakest promise."""
+def _together(dataset: Dataset, policy: Policy, history: History) -> tuple[Codes, NDArray[np.bool_], int]:
+    """A number for each record, the same for those who were together in every earlier release; which records are
+    together with too few others; and the most that a release promises.
+
+    A record needs as many as every release promises that shows it, this one included, unless one release alone has put
+    it together with no more than are left.
+    """
     classes, present, groups = history.places(dataset, policy.seed)
     columns = [*(classes + 1), *(groups + 1), *present.astype(np.int32)]
-    index = group(columns, [int(codes.max(initial=0)) + 1 for codes in columns], index=True).index
-    assert index is not None
-    promised = [each.promise.k for each in history.releases]
-    return index, max(min([*promised, Promise.of(policy).k]), 1)
+    owners = group(columns, [int(codes.max(initial=0)) + 1 for codes in columns], index=True).index
+    assert owners is not None
+    least = np.full(len(owners), max(Promise.of(policy).k, 1))
+    alone = np.full(len(owners), np.iinfo(np.int64).max)
+    for release, here in zip(history.releases, classes, strict=True):
+        shown = here >= 0
+        least[shown] = np.maximum(least[shown], release.promise.k)
+        if release.classes is not None:
+            alone[shown] = np.minimum(alone[shown], heads(release.classes, release.ids)[here[shown]])
+    together = heads(owners, history.people(dataset, policy.seed))[owners]
+    return owners, (together < least) & (together < alone), int(least.max(initial=1))

@@ -240,5 +240,5 @@ def _joined_books(books: Sequence[Codebook]) -> tuple[Codebook, list[Codes]]:
         return np.array([getattr(books[number], name)[at] for number, at in chosen], getattr(books[0], name).dtype)
 
     held = {name: taken(name) for name in ("labels", "low", "high", "levels", "lengths")}
-    raw, numeric = all(book.raw for book in books), all(book.numeric for book in books)
-    return Codebook(books[0].column, **held, raw=raw, numeric=numeric), entries
+    raw, means = all(book.raw for book in books), any(book.means for book in books)
+    return Codebook(books[0].column, **held, raw=raw, means=means), entries

@@ -13,6 +13,7 @@ from typing_extensions import Doc
 from shoal.algorithms._adjustment import adjusted
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._records import Records, numbered
+from shoal.core.forks import few_threads
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.loss import quantities
@@ -65,6 +66,7 @@ class KMeans(Clustering):
         return adjusted(records, owners, generator, run.part(between=(0.8, 1.0))), {"iterations": rounds}
 
 
+@few_threads()
 def lloyd(points: Floats, weights: Counts, centres: Floats, rounds: int, run: Run) -> tuple[Codes, int]:
     """The closest centre of each point when the centres, each the mean of its points, no longer move, or after so
     many rounds; and how many rounds there were.

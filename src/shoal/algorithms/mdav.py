@@ -10,7 +10,7 @@ from typing_extensions import Doc
 
 from shoal.algorithms import _squares
 from shoal.algorithms._clustering import Clustering, outputs
-from shoal.algorithms._merging import check_feasible, merged
+from shoal.algorithms._merging import check_feasible, merged, merged_as_published
 from shoal.algorithms._records import Records, portions
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
@@ -70,7 +70,8 @@ class Mdav(Clustering):
             owners, facts = self._grouped(points, policy, run.part(between=(0.0, 0.9)))
         # What breaks a model merges last, so that whatever was refined satisfies the policy.
         owners, mergers = merged(records, owners, run.part(between=(0.9, 1.0)))
-        return records.recoding(owners, {**facts, "mergers": mergers, **_squares.squared_error(points, owners)})
+        owners, more = merged_as_published(records, owners, run)
+        return records.recoding(owners, {**facts, "mergers": mergers + more, **_squares.squared_error(points, owners)})
 
     def _grouped(self, points: Floats, policy: Policy, run: Run) -> tuple[Codes, dict[str, Any]]:
         """Groups of at least so many records as the policy asks for, with little squared error."""

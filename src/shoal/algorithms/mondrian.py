@@ -94,6 +94,10 @@ class Mondrian(Algorithm):
     def by_record(self) -> bool:
         return self.refine or not self.strict
 
+    @property
+    def seed_protects(self) -> bool:
+        return self.uncut > 0
+
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         summary = dataset.summary
         if not bool(policy.holds(summary.generalize([tree.height for tree in summary.hierarchies])).all()):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import job, manifest, recodings, registry
 from shoal.api.reading import check_dataset, listed
+from shoal.core import seeds
 from shoal.core.contracts import Algorithm, Engine, Metric, Model
 from shoal.core.dataset import Dataset
 from shoal.core.description import Opening
 from shoal.core.files import received
+from shoal.core.notices import tell
 from shoal.core.packing import BLOCK, kept, read, spelled
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
@@ -31,11 +32,9 @@ if TYPE_CHECKING:
 DECIDED = "decided.npz"
 """The part of a run's state that has what the algorithm decided."""
 
-LOOKED, SEARCHED, PUBLISHED = 0.05, 0.85, 0.95
-"""The shares of the work that are done once the plain columns are looked at, a plan is found, and it is carried out."""
-
-SEED_BITS = 63
-"""Bits of a seed that is drawn: far too many to be tried, and still a number that every file format holds."""
+LOOKED, SEARCHED, PUBLISHED, VERIFIED = 0.05, 0.85, 0.95, 0.97
+"""The shares of the work that are done once the plain columns are looked at, a plan is found, it is carried out, and
+the release is verified where a ledger judges it then."""
 
 
 def anonymize(
@@ -45,11 +44,13 @@ def anonymize(
     suppression: float = 0.0,
     objective: Metric | str | None = None,
     seed: int | None = None,
+    repeatable: bool = False,
     pseudonyms: Pseudonyms | None = None,
     allow_unverified: bool = False,
     rows_are_people: bool = False,
     allow_plain: Iterable[str] = (),
     ledger: Ledger | str | Path | None = None,
+    allow_unjudged: Iterable[str] = (),
     history: History | None = None,
     run: Run | None = None,
 ) -> Release:
@@ -57,7 +58,7 @@ def anonymize(
 
     Identifiers are dropped, or replaced when `pseudonyms` are given. The order of the published rows follows from what
     they say, so it tells nothing. The same records (in any order), policy, algorithm and seed give the same release,
-    random pseudonyms apart.
+    random pseudonyms apart, and perturbations that are not `repeatable`.
 
     Columns without a role are published as they are. One that names people, or tells a quasi-identifier or an
     identifier, stops the run; `release.notes` says what else there is to know of them.
@@ -70,13 +71,19 @@ def anonymize(
         objective: the loss to minimize, where the algorithm takes one.
         seed: decides what is chosen at random. It is the holder's secret, and is in no manifest; by default it is drawn
             from the operating system, and `release.policy.seed` tells it.
+        repeatable: takes the seed as it is also where whoever finds it could undo what was done, as a perturbation.
+            Otherwise it is mixed there with randomness of the operating system; to make such a release again, give
+            the `release.policy.seed` of the first one, and say this.
         pseudonyms: what stands in the place of identifiers.
         allow_unverified: whether what an algorithm makes that need not keep the policy is handed out all the same; it
             then claims nothing, and its manifest states the k that it has.
         rows_are_people: says that every record is a person of its own, also where an identifier repeats.
         allow_plain: columns without a role that may be published whatever they hold.
         ledger: the file with the earlier releases of this data set, which is made when there is none. A release that
-            would break what they promise together is refused; any other one is entered when it is handed out.
+            would break what they promise together is refused, and so is one that cannot be judged; any other one is
+            entered when it is handed out.
+        allow_unjudged: what may stay unjudged by the ledger: sensitive attributes by the names of their columns,
+            earlier releases as `release:1`, and this one as `release:this`.
         history: what was published before, for whoever enters the release elsewhere; a ledger tells it by itself.
         run: is told how far the work is, and can stop it.
 
@@ -99,16 +106,19 @@ def anonymize(
     """
     check_dataset(data)
     run = run or Run()
+    unjudged = listed(allow_unjudged)
+    if unjudged and ledger is None:
+        raise ParameterError("allow_unjudged is about what a ledger cannot judge; name the ledger")
     if pseudonyms is not None and not isinstance(pseudonyms, Pseudonyms):
         raise ParameterError("pseudonyms are made by shoal.Pseudonyms(): random ones, or keyed ones with key=…")
+    method = job.plugin("algorithms", algorithm)
     policy = Policy(
         models=tuple(job.plugin("models", model) for model in models),
         suppression=suppression,
         objective=None if objective is None else job.plugin("metrics", objective),
-        seed=_seed(data, seed),
+        seed=_seed(data, seed, method, repeatable),
         history=history if ledger is None else _opened(ledger).history(data),
     )
-    method = job.plugin("algorithms", algorithm)
     job.check_policy(policy, method, allow_unverified=allow_unverified)
     if policy.models:
         _check_people(data, policy, method, rows_are_people)
@@ -123,7 +133,8 @@ def anonymize(
     if method.unverified:
         policy = replace(policy, models=())
     run.report(SEARCHED, "publishing")
-    publishing, verifying = run.part(between=(SEARCHED, PUBLISHED)), run.part(between=(PUBLISHED, 1.0))
+    end = 1.0 if ledger is None else VERIFIED
+    publishing, verifying = run.part(between=(SEARCHED, PUBLISHED)), run.part(between=(PUBLISHED, end))
     release = publish(data, recoding, policy, pseudonyms=pseudonyms, run=publishing)
     check_apart(data, release.view.linked(), plain.allowed, publishing)
     stated = manifest.provenance(policy, method, release.form, pseudonyms, data.schema)
@@ -147,16 +158,29 @@ def anonymize(
         )
     if ledger is None:
         return release
-    with _opened(ledger).publishing(data, release, run) as publication:
+    with _opened(ledger).publishing(data, release, run.part(between=(VERIFIED, 1.0)), unjudged) as publication:
         publication.enter(release.manifest([""] * len(release.tables)), None)
-    return replace(release, notes=(*release.notes, *publication.reasons))
+    return replace(release, notes=(*release.notes, *publication.notes))
 
 
-def _seed(data: Dataset, given: int | None) -> int:
-    """The seed that is given, or the one of the run that goes on, or one that is drawn."""
-    if data.checkpoint is not None:
-        return data.checkpoint.seed(given, lambda: secrets.randbits(SEED_BITS))
-    return secrets.randbits(SEED_BITS) if given is None else given
+def _seed(data: Dataset, given: int | None, method: Algorithm, repeatable: bool) -> int:
+    """The seed that is given, mixed where it protects and need not be repeatable; or the one of the run that goes on,
+    or one that is drawn."""
+    mixed = method.seed_protects and not repeatable and given is not None
+
+    def made() -> int:
+        if given is None:
+            return seeds.drawn()
+        seed = seeds.checked(given)
+        return seeds.mixed(seed) if mixed else seeds.warned(seed) if method.seed_protects else seed
+
+    found = made() if data.checkpoint is None else data.checkpoint.seed(given, made, mixed=mixed)
+    if mixed:
+        tell(
+            "the seed that was given was mixed with randomness of the operating system, so that nobody finds it by "
+            "trying; repeatable (--repeatable) takes it as it is"
+        )
+    return found
 
 
 def _decided(data: Dataset, method: Algorithm, policy: Policy, pseudonyms: Pseudonyms | None, run: Run) -> Recoding:

@@ -22,7 +22,7 @@ from shoal.core.recoding import Codebook
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.core.schema import Kind
-from shoal.core.seen import Seen, naming, seen
+from shoal.core.seen import Naming, Seen, seen
 from shoal.errors import InputError, NotDefined, SchemaError, quoted, unknown_columns
 
 NOTHING = Known()
@@ -81,7 +81,7 @@ def knowing(data: Dataset, release: Release | str | Path, earlier: Sequence[Rele
     if not earlier:
         return NOTHING
     opened = attacked_release(data, release)
-    by, key = naming(data), 0  # the hashes stay in this process
+    by, key = Naming.of(data), 0  # the hashes stay in this process
 
     def laid(each: Release | str | Path, place: int) -> Seen:
         name = f"earlier release {place}" if isinstance(each, Release) else Path(each).name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal import job
-from shoal.api.anonymizing import SEED_BITS
 from shoal.api.learning import DEFAULT
 from shoal.api.reading import check_dataset, listed
 from shoal.core.analyses import Analysis, all_parsed
 from shoal.core.contracts import Algorithm, Metric, Model
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
+from shoal.core.seeds import drawn as drawn_seed
 from shoal.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ def balance(
     for name, number in (("seeds", seeds), ("workers", workers)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
             raise ParameterError(f"{name} is a whole number from 1 up")
-    kept = State.opened(None if state is None else Path(state), data, seed, lambda: secrets.randbits(SEED_BITS))
+    kept = State.opened(None if state is None else Path(state), data, seed, drawn_seed)
     measures = tuple({each.name: each for each in (*utilities, *privacies)}.values())
     drawn = _seeds(kept.seed, seeds)
     tasks = [Task(setting=each, seed=one, measures=measures, target=target) for each in wanted for one in drawn]
@@ -171,4 +170,4 @@ def _several(given: Any) -> list[Any]:
 def _seeds(seed: int, count: int) -> list[int]:
     """The seed itself, with which `anonymize` makes the release of a point again, and others that follow from it."""
     words = np.random.SeedSequence(seed).generate_state(count, np.uint64).tolist()
-    return [seed, *(word >> (64 - SEED_BITS) for word in words[1:])]
+    return [seed, *(word >> 1 for word in words[1:])]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 
 from shoal import job, registry
-from shoal.api.anonymizing import SEED_BITS, anonymize
+from shoal.api.anonymizing import anonymize
 from shoal.api.evaluating import scored
 from shoal.api.reading import check_dataset
+from shoal.core import seeds
 from shoal.core.comparison import ALGORITHMS, METRICS, Compared, Comparison
 from shoal.core.contracts import Algorithm, Metric, Model
 from shoal.core.dataset import Dataset
@@ -70,7 +70,7 @@ def compare(
     if not methods or not (all(beside) or None not in by_size):
         raise ParameterError("name what to compare: an algorithm, and a privacy model or some k")
     if seed is None:
-        seed = secrets.randbits(SEED_BITS)
+        seed = seeds.drawn()
     combinations = list(product(methods, beside, by_size))
     rows = []
     for number, (method, others, size) in enumerate(combinations):
@@ -85,7 +85,7 @@ def compare(
         try:
             release = anonymize(
                 data, *by_size[size], *others, algorithm=method, suppression=suppression, objective=objective,
-                seed=seed, run=part,
+                seed=seed, repeatable=True, run=part,
             )  # fmt: skip
         except CancelledError:
             raise

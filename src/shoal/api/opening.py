@@ -11,7 +11,7 @@ import numpy as np
 from shoal import manifest, registry
 from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
-from shoal.core.files import address, recover
+from shoal.core.files import address, check_whole
 from shoal.core.publication import whole
 from shoal.core.release import Release, manifest_path
 from shoal.errors import InputError, NotDefined, VerificationError
@@ -23,11 +23,14 @@ def open_release(path: str | Path, data: Dataset, *, earlier: bool = False) -> R
     An `earlier` one may be of a table that has changed since, and have more records than it has now.
     """
     path = Path(path)
-    recover(path.parent)
+    check_whole(path)
     beside = address(path) is None and manifest_path(path).exists()
     stated = manifest.load(path) if beside else None
     form = registry.make("forms", stated["form"] if stated else "generalized", {})
-    tables = {part: data.engine.open_published(place) for part, place in manifest.parts(stated, path).items()}
+    tables = {
+        part: data.engine.open_published(place, data.schema.kinds)
+        for part, place in manifest.parts(stated, path).items()
+    }
     release = Release(
         form=form, tables=tables, schema=data.schema, records=data.records, engine=data.engine,
         policy=manifest.policy_of(stated) if stated else None, **whole(data),
@@ -56,7 +59,8 @@ def _with_members(release: Release, data: Dataset) -> Release:
 
 def as_published(path: Path, stated: Mapping[str, Any], engine: Engine) -> Release:
     """A release as its files and its manifest tell it, without the table that it was made from."""
-    tables = {part: engine.open_published(place) for part, place in manifest.parts(stated, path).items()}
+    kinds = manifest.kinds_of(stated)
+    tables = {part: engine.open_published(place, kinds) for part, place in manifest.parts(stated, path).items()}
     schema, populations = manifest.schema_of(stated, tables)
     return Release(
         form=registry.make("forms", stated["form"], {}), tables=tables, schema=schema, records=stated["records"],

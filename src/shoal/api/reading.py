@@ -217,11 +217,11 @@ def chosen_hierarchies(
         if not folder.is_dir():
             raise HierarchyError(f"there is no folder {folder.name!r} with hierarchies")
         files = {
-            name: folder / f"{name}{ending}"
+            name: path
             for name, role in assigned.items()
             if role in _RULED
-            for ending in job.ENDINGS
-            if (folder / f"{name}{ending}").is_file()
+            for path in job.hierarchy_files(folder, name)
+            if path.is_file()
         }
         return {name: job.builder(path) for name, path in files.items()}
     unknown = [name for name in given if name not in assigned]

@@ -11,10 +11,12 @@ from shoal import manifest as manifests
 from shoal.api.opening import as_published
 from shoal.core.contracts import Engine
 from shoal.core.finding import Finding, Findings
+from shoal.core.pseudonyms import are_pseudonyms
 from shoal.core.release import Release, people_in
+from shoal.core.schema import NAMING, Role
 from shoal.core.signing import PublicKey, checked
 from shoal.diagnosis.published_sql import Query, queries
-from shoal.errors import InputError, NotDefined, ShoalError
+from shoal.errors import InputError, NotDefined, ShoalError, quoted
 
 
 def verify(
@@ -61,7 +63,9 @@ def verify(
         counts = (release.counts_agree(),) if release.populations else ()
         assert release.policy is not None
         kept = release.verify(release.policy, as_far_as_known=True)
-        return Findings((*kept, *_people_found(release, stated), rows, *counts, *intact))
+        return Findings(
+            (*kept, *_people_found(release, stated), rows, *counts, _columns_agree(release, stated), *intact)
+        )
     except ShoalError:
         if intact.holds:
             raise
@@ -101,6 +105,26 @@ def verification_sql(
     path = Path(path)
     stated = manifests.load(path, None if manifest is None else Path(manifest))
     return queries(as_published(path, stated, job.engine(engine)), table, dialect)
+
+
+def _columns_agree(release: Release, stated: Mapping[str, Any]) -> Finding:
+    """Whether the manifest describes every published column, but for those that the form adds, and whether those that
+    name people hold pseudonyms: what it calls an identifier, or leaves out, is in no class that is counted."""
+    roles = {column["name"]: Role(column["role"]) for column in stated["columns"]}
+    added = {name for each in release.view.linked() for name in (*each.group, each.count)}
+    allowed = stated.get("identifiers") in ("keyed", "random")
+    wrong = sorted(
+        name
+        for table in release.tables.values()
+        for name in table.names
+        if (name not in roles and name not in added)
+        or (roles.get(name) in NAMING and not (allowed and are_pseudonyms(table.labels(name))))
+    )
+    how = "published columns, held against the manifest: each is described there, and identifiers hold pseudonyms"
+    return Finding(
+        name="columns-agree", value="no" if wrong else "yes", holds=not wrong,
+        how=how if not wrong else f"{how}; not so: {', '.join(map(quoted, dict.fromkeys(wrong)))}",
+    )  # fmt: skip
 
 
 def _people_found(release: Release, stated: Mapping[str, Any]) -> tuple[Finding, ...]:

@@ -172,7 +172,7 @@ class BackgroundKnowledge(Attack):
                 hierarchy = dataset.schema[condition.column].hierarchy
                 assert hierarchy is not None
                 texts = hierarchy.labels[0].tolist()
-                labels = Labels(condition.column, texts, np.ones(len(texts)), exact=True, hierarchy=hierarchy)
+                labels = Labels(condition.column, texts, np.ones(len(texts)), hierarchy=hierarchy)
                 here &= condition.meaning(labels).sure[keys[quasi.index(condition.column)]]
             met |= here.astype(np.int64) << place
             ruled_out.append(leaf)

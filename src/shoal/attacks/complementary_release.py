@@ -11,22 +11,25 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.joining import alone, classes_beside, crowd, gained, laid_out, linked
+from shoal.core.joining import classes_beside, crowd_alone, gained, joined_risk, laid_out, linking_columns, risk
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
+from shoal.core.seen import Beside
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComplementaryRelease(Attack):
     """Knows the quasi-identifiers of everybody, and which rows of the releases belong together, as sensitive values or
     plain columns that stand in both often tell. A person then hides only among those who are in the same class in
-    every release. Two releases of one table that are 5-anonymous each may single everybody out together.
+    every release that shows the person. Two releases of one table that are 5-anonymous each may single everybody out
+    together.
 
     `success` is the mean over people of 1 over that number, `worst` the greatest. `baseline` is the same with the
     earlier releases alone. `detail` has the `k` of the joined releases, of each release alone (`alone`, the attacked
     one last), and `gained`, the share of the people who are above the threshold with all releases and in none of them
-    alone. Where no column stands in all releases nothing joins their rows, and the risk is that in the worst of them.
+    alone. Rows are joined from release to release by columns that are published as they are; releases without such a
+    column tell what they tell alone. Somebody whom a release leaves out is looked for in the others.
 
     It is the worst case: rows that have the same values in the joining columns cannot be told apart, and then the risk
     is lower. Does not use who joined or left between two releases (temporal-release does), nor say what is learned.
@@ -51,16 +54,10 @@ class ComplementaryRelease(Attack):
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         releases = laid_out(known)
         people = classes_beside(releases)
-        joining = linked(releases)
-        apart = alone(people)
-        together = 1 / crowd(list(people.places)) if joining else apart
-        # Who is not in all of them is found in the worst of those that have the person.
-        everywhere = (people.places >= 0).all(axis=0)
-        shown = people.shown
-        risks = np.where(everywhere, together, apart)[shown]
+        shown, apart, together = people.shown, risk(crowd_alone(people)), joined_risk(people, releases)
         run.check()
-        before = people.places[:-1]
-        without = np.where((before >= 0).all(axis=0), 1 / crowd(list(before)), 0.0)[shown]
+        before = joined_risk(people.some(range(len(releases) - 1)), releases[:-1])
+        risks, without = people.by_person(together, shown), people.by_person(before, shown)
         count = max(len(risks), 1)
         return Attempt(
             name="complementary-release",
@@ -73,8 +70,14 @@ class ComplementaryRelease(Attack):
             meaning="how often somebody who is in the same class in every release is the person",
             detail={
                 "k": int(1 / risks.max() + 0.5) if len(risks) else 0,
-                "alone": [int(crowd([places[places >= 0]]).min(initial=len(places))) for places in people.places],
-                "gained": int(gained(risks, apart[shown], self.threshold).sum()) / count,
-                "joined_by": list(joining),
+                "alone": [_smallest(people.some([row])) for row in range(len(releases))],
+                "gained": people.people(shown & gained(together, apart, self.threshold)) / count,
+                "joined_by": list(linking_columns(releases)),
             },
         )
+
+
+def _smallest(people: Beside) -> int:
+    """The fewest people in a class of one release."""
+    counts = crowd_alone(people)
+    return int(counts[counts > 0].min(initial=len(counts)))

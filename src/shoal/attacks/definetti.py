@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
+from shoal.attacks._group_regression import RIDGE, Balance, Regression, features, regressed, tallied
 from shoal.attacks._placing import groups_of_records
 from shoal.core.classes import Histogram
 from shoal.core.contracts import Attack, Attempt, Known
@@ -27,6 +28,8 @@ from shoal.errors import NotDefined
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
+SETTLED = 5e-3
+"""The change of a belief below which a regression has settled: finer ones change no guess."""
 WIDEST = 1 << 26
 """Beliefs that are held at once: people times sensitive values."""
 
@@ -37,17 +40,22 @@ class Definetti(Attack):
     how it goes with the sensitive values, and that is used to tell the people of mixed groups apart, which tells more
     about how they go together, and so on.
 
-    What is learned is how likely each quasi-identifier is among the people who have a value, each column on its own
-    (naive Bayes, every count one more than it is). The values of a group are handed out to its people with a
-    probability that is proportional to the product of these likelihoods: exactly, over all permutations, in groups
-    of up to `exact` people, and by a Gibbs sampler in larger ones. Both steps are repeated until nothing changes.
+    Two learners are tried, and the figures are those of the one that is right more often (`learner`). `bayes` learns
+    how likely each quasi-identifier is among the people who have a value, each column on its own (naive Bayes, every
+    count one more than it is). `regression` learns how likely each value is of a person, by all columns together
+    (multinomial logistic regression): columns that say the same thing count once. The values of a group are then handed
+    out to its people with a probability that is proportional to the product of these likelihoods: exactly, over all
+    permutations, in groups of up to `exact` people. In larger ones, `bayes` draws with a Gibbs sampler and `regression`
+    balances beliefs until they sum to the group's counts. Both steps are repeated until nothing changes.
 
-    `success` is the mean belief in a person's true value, which is how often a guess that is drawn from the beliefs is
-    right; `baseline` is such a guess from the whole table. `detail` has as `naive` the same for somebody who learns
-    nothing, as `right` how often the most likely value is the true one, and as `right_naive` how often the most
-    frequent one of the group is. Where groups were drawn, or the sampler was used, there is an interval.
+    `success` is how often the most likely value is the true one; `baseline` is how often the most frequent value of the
+    table is. `worst` and the share above the threshold go by the belief in a person's true value. `detail` has as
+    `naive` how often the most frequent value of the group is the true one, for somebody who learns nothing; as `belief`
+    and `naive_belief` the mean belief in the true value, which is how often a guess that is drawn from the beliefs is
+    right; and the success of each learner. Where groups were drawn, or the sampler was used, there is an interval.
 
     Does not use more than one sensitive attribute at a time. A belief may be wrong: the attacker learns from groups.
+    Other learners may do better, so the figure is a lower bound.
 
     Reference: D. Kifer, Attacks on privacy and deFinetti's theorem, 2009.
 
@@ -63,16 +71,24 @@ class Definetti(Attack):
     """
 
     threshold: Annotated[float, Ge(0), Le(1), Doc("the belief in a true value above which a person is exposed")] = 0.9
+    learner: Annotated[
+        Literal["best", "bayes", "regression"],
+        Doc("how the attacker learns; `best` is the one that is right more often"),
+    ] = "best"
     exact: Annotated[int, Ge(1), Le(12), Doc("the size up to which all permutations of a group are weighed")] = 8
     steps: Annotated[int, Ge(1), Doc("how often beliefs and what is learned are brought into line, at most")] = 50
     tolerance: Annotated[float, Gt(0), Doc("the change of a belief below which nothing changes any more")] = 1e-9
     sweeps: Annotated[int, Ge(1), Doc("passes of the sampler over the people of large groups, in each step")] = 10
     people: Annotated[int, Ge(1), Doc("of larger releases, so many people are attacked, in groups that are drawn")] = (
-        20_000
+        50_000
     )
     seed: Annotated[int, Ge(0), Doc("of what is drawn")] = 0
 
-    examples: ClassVar[Examples] = ({"steps": 4, "sweeps": 4}, {"steps": 3, "sweeps": 3, "exact": 3, "threshold": 0.2})
+    examples: ClassVar[Examples] = (
+        {"steps": 4, "sweeps": 4},
+        {"steps": 3, "sweeps": 3, "exact": 3, "threshold": 0.2},
+        {"steps": 3, "learner": "regression", "exact": 2},
+    )
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         groups = release.view.groups()
@@ -100,21 +116,33 @@ class Definetti(Attack):
         times = histogram.counts[entries]
         owners, values = np.repeat(histogram.owners[entries], times), np.repeat(histogram.values[entries], times)
         buckets = Buckets(places[inside], columns[:, inside], owners, values, len(histogram.population))
-        beliefs, steps = learned(buckets, self, generator, run)
         truth = truths[inside]
-        believed = beliefs[np.arange(len(truth)), truth]
+        chosen = ("bayes", "regression") if self.learner == "best" else (self.learner,)
+        parts = [run.part(between=(at / len(chosen), (at + 1) / len(chosen))) for at in range(len(chosen))]
+        tried = {
+            name: _LEARNERS[name](buckets, self, generator, part)
+            for name, part in zip(chosen, parts, strict=True)
+        }  # fmt: skip
+        hits = {name: most_likely(beliefs, truth) for name, (beliefs, _) in tried.items()}
+        best = max(tried, key=lambda name: float(hits[name].sum()))
+        beliefs, steps = tried[best]
+        believed, right = beliefs[np.arange(len(truth)), truth], float(hits[best].mean())
         naive = buckets.alone()
-        random = float(histogram.priors @ histogram.distribution)
-        sampled = not bool(drawn.all()) or buckets.largest > self.exact
+        sampled = not bool(drawn.all()) or (best == "bayes" and buckets.largest > self.exact)
+        # Somebody's chance is at least as high as everybody's on average.
+        risks = believed if right <= believed.max() else np.maximum(believed, right)
         return Attempt.over(
-            believed, np.ones(len(believed), np.int64), threshold=self.threshold, name="definetti", baseline=random,
-            random=random, knew="which group a person is in, and everybody's quasi-identifiers",
-            meaning="how often a guess by what groups say about one another is the person's value",
-            interval=wilson(float(believed.sum()), len(believed)).interval if sampled else None,
+            risks, np.ones(len(risks), np.int64), threshold=self.threshold, hits=float(hits[best].sum()),
+            name="definetti", baseline=float(histogram.priors.max()),
+            random=float(histogram.priors @ histogram.distribution), lower_bound=True,
+            knew="which group a person is in, and everybody's quasi-identifiers",
+            meaning="how often the likeliest value, by what groups say about one another, is the person's",
+            interval=wilson(float(hits[best].sum()), len(truth)).interval if sampled else None,
             detail={
-                "naive": float(naive[np.arange(len(truth)), truth].mean()),
-                "right": float(most_likely(beliefs, truth).mean()),
-                "right_naive": float(most_likely(naive, truth).mean()),
+                "naive": float(most_likely(naive, truth).mean()),
+                "belief": float(believed.mean()),
+                "naive_belief": float(naive[np.arange(len(truth)), truth].mean()),
+                **{name: float(found.mean()) for name, found in hits.items()},
                 "people": len(truth), "steps": steps,
             },
         )  # fmt: skip
@@ -178,8 +206,7 @@ class Buckets:
         """By column, how likely each code is among those who have a value: every count is one more than it is."""
         found = []
         for codes, count in zip(self.coded, self.levels, strict=True):
-            together = np.zeros((count, self.width))
-            np.add.at(together, codes, beliefs)
+            together = tallied(codes, count, beliefs)
             found.append((together + 1) / (together.sum(axis=0) + count))
         return found
 
@@ -209,20 +236,55 @@ def handed_out(
         (np.log(table)[codes] for table, codes in zip(likelihoods, buckets.coded, strict=True)),
         np.zeros((len(buckets.homes), buckets.width)),
     )
-    beliefs = np.zeros_like(logs)
-    for size, (people, slots) in buckets.by_size.items():
-        if size <= effort.exact:
-            values = buckets.values[slots]
-            weights = np.take_along_axis(logs[people], np.broadcast_to(values[:, None, :], (*values.shape, size)), 2)
-            chances = permuted(np.exp(weights - weights.max(axis=(1, 2), keepdims=True)))
-            for place in range(size):
-                np.add.at(beliefs, (people, values[:, place][:, None]), chances[:, :, place])
-            continue
-        held = state[size]
+    beliefs = dealt(buckets, logs, effort.exact)
+    for size, held in state.items():
+        people = buckets.by_size[size][0]
         for _ in range(effort.sweeps):
             _swap(held, people, buckets.values, logs, generator)
             np.add.at(beliefs, (people, buckets.values[held]), 1 / effort.sweeps)
     return beliefs
+
+
+def dealt(buckets: Buckets, logs: Floats, exact: int) -> Floats:
+    """What is believed of the people of groups up to some size, over all permutations; nothing of the others."""
+    beliefs = np.zeros(logs.size)
+    for size, (people, slots) in buckets.by_size.items():
+        if size <= exact:
+            values = buckets.values[slots]
+            weights = np.take_along_axis(logs[people], np.broadcast_to(values[:, None, :], (*values.shape, size)), 2)
+            chances = permuted(np.exp(weights - weights.max(axis=(1, 2), keepdims=True)))
+            places = people[:, :, None] * buckets.width + values[:, None, :]
+            beliefs += np.bincount(places.ravel(), weights=chances.ravel(), minlength=logs.size)
+    return beliefs.reshape(logs.shape)
+
+
+def by_regression(
+    buckets: Buckets,
+    effort: Definetti,
+    generator: np.random.Generator,
+    run: Run,
+    *,
+    ridge: float = RIDGE,
+    settled: float = SETTLED,
+) -> tuple[Floats, int]:
+    """What is believed of each person when beliefs and a regression of them are in line, and after how many steps."""
+    large = np.zeros(int(buckets.homes.max()) + 1, np.bool_)
+    for size, (people, _) in buckets.by_size.items():
+        large[buckets.homes[people]] |= size > effort.exact
+    some, held = np.flatnonzero(large[buckets.homes]), large[buckets.owners]
+    balance = Balance.of(buckets.homes[some], buckets.owners[held], buckets.values[held], buckets.width)
+
+    def fitting(logs: Floats) -> Floats:
+        beliefs = dealt(buckets, logs, effort.exact)
+        if len(some):
+            beliefs[some] = balance.beliefs(logs[some])
+        return beliefs
+
+    regression = Regression(features(buckets.coded), buckets.width, ridge)
+    return regressed(buckets.alone(), regression, fitting, effort.steps, max(effort.tolerance, settled), run)
+
+
+_LEARNERS = {"bayes": learned, "regression": by_regression}
 
 
 def permuted(weights: Floats) -> Floats:

@@ -94,6 +94,7 @@ class ProbabilisticLinkage(Attack):
             baseline=1 / max(int(heads.sum()), 1),
             knew=f"a list of {outsiders.people:,} people, some of whose entries may be wrong",
             meaning="how often the record that somebody on the list is linked to is the person's",
+            lower_bound=True,
             interval=wilson(float(chances.sum()), len(chances)).interval if sampled else None,
             detail={"in_release": everybody, "linked": len(index), "right_class": float(right.mean())},
         )  # fmt: skip

@@ -11,7 +11,7 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.joining import alone, classes_beside, crowd, gained, laid_out, linked
+from shoal.core.joining import classes_beside, crowd_alone, gained, joined_risk, laid_out, linking_columns, risk
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
@@ -54,16 +54,15 @@ class TemporalRelease(Attack):
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         releases = laid_out(known)
         people = classes_beside(releases)
-        if bool(people.present.all()):
+        if not people.moved:
             raise NotDefined("the same people are in all of the releases: nobody came or left between them")
-        shown, apart = people.shown, alone(people)
-        joining = linked(releases)
+        shown, apart = people.shown, risk(crowd_alone(people))
         # Where nothing joins rows, nobody can say which of them were there before.
-        together = 1 / crowd([*people.places, *people.present.astype(np.int32)]) if joining else apart
-        risks = together[shown]
+        together = joined_risk(people, releases, over_time=True)
         run.check()
         before, now = people.present[-2], people.present[-1]
-        without = alone(type(people)(people.ids, people.places[:-1], people.present[:-1]))[shown]
+        without = people.by_person(risk(crowd_alone(people.some(range(len(releases) - 1)))), shown)
+        risks = people.by_person(together, shown)
         count = max(len(risks), 1)
         return Attempt(
             name="temporal-release",
@@ -75,9 +74,9 @@ class TemporalRelease(Attack):
             knew="the quasi-identifiers of everybody, who was in the table when, and which rows belong together",
             meaning="how often somebody who came, stayed or left alike is the person",
             detail={
-                "came": int((now & ~before).sum()), "left": int((before & ~now).sum()),
-                "stayed": int((before & now).sum()), "k": int(1 / risks.max() + 0.5) if len(risks) else 0,
-                "gained": int(gained(risks, apart[shown], self.threshold).sum()) / count,
-                "joined_by": list(joining),
+                "came": people.people(now & ~before), "left": people.people(before & ~now),
+                "stayed": people.people(before & now), "k": int(1 / risks.max() + 0.5) if len(risks) else 0,
+                "gained": people.people(shown & gained(together, apart, self.threshold)) / count,
+                "joined_by": list(linking_columns(releases)),
             },
         )  # fmt: skip

@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from shoal.api.anonymizing import anonymize
@@ -20,7 +21,9 @@ from shoal.errors import CancelledError, NotDefined, ShoalError
 
 LOOK = 0.2
 """Seconds between two looks at whether the run was cancelled."""
-ALONE = {"NUMBA_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
+SAFE = {"PYTHONSAFEPATH": "1"}
+"""Of a process that is started: it imports nothing because that lies in the current folder."""
+ALONE = {"NUMBA_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", **SAFE}
 """Of a process beside others: it works on one core. Threads change no result."""
 
 
@@ -40,7 +43,7 @@ def measured(data: Dataset, task: Task, run: Run) -> Measured:
     try:
         release = anonymize(
             data, *setting.models, algorithm=setting.algorithm, suppression=setting.suppression,
-            objective=setting.objective, seed=task.seed, rows_are_people=setting.rows_are_people,
+            objective=setting.objective, seed=task.seed, repeatable=True, rows_are_people=setting.rows_are_people,
             allow_plain=setting.allow_plain, run=run,
         )  # fmt: skip
     except CancelledError:
@@ -106,9 +109,11 @@ def _beside(held: bytes, tasks: Mapping[int, Task], workers: int, run: Run) -> I
     from loky import ProcessPoolExecutor
 
     run.report(0.0, _doing(0, len(tasks)))
-    pool = ProcessPoolExecutor(max_workers=workers, initializer=_begun, initargs=(held,), env=ALONE)
+    with _safely():
+        pool = ProcessPoolExecutor(max_workers=workers, initializer=_begun, initargs=(held,), env=ALONE)
     try:
-        places = {pool.submit(_measured_beside, task): place for place, task in tasks.items()}
+        with _safely():
+            places = {pool.submit(_measured_beside, task): place for place, task in tasks.items()}
         waiting, done = set(places), 0
         while waiting:
             finished, waiting = wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED)
@@ -119,6 +124,21 @@ def _beside(held: bytes, tasks: Mapping[int, Task], workers: int, run: Run) -> I
             run.check()
     finally:
         pool.shutdown(wait=True, kill_workers=True)
+
+
+@contextmanager
+def _safely() -> Iterator[None]:
+    """Meanwhile, every process that is started is a safe one, also those that only keep the others in order."""
+    before = {name: os.environ.get(name) for name in SAFE}
+    os.environ.update(SAFE)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 _table: Dataset | None = None

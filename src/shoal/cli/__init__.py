@@ -28,12 +28,14 @@ from shoal.cli import (
     output,
     overlap,
     query,
+    recover,
     report,
     schema,
     serve,
     verify,
 )
 from shoal.cli.signals import interruptible
+from shoal.core.private import wipe_left_behind
 from shoal.core.words import printable
 from shoal.errors import CancelledError, ShoalError
 
@@ -57,8 +59,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    diagnose, anonymize, apply, compare, evaluate, attack, query, balance, verify, report, hierarchy, demo, schema,
-    serve,
+    diagnose, anonymize, apply, compare, evaluate, attack, query, balance, verify, recover, report, hierarchy, demo,
+    schema, serve,
 ):  # fmt: skip
     name = command.__name__.rpartition(".")[2]
     app.command(name=name)(lean.started(journal.kept(name, options.taken_apart(command.run))))
@@ -85,6 +87,7 @@ def _options(
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command and ends with one of `EXIT_CODES`. What is printed of a failure holds no value of a table."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    wipe_left_behind()
     try:
         with interruptible(), output.log_shown():
             app(arguments)

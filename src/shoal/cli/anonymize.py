@@ -38,6 +38,14 @@ class Wanted:
         int | None,
         typer.Option("--seed", help="The same seed gives the same release; keep it secret (default: drawn)."),
     ] = None
+    repeatable: Annotated[
+        bool | None,
+        typer.Option(
+            "--repeatable",
+            help="Take the seed as it is also where finding it undoes the release, as noise; otherwise it is mixed "
+            "with randomness of the operating system.",
+        ),
+    ] = None
     strict: options.Strict = None
 
     allow_unverified: Annotated[
@@ -67,7 +75,8 @@ class Wanted:
         return options.overridden(
             made, models=made.models_with([plugin("models", model) for model in chosen]),
             algorithm=plugin("algorithms", self.algorithm or made.algorithm or DEFAULT_ALGORITHM),
-            suppression=self.suppression, seed=self.seed, strict=self.strict, allow_unverified=self.allow_unverified,
+            suppression=self.suppression, seed=self.seed, repeatable=self.repeatable, strict=self.strict,
+            allow_unverified=self.allow_unverified,
             rows_are_people=self.rows_are_people, attack_threshold=self.attack_threshold,
             attack=True if self.attack_threshold is not None else self.attack,
             allow_plain=None if self.allow_plain is None else tuple(options.listed(self.allow_plain)),
@@ -120,6 +129,14 @@ class Written:
             "--ledger", help="The file with the earlier releases of this data set; refuse what would break them."
         ),
     ] = None
+    allow_unjudged: Annotated[
+        str | None,
+        typer.Option(
+            "--allow-unjudged",
+            help="What may stay unjudged by the ledger, separated by commas: sensitive columns, earlier releases as "
+            "release:1, this one as release:this.",
+        ),
+    ] = None
     rows_per_file: Annotated[
         int | None,
         typer.Option("--rows-per-file", min=1, help="Of a folder: how many rows a file has (default: 10 million)."),
@@ -141,6 +158,7 @@ class Written:
             manifest=self.manifest,
             recoding=self.save_recoding,
             ledger=self.ledger,
+            allow_unjudged=None if self.allow_unjudged is None else tuple(options.listed(self.allow_unjudged)),
             pseudonyms=self.pseudonyms,
             key_file=self.key_file,
             plot=self.plot,
@@ -215,7 +233,9 @@ def _show(outcome: Outcome, proving: Metric | None, *, everything: bool, as_json
         output.say(f"Note: {note}")
     written = f": {', '.join(map(shown, outcome.files))}" if outcome.files else ""
     output.say(f"Written in {seconds:.1f} seconds{written}")
-    output.say(f"Seed {seed}: keep it to repeat this run, and keep it secret; it is not in the manifest.")
+    method = outcome.release.method
+    also = " with --repeatable" if method is not None and method.seed_protects else ""
+    output.say(f"Seed {seed}: keep it to repeat this run{also}, and keep it secret; it is not in the manifest.")
     if not everything:
         output.say("Every measure of what was lost and of the risk that is left: --all", style="dim")
     if proving is not None:  # last: whoever has waited long enough has seen everything else

@@ -134,7 +134,8 @@ def show(attempts: Sequence[Attempt], reasons: Mapping[str, str], *, everything:
     rows = []
     for each in attempts:
         control = "" if each.control is None else percent(each.control)
-        shares = (percent(each.success), percent(each.baseline), *((control,) if held_out else ()), percent(each.worst))
+        success = f"{'at least ' if each.lower_bound else ''}{percent(each.success)}"
+        shares = (success, percent(each.baseline), *((control,) if held_out else ()), percent(each.worst))
         rows.append((each.name, *shares))
     if rows:
         output.tabulate(("attack", *numbers), rows, numbers=numbers, whole=("attack",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from importlib.machinery import ModuleSpec
 from typing import Any
@@ -33,7 +34,8 @@ def without_pandas() -> None:
     refused = _Refused()
     sys.meta_path.insert(0, refused)
     try:
-        pyarrow.array([])  # Arrow looks once
+        with suppress(ImportError):  # should Arrow ever insist
+            pyarrow.array([])  # Arrow looks once
     finally:
         sys.meta_path.remove(refused)
 

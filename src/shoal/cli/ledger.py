@@ -47,32 +47,34 @@ def listing(file: File, as_json: options.Json = False) -> None:
 @app.command()
 def check(file: File, as_json: options.Json = False) -> None:
     """Check that the file is whole, and that its releases keep together what they promise; exit code 1 if not."""
-    from shoal.core.run import Run
+    from shoal.core.words import counted
     from shoal.ledger import Ledger, retold
 
     ledger = Ledger(file)
     damage = ledger.store.damage()
-    found = retold(ledger, Run())
-    broken = sum(bool(breaches) for _, breaches, _ in found)
-    holds = not damage and not broken
+    with output.watching() as watched:
+        found = [] if damage else retold(ledger, watched)
+    broken, unjudged = sum(bool(each.breaches) for each in found), sum(bool(each.unjudged) for each in found)
+    holds = not damage and all(each.holds for each in found)
+    releases = counted(len(found), "releases")
     summary = (
-        "The file is damaged; put a copy of it in its place." if damage
-        else f"{broken:,} of {len(found):,} releases break what they and those before promise." if broken
-        else f"All {len(found):,} releases keep together what they promise."
+        f"The ledger is not as it was written: {'; '.join(damage)}. Put a copy of it and of its key in their places."
+        if damage
+        else f"{broken:,} of {releases} break what they and those before promise." if broken
+        else f"Of {releases}, {unjudged:,} could not be judged in all respects; nothing breaks what they promise."
+        if unjudged
+        else f"All {releases} keep together what they promise." if found
+        else "The ledger has no releases."
     )  # fmt: skip
     if as_json:
-        rows = [
-            {"number": entry.number, "name": entry.name, "holds": not breaches,
-             "breaches": [each.as_dict() for each in breaches], "not_judged": list(reasons)}
-            for entry, breaches, reasons in found
-        ]  # fmt: skip
+        rows = [each.as_dict() for each in found]
         output.emit("ledger-check", {"summary": summary, "holds": holds, "whole": not damage, "releases": rows})
         output.answer(holds)
         return
     output.say(summary, style="green" if holds else "red")
-    for entry, breaches, reasons in found:
-        for sentence in (*(each.sentence for each in breaches), *(f"not judged: {reason}" for reason in reasons)):
-            output.say(f"{entry.title}: {sentence}")
+    for each in found:
+        for sentence in each.sentences:
+            output.say(f"{each.entry.title}: {sentence}")
     output.answer(holds)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +11,7 @@ import typer
 from shoal.cli import options, output
 
 if TYPE_CHECKING:
-    from shoal.overlap import Overlap
+    from shoal.overlap import Overlap, Question
 
 app = typer.Typer(
     help="Find how many people two holders have in common, or who, without showing each other their lists.",
@@ -21,7 +21,22 @@ app = typer.Typer(
 List = Annotated[Path, typer.Argument(help="The table with your list.")]
 Name = Annotated[str, typer.Option("--column", help="The column that names a person, spelled alike by both holders.")]
 SizeOnly = Annotated[bool, typer.Option("--size-only", help="Learn how many people are common, not who.")]
-Fewest = Annotated[int, typer.Option("--fewest", min=1, help="With --size-only, do not show an overlap below this.")]
+TellSize = Annotated[bool, typer.Option("--size-only", help="Tell how many people are common, and refuse to tell who.")]
+Fewest = Annotated[
+    int | None,
+    typer.Option(
+        "--fewest", min=1, max=10_000, show_default="10",
+        help="Blur the size so that it hardly tells whether fewer people than this are common, and refuse shorter "
+        "lists; 1 tells the exact size. Includes --size-only.",
+    ),
+]  # fmt: skip
+Sessions = Annotated[
+    int | None,
+    typer.Option(
+        "--sessions", min=1, show_default="10",
+        help="With --ledger, refuse to answer when it has this many answered sessions.",
+    ),
+]  # fmt: skip
 Most = Annotated[int, typer.Option("--most", min=1, help="Refuse a list of the other holder that is longer.")]
 State = Annotated[Path, typer.Option("--state", help="Your secret state of the session; `finish` deletes it.")]
 Target = Annotated[Path, typer.Option("--output", "-o", help="The message for the other holder.")]
@@ -29,9 +44,10 @@ Common = Annotated[Path | None, typer.Option("--output", "-o", help="Where the c
 Book = Annotated[Path | None, typer.Option("--ledger", help="The ledger of your data set; the session is entered.")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="The port on this machine; 0: any free one.")]
 
+SECRET = "The other holder learns how long your list is, and nothing else about it."
 CAUTION = (
-    "The other holder learns the length of your list and nothing else, as long as both follow the protocol. Whoever "
-    "asks can try guessed people, so know whom you deal with, and do not repeat sessions with almost the same list."
+    "Whoever asks can ask about guessed people, so know whom you deal with, and count your answers with --ledger: "
+    "sessions with almost the same list tell about the people in whom they differ."
 )
 
 
@@ -48,7 +64,7 @@ def start(
     listed = _identifiers(source, column)
     asker = Asker.of(listed, size_only=size_only)
     _write({target: asker.message, state: asker.saved(listed)}, secret=state)
-    _tell(as_json, {"own": len(asker.places)}, f"{len(asker.places):,} people are in the message. {CAUTION}")
+    _tell(as_json, {"own": asker.own}, f"{asker.own:,} people are in the message. {SECRET}")
 
 
 @app.command()
@@ -57,23 +73,26 @@ def answer(
     message: Annotated[Path, typer.Argument(help="The message of the other holder.")],
     column: Name,
     target: Target,
+    size_only: TellSize = False,
+    fewest: Fewest = None,
     most: Most = 10_000_000,
     ledger: Book = None,
+    sessions: Sessions = None,
     as_json: options.Json = False,
 ) -> None:
-    """Answer the other holder's message. You learn the length of its list; it learns the overlap."""
+    """Answer the other holder's message. You learn the length of its list; it learns who is common, or how many."""
     from shoal.core.files import check_outputs
-    from shoal.overlap import answered, asked, points
+    from shoal.overlap import FEWEST, answered, asked, points
 
     points.check_installed()
     check_outputs([target], [source, message])
-    _check(ledger)
     received = _read(message)
-    other = asked(received, most=most)
-    reply = answered(received, _identifiers(source, column), most=most)
-    _enter(ledger, "answer", column, {"other": other})
-    _write({target: reply})
-    _tell(as_json, {"other": other}, f"The other holder asks about {other:,} people. {CAUTION}")
+    question = asked(received, most=most)
+    before = _check_answer(ledger, sessions, question)
+    insist, least = size_only or fewest is not None, FEWEST if fewest is None else fewest
+    reply = answered(received, _identifiers(source, column), most=most, size_only=insist, fewest=least)
+    _write({target: reply}, entering=lambda: _enter_answer(ledger, "answer", column, question, least, sessions))
+    _tell(as_json, {"other": question.people}, f"{_answered(question, least, before, sessions)} {CAUTION}")
 
 
 @app.command()
@@ -83,7 +102,6 @@ def finish(
     column: Name,
     state: State,
     target: Common = None,
-    fewest: Fewest = 10,
     ledger: Book = None,
     as_json: options.Json = False,
 ) -> None:
@@ -95,7 +113,9 @@ def finish(
     check_outputs([] if target is None else [target], [source, message, state])
     _check(ledger)
     listed = _identifiers(source, column)
-    found = Asker.loaded(_read(state), listed).finished(_read(message), fewest=fewest)
+    asker = Asker.loaded(_read(state), listed)
+    _check_common(asker.size_only, target)
+    found = asker.finished(_read(message))
     _enter(ledger, "finish", column, {"own": found.own, "other": found.other})
     _hand_over(found, listed, column, target, as_json)
     state.unlink()
@@ -106,21 +126,26 @@ def listen(
     source: List,
     column: Name,
     port: Port = 0,
+    size_only: TellSize = False,
+    fewest: Fewest = None,
     most: Most = 10_000_000,
     ledger: Book = None,
+    sessions: Sessions = None,
     as_json: options.Json = False,
 ) -> None:
     """Answer one session on this machine, then end."""
-    from shoal.overlap import exchange, points
+    from shoal.overlap import FEWEST, exchange, points
 
     points.check_installed()
-    _check(ledger)
+    before = _check_answer(ledger, sessions)
     listed = _identifiers(source, column)
-    other = exchange.listen(
-        listed, port=port, most=most, told=lambda chosen: typer.echo(f"listening on port {chosen}", err=True)
-    )
-    _enter(ledger, "listen", column, {"other": other})
-    _tell(as_json, {"other": other}, f"The other holder asked about {other:,} people.")
+    insist, least = size_only or fewest is not None, FEWEST if fewest is None else fewest
+    question = exchange.listen(
+        listed, port=port, most=most, size_only=insist, fewest=least,
+        told=lambda chosen: typer.echo(f"listening on port {chosen}", err=True),
+        entering=lambda question: _enter_answer(ledger, "listen", column, question, least, sessions),
+    )  # fmt: skip
+    _tell(as_json, {"other": question.people}, _answered(question, least, before, sessions))
 
 
 @app.command()
@@ -130,7 +155,6 @@ def ask(
     port: Port,
     target: Common = None,
     size_only: SizeOnly = False,
-    fewest: Fewest = 10,
     ledger: Book = None,
     as_json: options.Json = False,
 ) -> None:
@@ -140,9 +164,10 @@ def ask(
 
     points.check_installed()
     check_outputs([] if target is None else [target], [source])
+    _check_common(size_only, target)
     _check(ledger)
     listed = _identifiers(source, column)
-    found = exchange.ask(listed, port=port, size_only=size_only, fewest=fewest)
+    found = exchange.ask(listed, port=port, size_only=size_only)
     _enter(ledger, "ask", column, {"own": found.own, "other": found.other})
     _hand_over(found, listed, column, target, as_json)
 
@@ -161,6 +186,59 @@ def _enter(ledger: Path | None, step: str, column: str, figures: dict[str, int])
 
     if ledger is not None:
         Ledger(ledger).enter_session({"step": step, "column": column, **figures})
+
+
+def _check_answer(ledger: Path | None, sessions: int | None, question: Question | None = None) -> int | None:
+    """How many sessions were answered before; refuses, before any work is done, one that may not be answered."""
+    from shoal.errors import ParameterError
+    from shoal.ledger import Ledger
+    from shoal.ledger.sessions import SESSIONS, check_answer
+
+    if ledger is None:
+        if sessions is not None:
+            raise ParameterError("--sessions counts the sessions of a ledger; name one with --ledger")
+        return None
+    session = None if question is None else question.session
+    before = check_answer(Ledger(ledger), most=sessions or SESSIONS, session=session)
+    _check(ledger)
+    return before
+
+
+def _enter_answer(
+    ledger: Path | None, step: str, column: str, question: Question, fewest: int, sessions: int | None
+) -> None:
+    """Enters a session that is about to be answered: what is told, and of how many people."""
+    from shoal.ledger import Ledger
+    from shoal.ledger.sessions import SESSIONS, enter_answer
+
+    if ledger is None:
+        return
+    figures = {"step": step, "column": column, "other": question.people, "size_only": question.size_only}
+    if question.size_only:
+        figures["fewest"] = fewest
+    enter_answer(Ledger(ledger), question.session, figures, most=sessions or SESSIONS)
+
+
+def _answered(question: Question, fewest: int, before: int | None, sessions: int | None) -> str:
+    """What the other holder asked and learns, and how many sessions were answered by now."""
+    from shoal.ledger.sessions import SESSIONS
+    from shoal.overlap.cardinality import margin
+
+    learns = (
+        "who of them are in your list" if not question.size_only
+        else f"about how many of them are in your list, give or take {margin(fewest):,}" if margin(fewest)
+        else "how many of them are in your list"
+    )  # fmt: skip
+    count = "" if before is None else f" This is answered session {before + 1:,} of at most {sessions or SESSIONS:,}."
+    return f"The other holder asks about {question.people:,} people and learns {learns}.{count}"
+
+
+def _check_common(size_only: bool, target: Path | None) -> None:
+    """Refuses, before any work is done, a file of common people that nobody will know."""
+    from shoal.errors import ParameterError
+
+    if size_only and target is not None:
+        raise ParameterError("with --size-only nobody learns who is common; leave -o out")
 
 
 def _identifiers(source: Path, column: str) -> list[str | None]:
@@ -183,13 +261,15 @@ def _read(path: Path) -> bytes:
         raise InputError(f"{path.name}: this file cannot be read") from None
 
 
-def _write(files: dict[Path, bytes], secret: Path | None = None) -> None:
+def _write(files: dict[Path, bytes], secret: Path | None = None, entering: Callable[[], object] = lambda: None) -> None:
+    """Writes files that take their places together, after `entering`; where that raises, none does."""
     from shoal.core.files import replacing_all
 
     with replacing_all(*files) as places:
         for place, (path, content) in zip(places, files.items(), strict=True):
             place.touch(mode=0o600 if path == secret else 0o644)
             place.write_bytes(content)
+        entering()
 
 
 def _hand_over(found: Overlap, listed: Sequence[str | None], column: str, target: Path | None, as_json: bool) -> None:
@@ -197,21 +277,22 @@ def _hand_over(found: Overlap, listed: Sequence[str | None], column: str, target
     import csv
     import io
 
-    from shoal.errors import ParameterError
-
-    if target is not None:
-        if found.places is None:
-            raise ParameterError("with --size-only nobody learns who is common; leave -o out")
+    if target is not None and found.places is not None:
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         lines.writerow([column])
         lines.writerows([listed[place]] for place in found.places)
         _write({target: text.getvalue().encode()}, secret=target)
-    size = f"Fewer than {found.fewer_than}" if found.size is None else f"{found.size:,}"
-    figures = {"own": found.own, "other": found.other, "size": found.size, "fewer_than": found.fewer_than}
-    _tell(
-        as_json, figures, f"{size} people are in both lists: {found.own:,} are in yours, {found.other:,} in the other."
-    )
+    size = (
+        f"Fewer than {found.fewer_than} people" if found.size is None
+        else f"About {found.size:,} people, give or take {found.margin:,}," if found.margin
+        else f"{found.size:,} people"
+    )  # fmt: skip
+    figures = {
+        "own": found.own, "other": found.other, "size": found.size, "margin": found.margin,
+        "fewer_than": found.fewer_than,
+    }  # fmt: skip
+    _tell(as_json, figures, f"{size} are in both lists: {found.own:,} are in yours, {found.other:,} in the other.")
 
 
 def _tell(as_json: bool, figures: dict[str, int | None], sentence: str) -> None:

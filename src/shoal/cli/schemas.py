@@ -55,6 +55,7 @@ class AttackEntry(TypedDict):
     threshold: Share
     knew: str
     meaning: str
+    lower_bound: bool
     gains: bool
     random: NotRequired[Share]
     control: NotRequired[Share]
@@ -391,6 +392,12 @@ class Demonstrated(Printed):
     report: NotRequired[str]
 
 
+class Recovered(Printed):
+    """Files that are again as they were before a run that was stopped."""
+
+    files: list[str]
+
+
 class Sampled(Printed):
     """The sample table as a file (`shoal demo --write-sample`)."""
 
@@ -477,11 +484,13 @@ class Queried(Printed):
 
 
 class Overlapping(Printed):
-    """What a step of `shoal overlap` told; sizes of lists, and at the end of the overlap."""
+    """What a step of `shoal overlap` told; sizes of lists, and at the end of the overlap. A blurred size is off by more
+    than `margin` in 1 of 20 sessions."""
 
     own: NotRequired[int]
     other: NotRequired[int]
     size: NotRequired[int | None]
+    margin: NotRequired[int]
     fewer_than: NotRequired[int | None]
 
 
@@ -513,10 +522,15 @@ class Listed(Printed):
 
 
 class BreachEntry(TypedDict):
-    """An attack that succeeds with several releases: the share of the people that is exposed, the worst risk, what was
-    promised, and the earlier releases that it takes."""
+    """An attack that succeeds with several releases: how many people are exposed, among how many, the share of them,
+    the worst risk, what was promised, the earlier releases that it takes, and, where it is about values, the sensitive
+    attribute and the fewest values that somebody has left."""
 
     attack: str
+    attribute: str
+    people: int
+    among: int
+    left: int | None
     exposed: Share
     worst: Share
     bound: Share
@@ -561,8 +575,8 @@ OUTPUTS: dict[str, Any] = {
     "anonymize": Anonymized, "apply": Applied, "attack": Attacked, "balance": Balanced, "compare": Comparing,
     "demo": Demonstrated, "dependencies": Dependent, "detect": Detected, "diagnose": Diagnosed, "error": Failed,
     "evaluate": Evaluated, "hierarchy": Hierarchical, "keys": Keyed, "ledger-check": Judged,
-    "ledger-export": Exported, "ledger-list": Listed, "overlap": Overlapping, "query": Queried, "report": Reported,
-    "sample": Sampled, "verify": Verified, "verify-sql": VerifyingQueries,
+    "ledger-export": Exported, "ledger-list": Listed, "overlap": Overlapping, "query": Queried, "recover": Recovered,
+    "report": Reported, "sample": Sampled, "verify": Verified, "verify-sql": VerifyingQueries,
 }  # fmt: skip
 """By the `command` that the output names."""
 

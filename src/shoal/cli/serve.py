@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli import keys
+
 
 def run(
     file: Annotated[Path | None, typer.Argument(help="The table to open; without one, the page asks for it.")] = None,
@@ -21,13 +23,20 @@ def run(
     password_file: Annotated[
         Path | None, typer.Option("--password-file", help="Of --host: the file with the password (or SHOAL_PASSWORD).")
     ] = None,
+    sign: Annotated[
+        Path | None, typer.Option("--sign", help="The signing key that the page offers for the releases it makes.")
+    ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option("--ledger", help="The ledger into which every release goes that the page makes.")
+    ] = None,
 ) -> None:
     """Open the page: diagnose, anonymize, attack and hand over a table in the browser, without programming.
 
     The page is on this machine only, opens with the address that is printed, and works without a network. What you do
-    not save is gone when it stops.
+    not save is gone when it stops. With a password it is for visitors, who can name no file of this machine.
     """
     from shoal.errors import InputError
+    from shoal.ledger import Ledger
     from shoal.web.server import serve
 
     password = os.environ.get("SHOAL_PASSWORD")
@@ -38,4 +47,10 @@ def run(
             raise InputError("the file with the password cannot be read") from None
         if not password:
             raise InputError("the file with the password is empty")
-    serve(file, host=host, port=port, password=password, browser=not no_browser, told=typer.echo)
+    signer = keys.unlocked(sign)
+    if ledger is not None:
+        Ledger(ledger).check_writable()
+    serve(
+        file, host=host, port=port, password=password, browser=not no_browser, signer=signer, ledger=ledger,
+        told=typer.echo,
+    )  # fmt: skip

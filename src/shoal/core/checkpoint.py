@@ -21,7 +21,8 @@ from pathlib import Path
 from threading import RLock
 from typing import IO, Any
 
-from shoal.core.files import flush, locked, sha256
+from shoal.core.files import sha256
+from shoal.core.private import OTHERS, flush, is_ours, locked
 from shoal.errors import InputError, OutputError
 
 FORMAT = 1
@@ -113,19 +114,23 @@ class Checkpoint:
                 raise self.other(what)
             self._store()
 
-    def seed(self, given: int | None, drawn: Callable[[], int]) -> int:
-        """The seed of the run: the one that it was begun with, else the one that is given, else one that is drawn."""
+    def seed(self, given: int | None, made: Callable[[], int], *, mixed: bool) -> int:
+        """The seed of the run: the one that it was begun with, else the one that is made of what is given. Where what
+        is given is `mixed` with other randomness, a run goes on only when it was begun so, and with the same."""
         with self._writing:
             known = self._held["seed"]
-            if known is not None and given not in (None, known):
-                raise InputError(
-                    f"{self.folder.name}: this run was begun with another seed; leave the seed out, or name another "
-                    "folder"
-                )
-            seed = known if known is not None else drawn() if given is None else given
-            self._held["seed"] = seed
+            if known is not None and given is not None:
+                same = known != given == self._held.get("given") if mixed else known == given
+                if not same:
+                    raise InputError(
+                        f"{self.folder.name}: this run was begun with another seed, or as one that can be repeated, "
+                        "or not; leave the seed out, or name another folder"
+                    )
+            if known is None:
+                known = self._held["seed"] = made()
+                self._held["given"] = given
             self._store()
-            return int(seed)
+            return int(known)
 
     def found(self, name: str) -> Path | None:
         """The file of a part that is done."""
@@ -229,9 +234,11 @@ def check_folder(folder: Path) -> None:
         return
     if not folder.is_dir() or folder.is_symlink():
         raise OutputError(f"{folder.name}: the state of a run is a folder of its own; name another one")
-    if folder.stat().st_uid != os.geteuid():
+    if not is_ours(folder):
         raise OutputError(f"{folder.name}: this folder is somebody else's; name another one for the state of a run")
-    if any(not _ours(path) for path in folder.iterdir()):
+    if folder.stat().st_mode & OTHERS and any(folder.iterdir()):
+        raise OutputError(f"{folder.name}: others can write to this folder, so what it holds is not believed; {ANEW}")
+    if any(path.is_symlink() or not _ours(path) for path in folder.iterdir()):
         raise OutputError(
             f"{folder.name}: this folder has other files in it; name one of its own for the state of a run"
         )

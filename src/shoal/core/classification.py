@@ -16,8 +16,10 @@ import numpy as np
 from shoal.core.dataset import Dataset
 from shoal.core.examples import Attribute, Examples, Floats, columns_of
 from shoal.core.finding import Finding
+from shoal.core.formats import understood
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import number
+from shoal.core.identity import plain_numbers, plain_text
 from shoal.core.learning import Ints, Learner, folds, person_folds
 from shoal.core.release import Release
 from shoal.core.rule import Rule
@@ -163,15 +165,22 @@ def of_release(release: Release, target: str, numeric: Collection[str]) -> Recor
         whose = np.array([places[held[person][row]] for row in chosen], np.int32)
     columns: dict[str, Sequence[Any]] = {}
     for name in names:
-        texts = [_spelled(held[name][row]) for row in chosen]
+        texts = _said(name, [held[name][row] for row in chosen])
         values = [None if text is None else number(text) for text in texts]
         shown = name in numeric and not any(value != value for value in values)
         columns[name] = values if shown else texts
-    return Records(columns, [_spelled(held[target][row]) for row in chosen], whose)
+    return Records(columns, _said(target, [held[target][row] for row in chosen]), whose)
 
 
-def _spelled(value: Any) -> str | None:
-    return None if value is None or value != value else str(value)
+def _said(column: str, values: Sequence[Any]) -> list[str | None]:
+    """What published values say, in the spelling in which the table's own values are known."""
+    texts = [None if value is None or value != value else plain_text(str(value)) or None for value in values]
+    distinct = sorted({text for text in texts if text is not None})
+    spelled: Sequence[str | None] | None = plain_numbers(distinct)
+    if spelled is None:
+        spelled = understood(column, distinct, None, None, plain=False).texts
+    known = dict(zip(distinct, spelled, strict=True))
+    return [None if text is None else known[text] for text in texts]
 
 
 def recoded_like(release: Release, held_out: Dataset, target: str) -> Records:

@@ -7,20 +7,24 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.hierarchy import DATES, INTERVAL, TOP, Hierarchy, number
+from shoal.core.identity import plain_text, without_idle_fraction
+from shoal.core.recoding import Spelling
 from shoal.errors import NotDefined, ParameterError, quoted, unknown_columns
 
 Floats = NDArray[np.float64]
 _COMPARED = re.compile(r"(<=|>=|<|>|!=|==?|in\b|is\b)\s*(.*)", re.DOTALL)
-_RANGE = re.compile(r"(\S+)\s*\.\.\s*(\S+)")
+_RANGE = re.compile(r"(\S.*?)\s*\.\.\s*(.*\S)")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_MICROSECOND = timedelta(microseconds=1)
 _MISSING = {"missing": True, "not missing": False}
 
 
@@ -41,12 +45,12 @@ class Condition:
 
     Example:
         >>> Condition.parsed("age", "20..30").low, Condition.parsed("age", "< 30").open
-        (20.0, (False, True))
+        (Decimal('20'), (False, True))
     """
 
     column: str
-    low: float = field(default=-math.inf, repr=False)
-    high: float = field(default=math.inf, repr=False)
+    low: Decimal | float = field(default=-math.inf, repr=False)
+    high: Decimal | float = field(default=math.inf, repr=False)
     open: tuple[bool, bool] = (False, False)
     values: frozenset[str] | None = field(default=None, repr=False)
     missing: bool | None = None
@@ -59,13 +63,15 @@ class Condition:
         found = _COMPARED.match(text)
         sign, rest = (found[1], found[2].strip()) if found else ("", text)
         between = _RANGE.fullmatch(rest)
-        if sign in ("", "in") and between and not math.isnan(quantity(between[1]) + quantity(between[2])):
-            return cls(column=column, low=quantity(between[1]), high=quantity(between[2]))
+        if sign in ("", "in") and between:
+            first, last = exactly(between[1]), exactly(between[2])
+            if first is not None and last is not None:
+                return cls(column=column, low=first, high=last)
         if sign == "is" and rest in _MISSING:
             return cls(column=column, missing=_MISSING[rest])
         if sign and sign[0] in "<>":
-            end, strictly = quantity(rest), "=" not in sign
-            if math.isnan(end):
+            end, strictly = exactly(rest), "=" not in sign
+            if end is None:
                 raise ParameterError(
                     f"the condition on column {quoted(column)} compares with something that is no number and no date"
                 )
@@ -80,12 +86,23 @@ class Condition:
                 f"the condition on column {quoted(column)} cannot be read; write one such as '<= 30', '20..30', "
                 "'= flu', '!= flu', 'in flu, cold' or 'is missing'"
             )
-        return cls(column=column, values=frozenset(values), negated=sign == "!=")
+        plain = frozenset(without_idle_fraction(plain_text(value)) for value in values)
+        return cls(column=column, values=plain, negated=sign == "!=")
 
     @property
     def numeric(self) -> bool:
         """Whether it bounds a number."""
         return self.values is None and self.missing is None
+
+    def holds(self, span: Span) -> bool:
+        """Whether every number of a span lies between the ends."""
+        above = self.low < span.low or (self.low == span.low and not self.open[0])
+        return above and (span.high < self.high or (span.high == self.high and (span.half or not self.open[1])))
+
+    def can_hold(self, span: Span) -> bool:
+        """Whether some number of a span lies between the ends."""
+        above = self.low < span.high or (self.low == span.high and not span.half and not self.open[0])
+        return above and (span.low < self.high or (span.low == self.high and not self.open[1]))
 
     def meaning(self, labels: Labels) -> Meaning:
         """What the labels of the column say about it."""
@@ -121,8 +138,13 @@ def _spelled(given: Any) -> str:
     if isinstance(given, tuple) and len(given) == 2 and all(isinstance(end, (int, float)) for end in given):
         return f"{given[0]}..{given[1]}"
     if isinstance(given, (list, tuple, set, frozenset)):
-        return "in " + ",".join('"' + str(value).replace('"', '""') + '"' for value in given)
-    return f"= {given}"
+        return "in " + ",".join('"' + _text(value).replace('"', '""') + '"' for value in given)
+    return f"= {_text(given)}"
+
+
+def _text(value: Any) -> str:
+    """A value as labels spell it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _split(text: str, names: Sequence[str]) -> tuple[str, str]:
@@ -139,20 +161,16 @@ def _split(text: str, names: Sequence[str]) -> tuple[str, str]:
 class Labels:
     """The distinct labels of a published column, and what they stand for.
 
-    `exact` says that every label is a value as it was (or hides it altogether); otherwise labels that are no numbers
-    and no intervals are nodes of the `hierarchy`, which then must be there. `weights` counts the records of each label.
+    The `spelling` says how to read them: `raw` labels are values as they were, whatever they look like; of the others,
+    see `Spelling`. Labels that are nodes need the `hierarchy`: a label that looks like a number may be one, too.
+    `weights` counts the records of each label.
     """
 
     column: str
     texts: Sequence[str | None]
     weights: NDArray[Any]
-    exact: bool
+    spelling: Spelling | Literal["raw"] = "raw"
     hierarchy: Hierarchy | None = None
-
-    @cached_property
-    def _ends(self) -> Floats:
-        """Of each label the least and the greatest number, and whether the greatest is left out."""
-        return np.array([_span(text) for text in self.texts], np.float64).reshape(-1, 3)
 
     @cached_property
     def absent(self) -> NDArray[np.bool_]:
@@ -161,8 +179,11 @@ class Labels:
 
     @cached_property
     def unknown(self) -> NDArray[np.bool_]:
-        """Which label hides everything."""
-        return np.array([text == TOP for text in self.texts], dtype=np.bool_)
+        """Which label hides everything, also whether there is a value."""
+        tops = set() if self.spelling == "raw" else {TOP}
+        if self.spelling == "levels" and self.hierarchy is not None:
+            tops.add(self.hierarchy.labels[-1][0])
+        return np.array([text in tops for text in self.texts], dtype=np.bool_)
 
     @property
     def present(self) -> float:
@@ -172,127 +193,192 @@ class Labels:
             return 1.0
         return float(self.weights[told & ~self.absent].sum() / max(self.weights[told].sum(), 1))
 
+    @cached_property
+    def _tree(self) -> Hierarchy:
+        """The hierarchy of labels that are its nodes."""
+        if self.hierarchy is None:
+            raise NotDefined(
+                f"column {self.column!r} is published at levels of its hierarchy; give the hierarchy so that its "
+                "labels can be understood"
+            )
+        return self.hierarchy
+
+    @cached_property
+    def _leaves(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first and the last leaf that each label can stand for; the first is after the last where it is none."""
+        ranges = np.zeros((2, len(self.texts)), np.int64)
+        ranges[1] = -1
+        for place, text in enumerate(self.texts):
+            if text is not None and not self.unknown[place]:
+                ranges[:, place] = _leaves_of(self._tree, self.column, text)
+        return ranges[0], ranges[1]
+
+    @cached_property
+    def _spans(self) -> list[Span | None]:
+        """The numbers that each label stands for; None where it stands for something else, or hides it."""
+        hidden = self.absent | self.unknown
+        texts = zip(self.texts, hidden.tolist(), strict=True)
+        if self.spelling != "levels":
+            intervals = self.spelling == "intervals"
+            return [None if unclear else _span(text, intervals=intervals) for text, unclear in texts]
+        tree, (first, last) = self._tree, self._leaves
+        numbers = [_span(leaf, intervals=False) for leaf in tree.labels[0]]
+        found: list[Span | None] = []
+        for text, unclear, begin, end in zip(self.texts, hidden.tolist(), first.tolist(), last.tolist(), strict=True):
+            under = [] if unclear else numbers[begin : end + 1]
+            known = [leaf for leaf in under if leaf is not None]
+            if not known or len(known) < len(under):
+                found.append(None)
+                continue
+            hull = Span(min(leaf.low for leaf in known), max(leaf.high for leaf in known), False)
+            wider = _span(text, intervals=True)
+            # An interval stands for all that it holds, not only for the leaves that there are.
+            found.append(wider if wider is not None and wider.low <= hull.low and hull.high <= wider.high else hull)
+        return found
+
+    @cached_property
+    def _ends(self) -> tuple[Floats, Floats]:
+        """The least and the greatest number of each label; not-a-number where it stands for none."""
+        ends = [(np.nan, np.nan) if span is None else (float(span.low), float(span.high)) for span in self._spans]
+        low, high = np.array(ends, np.float64).reshape(-1, 2).T.copy()
+        return low, high
+
     @property
     def ends(self) -> tuple[Floats, Floats]:
         """The least and the greatest number that each label stands for; all that the column shows where it hides it."""
-        low, high, _ = self._spans()
-        return low, high
-
-    def _spans(self) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        low, high, half = self._ends.T
-        known = ~np.isnan(low)
-        if not known.any() and not self.numeric:
-            raise ParameterError(f"column {self.column!r} has no numbers; compare it with texts")
-        strange = ~known & ~self.absent & ~self.unknown
-        low, high = low.copy(), high.copy()
-        if strange.any():
-            for place in np.flatnonzero(strange).tolist():
-                low[place], high[place] = self._node(self.texts[place])
+        low, high = (ends.copy() for ends in self._ends)
         shown = ~np.isnan(low)
+        if not shown.any() and not self.numeric:
+            raise ParameterError(f"column {self.column!r} has no numbers; compare it with texts")
+        if bool(np.any(~shown & ~self.absent & ~self.unknown)):
+            raise NotDefined(
+                f"column {self.column!r} is published with labels that are no numbers; give its hierarchy so that they "
+                "can be understood"
+            )
         if shown.any():
             low[self.unknown], high[self.unknown] = low[shown].min(), high[shown].max()
         elif self.hierarchy is not None and self.hierarchy.values is not None:  # all is hidden: any value there is
             first, last = (quantity(self.hierarchy.labels[0][at]) for at in (int(self.hierarchy.missing), -1))
             low[self.unknown], high[self.unknown] = first, last
-        return low, high, half.astype(np.bool_)
+        return low, high
 
     @property
     def numeric(self) -> bool:
         """Whether the column has numbers, shown or known by its hierarchy."""
         tree = self.hierarchy
-        return not np.isnan(self._ends[:, 0]).all() if tree is None else tree.values is not None and tree.ordered
-
-    def _node(self, label: str | None) -> tuple[float, float]:
-        """The numbers under a node of the hierarchy."""
-        tree = self.hierarchy
-        found = None if tree is None else tree.parse(label)
-        if tree is None or tree.values is None or found is None:
-            raise NotDefined(
-                f"column {self.column!r} is published with labels that are no numbers; give its hierarchy so that they "
-                "can be understood"
-            )
-        first, last = found
-        return float(tree.values[first]), float(tree.values[last])
+        return not np.isnan(self._ends[0]).all() if tree is None else tree.values is not None and tree.ordered
 
     @cached_property
     def whole(self) -> bool:
-        """Whether every number in the column is whole, so that an interval is that many numbers."""
-        low, high, _ = self._ends.T
-        ends = np.concatenate([low, high])
+        """Whether every number in the column is whole, so that an interval most likely is that many numbers."""
+        ends = np.concatenate(self._ends)
         ends = ends[~np.isnan(ends)]
         return bool(np.all(ends == np.floor(ends)))
 
     def inside(self, wanted: Condition) -> Meaning:
-        """What each label says about lying between two numbers."""
-        low, high, half = self._spans()
-        if self.whole:
-            # [20-29] is ten whole numbers
-            last = high - half
-            first = np.maximum(low, _whole_end(wanted.low, wanted.open[0], up=True))
-            final = np.minimum(last, _whole_end(wanted.high, wanted.open[1], up=False))
-            size, met = last - low + 1, np.maximum(final - first + 1, 0)
-            sure, possible = met == size, met > 0
-        else:
-            size = high - low
-            met = np.maximum(np.minimum(high, wanted.high) - np.maximum(low, wanted.low), 0)
-            open_low, open_high = wanted.open
-            sure = ((low > wanted.low) | ((low == wanted.low) & (not open_low))) & (
-                (high < wanted.high) | ((high == wanted.high) & (half | (not open_high)))
-            )
-            possible = ((high > wanted.low) | ((high == wanted.low) & ~half & (not open_low))) & (
-                (low < wanted.high) | ((low == wanted.high) & (not open_high))
-            )
-        chance = np.where(sure, 1.0, met / np.where(size > 0, size, 1))
-        there, hidden = ~self.absent, self.unknown
-        return Meaning(
-            np.where(there, chance, 0.0) * np.where(hidden, self.present, 1.0),
-            sure & there & ~hidden,
-            (possible | hidden) & there,
-        )
+        """What each label says about lying between two numbers. What is sure is so of any numbers, whole or not."""
+        low, high = self.ends
+        half = np.array([span is not None and span.half for span in self._spans], np.bool_)
+        sure, possible = np.zeros((2, len(self.texts)), np.bool_)
+        for place, span in enumerate(self._spans):
+            if span is not None:
+                sure[place], possible[place] = wanted.holds(span), wanted.can_hold(span)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.whole:
+                # [20-29] is ten whole numbers
+                last = high - half
+                first = np.maximum(low, _whole_end(float(wanted.low), wanted.open[0], up=True))
+                final = np.minimum(last, _whole_end(float(wanted.high), wanted.open[1], up=False))
+                size, met = last - low + 1, np.maximum(final - first + 1, 0)
+            else:
+                size = high - low
+                met = np.maximum(np.minimum(high, float(wanted.high)) - np.maximum(low, float(wanted.low)), 0)
+            chance = np.clip(np.nan_to_num(met / np.where(size > 0, size, 1)), 0.0, 1.0)
+        hidden = self.unknown
+        chance = np.where(hidden, chance * self.present, np.where(sure, 1.0, chance * possible))
+        return Meaning(np.where(self.absent, 0.0, chance), sure, possible | hidden)
 
     def among(self, values: frozenset[str]) -> Meaning:
-        """What each label says about being one of some texts."""
-        numbers = [quantity(value) for value in values]
-        wanted = {value for value in numbers if not math.isnan(value)}
-        count = len(self.texts)
-        chance, sure, possible = np.zeros(count), np.zeros(count, np.bool_), np.zeros(count, np.bool_)
-        for place, text in enumerate(self.texts):
-            if text is None:
-                continue
-            low, high, _ = self._ends[place]
-            if text in values or (low == high and low in wanted):
-                chance[place], sure[place], possible[place] = 1, True, True
-            elif low < high:
-                met = sum(low <= value <= high for value in wanted)
-                chance[place] = met / (high - low + 1) if self.whole else 0
-                possible[place] = met > 0
-            elif text != TOP and math.isnan(low) and not self.exact:
-                chance[place], sure[place], possible[place] = self._under(text, values)
+        """What each label says about being one of some texts; numbers and dates count, however they are spelled."""
+        wanted = _Wanted(values)
+        if self.spelling == "levels":
+            chance, sure, possible = self._under(wanted)
+        else:
+            chance, sure, possible = self._equal(wanted)
         hidden = self.unknown
         if hidden.any():
             told = ~hidden
             share = float((chance * self.weights)[told].sum() / max(self.weights[told].sum(), 1))
             if not told.any() and self.hierarchy is not None:  # all is hidden: any value there is
-                share = sum(str(leaf) in values for leaf in self.hierarchy.labels[0]) / self.hierarchy.size
+                share = sum(wanted.has(leaf) for leaf in self.hierarchy.labels[0]) / self.hierarchy.size
             chance[hidden], possible[hidden] = share, True
         return Meaning(chance, sure, possible)
 
-    def _under(self, label: str, values: frozenset[str]) -> tuple[float, bool, bool]:
-        tree = self.hierarchy
-        if tree is None and label.startswith("{") and label.endswith("}"):
-            members = label[1:-1].split("|")
-            met = sum(member in values for member in members)
-            return met / len(members), met == len(members), met > 0
-        found = None if tree is None else tree.parse(label)
-        if tree is None or found is None:
-            raise NotDefined(
-                f"column {self.column!r} is published at levels of its hierarchy; give the hierarchy so that its "
-                "labels can be understood"
-            )
-        first, last = found
-        met = sum(str(leaf) in values for leaf in tree.labels[0][first : last + 1])
-        size = last - first + 1
-        return met / size, met == size, met > 0
+    def _equal(self, wanted: _Wanted) -> Meaning:
+        """Labels that are values, or intervals of numbers."""
+        count = len(self.texts)
+        chance, sure, possible = np.zeros(count), np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+        for place, text in enumerate(self.texts):
+            if text is None or self.unknown[place]:
+                continue
+            span = self._spans[place] if self.spelling == "intervals" else None
+            if span is None or exactly(text) is not None:
+                chance[place] = sure[place] = possible[place] = wanted.has(text)
+                continue
+            met = sum(span.holds(value) for value in wanted.quantities)
+            size = float(span.high - span.low) + 1 - span.half
+            sure[place] = bool(met) and span.low == span.high
+            chance[place] = 1.0 if sure[place] else min(met / size, 1.0) if self.whole else 0.0
+            possible[place] = met > 0 or text in wanted.values  # a text may look like an interval and be a value
+        return Meaning(chance, sure, possible)
+
+    def _under(self, wanted: _Wanted) -> Meaning:
+        """Labels that are nodes: how many of the leaves under each are wanted."""
+        first, last = self._leaves
+        before = np.append(0, np.cumsum([wanted.has(leaf) for leaf in self._tree.labels[0]]))
+        met, size = before[last + 1] - before[first], last - first + 1
+        return Meaning(met / np.maximum(size, 1), (met == size) & (size > 0), met > 0)
+
+
+class Span(NamedTuple):
+    """The numbers from `low` to `high`, exactly; `half` leaves the greatest out."""
+
+    low: Decimal
+    high: Decimal
+    half: bool
+
+    def holds(self, value: Decimal) -> bool:
+        """Whether a number lies in it."""
+        return self.low <= value < self.high if self.half else self.low <= value <= self.high
+
+
+class _Wanted:
+    """Texts that are asked for, and the numbers and days that they spell."""
+
+    def __init__(self, values: frozenset[str]) -> None:
+        self.values = values
+        self.quantities = {exact for value in values if (exact := exactly(value)) is not None}
+
+    def has(self, text: str | None) -> bool:
+        """Whether a value is one of them."""
+        if text is None:
+            return False
+        return text in self.values or (bool(self.quantities) and exactly(text) in self.quantities)
+
+
+def _leaves_of(tree: Hierarchy, column: str, label: str) -> tuple[int, int]:
+    """The first and the last leaf that a label of a hierarchy can stand for."""
+    found = [span for span in (tree.parse(label),) if span is not None]
+    if label.startswith("{") and label.endswith("}"):
+        # A set of values, which may have the sign between them inside.
+        inner = f"|{label[1:-1]}|"
+        found += [(leaf, leaf) for leaf, text in enumerate(tree.labels[0]) if text is not None and f"|{text}|" in inner]
+    if not found:
+        raise NotDefined(
+            f"column {column!r} is published with labels that its hierarchy does not have; give the one that it was "
+            "published with"
+        )
+    return min(first for first, _ in found), max(last for _, last in found)
 
 
 def _whole_end(end: float, strictly: bool, *, up: bool) -> float:
@@ -304,17 +390,36 @@ def _whole_end(end: float, strictly: bool, *, up: bool) -> float:
     return rounded + step if strictly and rounded == end else rounded
 
 
-def _span(text: str | None) -> tuple[float, float, bool]:
-    """The least and the greatest number of a label, and whether the greatest is left out."""
-    found = INTERVAL.fullmatch(text) if text is not None else None
-    if found:
-        return float(found[1]), float(found[2]), not (text or "").endswith("]")
-    dates = DATES.fullmatch(text) if text is not None else None
-    if dates:
-        return quantity(dates[1]), quantity(dates[2]), False
-    value = quantity(text)
-    value = value if math.isfinite(value) else math.nan
-    return value, value, False
+def _span(text: str | None, *, intervals: bool) -> Span | None:
+    """The numbers that a label stands for: one, or those of an interval where labels may be intervals."""
+    found = (INTERVAL.fullmatch(text) or DATES.fullmatch(text)) if intervals and text is not None else None
+    if found is None:
+        value = exactly(text)
+        return None if value is None else Span(value, value, False)
+    low, high = exactly(found[1]), exactly(found[2])
+    return None if low is None or high is None else Span(low, high, not (text or "").endswith("]"))
+
+
+def exactly(text: str | None) -> Decimal | None:
+    """The number that a text spells, for a date the number of its day, so that different ones stay different; None
+    where it is neither.
+
+    Example:
+        >>> exactly("2.50"), exactly("1970-01-02T12:00") - exactly("1970-01-01"), exactly("flu")
+        (Decimal('2.50'), Decimal('1.5'), None)
+    """
+    if math.isfinite(number(text)):
+        return Decimal(text or "")
+    if text is not None and _DAY.match(text):
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            return None
+        passed = timedelta(
+            hours=moment.hour, minutes=moment.minute, seconds=moment.second, microseconds=moment.microsecond
+        ) - (moment.utcoffset() or timedelta())  # moments with a zone are compared in UTC
+        return moment.toordinal() + Decimal(passed // _MICROSECOND) / (86_400 * 10**6)
+    return None
 
 
 def quantity(text: str | None) -> float:
@@ -324,11 +429,5 @@ def quantity(text: str | None) -> float:
         >>> quantity("2.5"), quantity("1970-01-02") - quantity("1970-01-01")
         (2.5, 1.0)
     """
-    value = number(text)
-    if math.isnan(value) and text is not None and _DAY.match(text):
-        try:
-            moment = datetime.fromisoformat(text)
-        except ValueError:
-            return value
-        return moment.toordinal() + (moment.hour * 3600 + moment.minute * 60 + moment.second) / 86400
-    return value
+    value = exactly(text)
+    return math.nan if value is None else float(value)

@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from shoal.core.checkpoint import Checkpoint
     from shoal.core.classes import Classes
     from shoal.core.dataset import Dataset
+    from shoal.core.displacement import Displacement
     from shoal.core.hierarchy import Hierarchy
     from shoal.core.policy import Policy
     from shoal.core.pseudonyms import Pseudonyms
     from shoal.core.recoding import Recoding
     from shoal.core.release import Release
     from shoal.core.run import Run
-    from shoal.core.schema import Schema
+    from shoal.core.schema import Kind, Schema
     from shoal.core.seen import History, Seen
     from shoal.core.survey import Overview, Survey
     from shoal.core.values import Values
@@ -260,6 +261,17 @@ class Algorithm(Parametrized, ABC):
         """The table with what it must know of earlier releases, such as values that nobody has now."""
         return dataset
 
+    @property
+    def seed_protects(self) -> bool:
+        """Whether whoever finds its seed undoes it: values were changed at random, or choices were drawn so that nobody
+        can repeat them. Such a seed is mixed with randomness of the operating system."""
+        return any(isinstance(part, Algorithm) and part.seed_protects for part in vars(self).values())
+
+    def displacement(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> Displacement | None:
+        """How far it moves numbers, records by columns before and after, as whoever knows the algorithm does; None
+        where that says nothing about whose record is whose."""
+        return None
+
     @abstractmethod
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         """The recoding; raises `InfeasibleError` when no release satisfies the policy."""
@@ -380,7 +392,8 @@ class Table(Protocol):
         ...
 
     def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
-        """A keyed hash of some columns of each record, whatever their role, records in the order of `listed`."""
+        """A keyed hash of some columns of each record, whatever their role, records in the order of `listed`; values
+        that differ only in their spelling (`one_spelling`) have one hash."""
         ...
 
     def numbers(self, names: Sequence[str], seed: int) -> dict[str, NDArray[np.float64]]:
@@ -468,8 +481,9 @@ class Engine(Parametrized, ABC):
         """Every column, and the distinct rows: counted where the table is."""
 
     @abstractmethod
-    def open_published(self, path: Path) -> Published:
-        """A release file, as a recipient reads it."""
+    def open_published(self, path: Path, kinds: Mapping[str, Kind] | None = None) -> Published:
+        """A release file, as a recipient reads it; `kinds` say what the values of its columns are, by which equal ones
+        are known."""
 
     @abstractmethod
     def check_format(self, path: Path) -> None:
@@ -633,7 +647,7 @@ class Attempt:
     occurs. `above` is the share of the people whose risk is above the `threshold`. `control` is the success of the
     same attack on people who were held out of the release. Attacks on classes are computed, not sampled, and have no
     `interval`; that of a sampled success is Wilson's. `knew` says what the attacker knew, `meaning` what the figures
-    mean.
+    mean. Where it is a `lower_bound`, somebody with the same knowledge may do better in another way.
     """
 
     name: str
@@ -647,6 +661,7 @@ class Attempt:
     random: float | None = None
     control: float | None = None
     interval: tuple[float, float] | None = None
+    lower_bound: bool = False
     detail: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod

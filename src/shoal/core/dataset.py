@@ -187,8 +187,8 @@ class Dataset:
         """The same table with a sensitive column that also knows values that it does not have now."""
         given = self.schema[name].hierarchy
         assert given is not None
-        known = set(given.labels[0].tolist())
-        lacking = [text for text in dict.fromkeys(texts) if text not in known]
+        every_text = list(dict.fromkeys(texts))
+        lacking = [text for text, leaf in zip(every_text, given.leaves(every_text), strict=True) if leaf is None]
         if not lacking:
             return self
         if given.height > 1:
@@ -201,10 +201,10 @@ class Dataset:
             if values.column != name:
                 made = held[values.column].hierarchy
                 return made or Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
-            every = [*values.texts.tolist(), *(text for text in lacking if text is not None)]
-            numbers = None
+            added = [text for text in lacking if text is not None]
+            every, numbers = [*values.texts.tolist(), *added], None
             if values.numbers is not None:
-                numbers = np.append(values.numbers, [float(text) for text in every[len(values.numbers) :]])
+                numbers = np.append(values.numbers, values.quantities(added))
                 order = np.argsort(numbers, kind="stable")
                 every, numbers = [every[at] for at in order], numbers[order]
             made = Hierarchy.flat(name, every, numbers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -26,7 +26,7 @@ _NANOS = 10**9
 _PATTERN = (
     r"^(?P<first>\d{1,4})(?P<sign>[-./])(?P<second>\d{1,2})(?P<again>[-./])(?P<third>\d{1,4})"
     r"(?:(?P<gap>T| +)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<seconds>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?"
-    r"(?: ?(?P<half>[AaPp][Mm]))?(?: ?(?P<offset>Z|[+-]\d{2}:?\d{2}))?)?$"
+    r"(?: ?(?P<half>[AaPp][Mm]))?(?: ?(?P<offset>[Zz]|[+-]\d{2}(?::?\d{2}(?::?\d{2})?)?))?)?$"
 )
 _SHORT = re.compile(r"\d{1,2}([-./])\d{1,2}\1\d{2}")
 _COMPACT = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
@@ -67,44 +67,102 @@ def _by_pattern(text: str, form: str) -> datetime | None:
 class Moments:
     """What texts mean: the day (counted from 1970-01-01) and the nanosecond of it by the clock on the wall.
 
-    `sound` says which texts are dates at all, `timed` which of them name a time, `offsets` how far that clock is from
-    UTC where the text says so.
+    `sound` says which texts are dates at all, `timed` which of them name a time, `zoned` which of those say how far
+    that clock is from UTC, and `ahead` by how many seconds.
     """
 
     sound: Mask
     days: Days
     nanos: Days
     timed: Mask
-    offsets: Sequence[str]
+    zoned: Mask
+    ahead: Days
 
     @cached_property
     def times(self) -> bool:
-        """Whether some are not midnight."""
-        return bool((self.nanos[self.sound] != 0).any())
+        """Whether some are not midnight, or a midnight comes twice because the clock was set back to it."""
+        if bool((self.nanos[self.sound] != 0).any()):
+            return True
+        ahead = np.where(self.zoned, self.ahead, 0)[self.sound]
+        if not ahead.any():
+            return False
+        days = self.days[self.sound]
+        return len(np.unique(np.stack([days, ahead]), axis=1).T) > len(np.unique(days))
+
+    @property
+    def _instants(self) -> tuple[Days, Days]:
+        """Whole seconds since 1970 began, in UTC as far as that is known, and what nanoseconds are left."""
+        return self.days * DAY + self.nanos // _NANOS - self.ahead, self.nanos % _NANOS
 
     def spelled(self, *, times: bool) -> list[str | None]:
-        """Each in ISO form, as 1984-05-17 or 1984-05-17T10:22:00; None where there is no date."""
-        days = np.datetime_as_string(self.days.astype("M8[D]")).tolist()
-        found: list[str | None] = []
-        for place, day in enumerate(days):
-            if not self.sound[place]:
-                found.append(None)
-            elif times and self.timed[place]:
-                found.append(f"{day}T{_clock(int(self.nanos[place]))}{self.offsets[place]}")
-            else:
-                found.append(day)
+        """Each in ISO form, as 1984-05-17, 1984-05-17T10:22:00 or 1984-05-17T10:22:00+02:00; None where there is no
+        date."""
+        texts = np.datetime_as_string(self.days.astype("M8[D]")).astype(object)
+        timed = self.timed & self.sound & times
+        if timed.any():
+            seconds = (self.days * DAY + self.nanos // _NANOS)[timed].astype("M8[s]")
+            texts[timed] = np.datetime_as_string(seconds)
+            rest = self.nanos % _NANOS
+            for place in np.flatnonzero(timed & (rest != 0)).tolist():
+                texts[place] += f".{rest[place]:09d}".rstrip("0")
+            offsets, which = np.unique(self.ahead, return_inverse=True)
+            named = np.array([*map(_offset, offsets.tolist())], dtype=object)[which]
+            texts[timed & self.zoned] += named[timed & self.zoned]
+        texts[~self.sound] = None
+        found: list[str | None] = texts.tolist()
         return found
 
     def quantities(self, *, times: bool) -> NDArray[np.float64]:
-        """Days, or seconds where there are times; not-a-number where there is no date."""
-        counts = self.days * float(DAY) + self.nanos / _NANOS if times else self.days.astype(np.float64)
-        return np.where(self.sound, counts, np.nan)
+        """Days, or seconds where there are times, in UTC where they have a zone; not-a-number where there is none."""
+        seconds, rest = self._instants
+        return np.where(self.sound, seconds + rest / _NANOS if times else self.days.astype(np.float64), np.nan)
+
+    def by(self, clock: str) -> Moments:
+        """The same moments by one clock. What names no offset is by that clock already, a day without a time its first
+        moment."""
+        seconds, rest = self._instants
+        known = np.where(self.sound & ~self.zoned, _in_utc(np.where(self.zoned, 0, seconds), clock), seconds)
+        wall = _on_the_wall(np.where(self.sound, known, 0), clock)
+        every = np.ones(len(wall), np.bool_)
+        return Moments(self.sound, wall // DAY, wall % DAY * _NANOS + rest, every, every, wall - known)
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether later moments are never on earlier days, and every clock is whole minutes from UTC: a few clocks were
+        set back across midnight, and before there were zones each town had a clock of its own."""
+        order = np.lexsort(self._instants[::-1])
+        days = self.days[order][self.sound[order]]
+        return bool(np.all(np.diff(days) >= 0) and np.all(self.ahead[self.sound] % 60 == 0))
 
 
-def _clock(nanos: int) -> str:
-    seconds, rest = divmod(nanos, _NANOS)
-    text = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    return text if rest == 0 else f"{text}.{rest:09d}".rstrip("0")
+def _on_the_wall(seconds: Days, clock: str) -> Days:
+    """What a clock shows at seconds in UTC."""
+    shown: Days = _array(pc.local_timestamp(pa.array(seconds, pa.timestamp("s", clock))).cast(pa.int64()))
+    return shown
+
+
+def _in_utc(seconds: Days, clock: str) -> Days:
+    """When a clock shows a time: for the first time where it does so twice, and when it leaps where it never does."""
+    moments = pa.array(seconds, pa.timestamp("s"))
+    known = pc.assume_timezone(moments, clock, ambiguous="earliest", nonexistent="earliest")
+    found: Days = _array(known.cast(pa.int64()))
+    return found
+
+
+def clock_of(ahead: Days) -> str:
+    """The clock of moments that are all as many seconds ahead of UTC; nothing where they are not, or not by minutes."""
+    offsets = np.unique(ahead)
+    if len(offsets) > 1 or offsets[0] % 60:
+        return ""
+    return "UTC" if offsets[0] == 0 else _offset(int(offsets[0]))
+
+
+def _offset(ahead: int) -> str:
+    if ahead == 0:
+        return "Z"
+    hours, rest = divmod(abs(ahead), 3600)
+    seconds = f":{rest % 60:02d}" if rest % 60 else ""
+    return f"{'-' if ahead < 0 else '+'}{hours:02d}:{rest // 60:02d}{seconds}"
 
 
 class _Split:
@@ -130,7 +188,14 @@ class _Split:
         counted = (np.where(halved, by_twelve, hours) * 60 + minutes) * 60 + seconds
         self.nanos: Days = counted.astype(np.int64) * _NANOS + fraction
         offsets = self.parts["offset"].fill_null("")
-        self.offsets = pc.replace_substring_regex(offsets, r"^([+-]\d\d)(\d\d)$", r"\1:\2").to_pylist()
+        self.zoned: Mask = _array(pc.not_equal(offsets, "")).astype(np.bool_)
+        signs = np.where(_array(pc.starts_with(offsets, "-")), -1, 1)
+        figures = pc.utf8_rpad(pc.replace_substring_regex(offsets, r"\D", ""), 6, "0")
+        hours, minutes, seconds = (
+            _array(pc.utf8_slice_codeunits(figures, at, at + 2).cast(pa.int64())) for at in (0, 2, 4)
+        )
+        self.ahead: Days = signs * ((hours * 60 + minutes) * 60 + seconds).astype(np.int64)
+        self.clock_fits &= (hours <= 23) & (minutes <= 59) & (seconds <= 59)
 
     def number(self, name: str) -> Days:
         part = self.parts[name]
@@ -147,7 +212,7 @@ class _Split:
         days = months.astype("M8[D]").astype(np.int64) + np.where(shaped, day - 1, 0)
         fits = (month >= 1) & (month <= 12) & (day >= 1) & (days.astype("M8[D]").astype("M8[M]") == months)
         sound = shaped & fits & self.clock_fits & (year >= 1)
-        return Moments(sound, days, self.nanos, self.timed & shaped, self.offsets)
+        return Moments(sound, days, self.nanos, self.timed & shaped, self.zoned & shaped, self.ahead)
 
 
 def _array(column: pa.Array) -> NDArray[Any]:
@@ -163,9 +228,8 @@ def read(texts: Sequence[str], form: str) -> Moments:
     if form in ORDERS:
         return _Split(texts).read(form)
     count = len(texts)
-    sound, timed = np.zeros((2, count), np.bool_)
-    days, nanos = np.zeros((2, count), np.int64)
-    offsets = [""] * count
+    sound, timed, zoned = np.zeros((3, count), np.bool_)
+    days, nanos, ahead = np.zeros((3, count), np.int64)
     midnight = not re.search(r"%[HIMSfpcX]", form)
     for place, text in enumerate(texts):
         moment = _by_pattern(text, form)
@@ -174,25 +238,27 @@ def read(texts: Sequence[str], form: str) -> Moments:
         sound[place], timed[place] = True, not midnight
         days[place] = moment.toordinal() - _FIRST
         nanos[place] = ((moment.hour * 60 + moment.minute) * 60 + moment.second) * _NANOS + moment.microsecond * 1000
-        offsets[place] = moment.isoformat()[len(moment.replace(tzinfo=None).isoformat()) :]
-    return Moments(sound, days, nanos, timed, offsets)
+        offset = moment.utcoffset()
+        zoned[place] = offset is not None
+        ahead[place] = 0 if offset is None else round(offset.total_seconds())
+    return Moments(sound, days, nanos, timed, zoned, ahead)
 
 
 def of_typed(values: pa.Array) -> Moments:
-    """Dates and times as Arrow holds them."""
+    """Dates and times as Arrow holds them; where they have a zone, by its clock."""
     kind = values.type
-    if pa.types.is_timestamp(kind):
-        local = values if kind.tz is None else pc.local_timestamp(values)
-        per_day = {"s": DAY, "ms": DAY * 10**3, "us": DAY * 10**6, "ns": DAY * 10**9}[kind.unit]
-        counts = local.cast(pa.int64()).to_numpy(zero_copy_only=False)
-        days, rest = counts // per_day, counts % per_day
-        nanos = rest * (DAY * _NANOS // per_day)
-    else:
+    every = np.ones(len(values), np.bool_)
+    if not pa.types.is_timestamp(kind):
         days = values.cast(pa.date32()).cast(pa.int32()).to_numpy(zero_copy_only=False).astype(np.int64)
-        nanos = np.zeros_like(days)
-    count = len(values)
-    timed = np.full(count, pa.types.is_timestamp(kind))
-    return Moments(np.ones(count, np.bool_), days, nanos, timed, [""] * count)
+        return Moments(every, days, np.zeros_like(days), ~every, ~every, np.zeros_like(days))
+    per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
+    counts = values.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    seconds, nanos = counts // per_second, counts % per_second * (_NANOS // per_second)
+    nothing = np.zeros_like(seconds)
+    moments = Moments(
+        every, seconds // DAY, seconds % DAY * _NANOS + nanos, every, np.full(len(values), kind.tz is not None), nothing
+    )
+    return moments if kind.tz is None else moments.by(kind.tz)
 
 
 def recognized(texts: Sequence[str]) -> Recognition | None:
@@ -267,30 +333,36 @@ def hint(texts: Sequence[str]) -> str | None:
 
 @dataclass(frozen=True)
 class Calendar:
-    """How the dates of a column are read and spelled: the format, and whether times count."""
+    """How the dates of a column are read and spelled: the format, whether times count, and by whose `clock`: that of a
+    zone or a fixed offset such as +02:00; nothing where times have no zone."""
 
     form: str = "iso"
     times: bool = False
+    clock: str = ""
 
     def moments(self, texts: Sequence[str]) -> Moments:
-        """Texts in the column's format, or else in ISO form, which is how releases spell dates.
+        """Texts in the column's format, or else in ISO form, which is how releases spell dates; by the column's clock.
 
         Example:
             >>> Calendar("day-first").moments(["17.05.1984", "1984-05-18", "x"]).spelled(times=False)
             ['1984-05-17', '1984-05-18', None]
+            >>> Calendar(times=True, clock="Europe/Berlin").moments(["2020-07-01T08:00Z"]).spelled(times=True)
+            ['2020-07-01T10:00:00+02:00']
         """
-        own = read(texts, self.form)
-        if self.form == "iso" or own.sound.all():
-            return own
-        other = read(texts, "iso")
-        ours = own.sound
-        return Moments(
-            ours | other.sound,
-            np.where(ours, own.days, other.days),
-            np.where(ours, own.nanos, other.nanos),
-            np.where(ours, own.timed, other.timed),
-            [mine if kept else theirs for mine, kept, theirs in zip(own.offsets, ours, other.offsets, strict=True)],
-        )
+        found = read(texts, self.form)
+        if self.form != "iso" and not found.sound.all():
+            found = _either(found, read(texts, "iso"))
+        return found.by(self.clock) if self.clock else found
+
+    def spellings(self, texts: Sequence[str]) -> list[str | None]:
+        """Each text as labels spell it, whatever it is written like; None where it is no date.
+
+        Example:
+            >>> Calendar(times=True).spellings(["2020-01-01 10:00", "2020-01-01T10:00:00.0", "2020-01-01"])
+            ['2020-01-01T10:00:00', '2020-01-01T10:00:00', '2020-01-01T00:00:00']
+        """
+        moments = self.moments(texts)
+        return replace(moments, timed=moments.sound).spelled(times=self.times)
 
     def spelled(self, quantity: float) -> str:
         """The date, or the moment where times count, that a quantity is closest to.
@@ -299,4 +371,34 @@ class Calendar:
             >>> Calendar().spelled(0.4), Calendar(times=True).spelled(0.4)
             ('1970-01-01', '1970-01-01T00:00:00')
         """
-        return str(np.datetime64(round(quantity), "s" if self.times else "D"))
+        if not self.clock:
+            return str(np.datetime64(round(quantity), "s" if self.times else "D"))
+        second = of_typed(pa.array([round(quantity)], pa.timestamp("s", self.clock)))
+        return str(second.spelled(times=True)[0])
+
+    def days(self, quantities: NDArray[np.float64]) -> Days:
+        """The days, by the column's clock, that quantities are on."""
+        counts = np.floor(quantities).astype(np.int64)
+        if not self.times:
+            return counts
+        return (_on_the_wall(counts, self.clock) if self.clock else counts) // DAY
+
+    def begins(self, days: Days) -> NDArray[np.float64]:
+        """The quantities of the first moments of days."""
+        if not self.times:
+            return days.astype(np.float64)
+        seconds = days * DAY
+        return (_in_utc(seconds, self.clock) if self.clock else seconds).astype(np.float64)
+
+
+def _either(own: Moments, other: Moments) -> Moments:
+    """Moments as they are read in one way, or else in another."""
+    ours = own.sound
+    return Moments(
+        ours | other.sound,
+        np.where(ours, own.days, other.days),
+        np.where(ours, own.nanos, other.nanos),
+        np.where(ours, own.timed, other.timed),
+        np.where(ours, own.zoned, other.zoned),
+        np.where(ours, own.ahead, other.ahead),
+    )

@@ -3,7 +3,8 @@
 Within a group, a form publishes *parts*: columns whose values stand together for a record. Which row of one part
 belongs to which row of another is not told, so every way to put them together is taken as equally likely; within a cell
 that stands for several values, so is each of them. Then the mean and the variance of a count have closed forms, and
-what no way of putting rows together can exceed is a certain bound.
+what no way of putting rows together can exceed is a certain bound. A part may show more rows of a group than the group
+has records: then some of them are nobody's, and nothing says which.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.core.conditions import Condition, Labels
 from shoal.core.grouping import Codes, Counts
+from shoal.errors import NotDefined
 
 Floats = NDArray[np.float64]
 Measure = Literal["count", "sum", "mean"]
@@ -54,12 +56,14 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The rows of a part that can meet the conditions on it: chance, surely, and the value that is summed."""
+    """The rows of a part that can meet the conditions on it: chance, surely, and the value that is summed. `shown` is
+    how many rows the part has of each group, whether they meet them or not."""
 
     groups: Codes
     weights: Counts
     chance: Floats
     sure: NDArray[np.bool_]
+    shown: Counts
     low: Floats = field(default_factory=lambda: np.zeros(0))
     middle: Floats = field(default_factory=lambda: np.zeros(0))
     high: Floats = field(default_factory=lambda: np.zeros(0))
@@ -73,6 +77,16 @@ def estimate(
     parts: Sequence[Part], sizes: Counts, measure: Measure, column: str | None, conditions: Sequence[Condition]
 ) -> Estimate:
     """The estimate from parts whose groups have `sizes` records; conditions and the column are each in one of them."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of huge numbers, whose figures are not told then
+        found = _estimate(parts, sizes, measure, column, conditions)
+    if found.value is not None and not np.isfinite(found.value):
+        raise NotDefined(f"the numbers of column {column!r} are too large for a {measure}")
+    return found
+
+
+def _estimate(
+    parts: Sequence[Part], sizes: Counts, measure: Measure, column: str | None, conditions: Sequence[Condition]
+) -> Estimate:
     if column is not None:
         conditions = (*conditions, Condition(column=column, missing=False))
     concerned = [
@@ -85,15 +99,18 @@ def estimate(
     if not concerned:
         records = int(sizes.sum())
         return Estimate(measure="count", value=float(records), error=0.0, low=float(records), high=float(records))
-    rows = [_met(part, column, conditions) for part in concerned]
+    rows = [_met(part, column, conditions, len(sizes)) for part in concerned]
+    if any(bool(np.any(each.shown < sizes)) for each in rows):
+        raise NotDefined("the tables of the release do not agree on how many records its groups have")
     first, others = rows[0], rows[1:]
     groups = len(sizes)
-    shares, pairs = np.ones(groups), np.ones(groups)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for each in others:
-            met = each.total(each.chance, groups)
-            shares *= np.where(sizes > 0, met / sizes, 0)
-            pairs *= np.where(sizes > 1, (met**2 - each.total(each.chance**2, groups)) / (sizes * (sizes - 1)), 0)
+    # How likely a row of the first part is a record at all, and how likely two of them are.
+    shares, pairs = sizes / np.maximum(first.shown, 1), _pairs(sizes) / np.maximum(_pairs(first.shown), 1)
+    pairs[first.shown <= 1] = 1.0
+    for each in others:
+        met = each.total(each.chance, groups)
+        shares *= met / np.maximum(each.shown, 1)
+        pairs *= (met**2 - each.total(each.chance**2, groups)) / np.maximum(_pairs(each.shown), 1)
     if measure == "count":
         value, _, variance, _, _ = _moments(
             first, np.zeros(len(first.chance)), np.zeros(len(first.chance)), shares, pairs
@@ -115,11 +132,17 @@ def estimate(
     return Estimate(measure="mean", value=mean, error=_root(variance), low=bounds[0], high=bounds[1])
 
 
-def _root(variance: float) -> float:
-    return float(np.sqrt(max(variance, 0.0)))
+def _root(variance: float) -> float | None:
+    return float(np.sqrt(max(variance, 0.0))) if np.isfinite(variance) else None
 
 
-def _met(part: Part, column: str | None, conditions: Sequence[Condition]) -> _Rows:
+def _pairs(counts: Counts) -> Floats:
+    """How many ordered pairs there are of so many."""
+    return counts * (counts - 1.0)
+
+
+def _met(part: Part, column: str | None, conditions: Sequence[Condition], count: int) -> _Rows:
+    shown = np.bincount(part.groups, weights=part.weights, minlength=count).astype(np.int64)
     chance, sure = np.ones(len(part.weights)), np.ones(len(part.weights), np.bool_)
     possible = sure.copy()
     own = [condition for condition in conditions if condition.column in part.codes]
@@ -134,18 +157,18 @@ def _met(part: Part, column: str | None, conditions: Sequence[Condition]) -> _Ro
     kept = np.flatnonzero(possible)
     groups, weights = part.groups[kept], part.weights[kept]
     if column is None or column not in part.codes:
-        return _Rows(groups, weights, chance[kept], sure[kept])
+        return _Rows(groups, weights, chance[kept], sure[kept], shown)
     labels = part.labels[column]
     low, high = labels.ends
     hidden = labels.unknown
     for condition in own:
         if condition.column == column and condition.numeric:
-            low, high = np.maximum(low, condition.low), np.minimum(high, condition.high)
+            low, high = np.maximum(low, float(condition.low)), np.minimum(high, float(condition.high))
     middle = (low + high) / 2
     if hidden.any():  # what is hidden can be anything
         low, high = np.where(hidden, -np.inf, low), np.where(hidden, np.inf, high)
     codes = part.codes[column][kept]
-    return _Rows(groups, weights, chance[kept], sure[kept], low[codes], middle[codes], high[codes])
+    return _Rows(groups, weights, chance[kept], sure[kept], shown, low[codes], middle[codes], high[codes])
 
 
 def _moments(
@@ -153,8 +176,8 @@ def _moments(
 ) -> tuple[float, float, float, float, float]:
     """Mean of the count and of the sum, variance of each, and their covariance, over all groups.
 
-    `shares` is, for each group, the chance that a record meets the conditions on the other parts, `pairs` the chance
-    that two of them do.
+    `shares` is, for each group, the chance that a row is a record and meets the conditions on the other parts, `pairs`
+    the chance that two of them are and do.
     """
     groups = len(shares)
     p = rows.chance
@@ -169,12 +192,13 @@ def _moments(
 
 
 def _count_bounds(rows: Sequence[_Rows], sizes: Counts) -> tuple[Counts, Counts]:
-    """For each group, the fewest and the most records that meet every condition: so many must coincide (Fréchet)."""
+    """For each group, the fewest and the most records that meet every condition: so many must coincide (Fréchet). Of
+    rows that may be nobody's, those that meet the conditions are the first to be."""
     groups = len(sizes)
-    surely = [each.total(each.sure, groups) for each in rows]
+    surely = [np.maximum(each.total(each.sure, groups) - (each.shown - sizes), 0) for each in rows]
     possibly = [each.total(np.ones(len(each.weights)), groups) for each in rows]
     low = np.maximum(sum(surely) - (len(rows) - 1) * sizes, 0)
-    return low.astype(np.int64), np.minimum.reduce(possibly).astype(np.int64)
+    return low.astype(np.int64), np.minimum.reduce([*possibly, sizes]).astype(np.int64)
 
 
 def _sum_bounds(rows: Sequence[_Rows], sizes: Counts) -> tuple[float | None, float | None]:
@@ -203,12 +227,12 @@ def _finite(value: float) -> float | None:
 def _chosen(rows: Sequence[_Rows], sizes: Counts, *, least: bool) -> tuple[Floats, Floats]:
     """The values that must be among the matching records where their sum is least (or greatest), and those that may.
 
-    With one part, the rows that surely meet the conditions must. With several, of each group the fewest that coincide
-    must, taken from the end that makes the sum least; then up to the most that can.
+    With one part, the rows that surely meet the conditions must. With several, or with rows that may be nobody's, of
+    each group the fewest that coincide must, taken from the end that makes the sum least; then up to the most that can.
     """
     first = rows[0]
     values = np.repeat(first.low if least else first.high, first.weights)
-    if len(rows) == 1:
+    if len(rows) == 1 and np.array_equal(first.shown, sizes):
         sure = np.repeat(first.sure, first.weights)
         return values[sure], values[~sure]
     fewest, most = _count_bounds(rows, sizes)

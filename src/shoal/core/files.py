@@ -1,31 +1,32 @@
 """Writing files so that whatever goes wrong, a kill too, leaves the old ones as they were.
 
 New files are written into a hidden folder beside their targets. Before the first of them takes its place, what stands
-there is kept in that folder as well and a mark is set; removing the mark makes the new files valid. Whoever finds the
-mark puts the old files back: the process itself when something fails, the next one when it was killed. The hidden
-folder is locked while its process lives.
+there is kept in that folder as well, and a mark in the user's own folder says so; once the mark says no more, the new
+files are valid. The old files are put back by the process itself when something fails, and by the next one that writes
+there when it was killed. Whoever only reads says that a write was interrupted, and changes nothing.
 """
 
 from __future__ import annotations
 
-import atexit
 import hashlib
-import json
 import os
 import re
 import secrets
+import shlex
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import OutputError
+from shoal.core.notices import tell
+from shoal.core.private import PrivateFolder, flush, is_ours
+from shoal.core.write_marks import Mark, Placing, interrupted, left_behind, own_names
+from shoal.errors import InputError, OutputError
 
 HIDDEN, DIGITS = ".shoal-", 16
 """How the names of hidden folders begin, and how many hexadecimal digits follow."""
@@ -81,19 +82,46 @@ def files_at(path: Path) -> list[Path]:
     return [path]
 
 
+def check_inside(*paths: Path) -> None:
+    """Refuses what a release must not have: links that lead out of its folder, and pipes, which nobody ever fills.
+    A folder that somebody sent is read, and no path in it is followed to a place outside."""
+    for path in paths:
+        folder = path.parent.resolve()
+        for each in (path, *(path.rglob("*") if path.is_dir() else ())):
+            try:
+                place = each.resolve(strict=True)
+            except (OSError, RuntimeError):
+                continue  # whoever opens it says that it is not there
+            if not place.is_relative_to(folder):
+                raise InputError(
+                    f"{each.name}: this is a link that leads out of the folder of the release, so it is not followed; "
+                    "name the file that it leads to, or copy that here"
+                )
+            if not place.is_file() and not place.is_dir():
+                raise InputError(f"{each.name}: this is no file, but a device or a pipe")
+
+
 def received(source: Any) -> Any:
     """A source as it is; where it says so, what comes from the standard input, as a file that can be read twice."""
-    return _standard_input() if isinstance(source, (str, Path)) and str(source) == STANDARD else source
+    if not isinstance(source, (str, Path)) or str(source) != STANDARD:
+        return source
+    return _standard_input().path / "stdin"
 
 
 @cache
-def _standard_input() -> Path:
-    """A private copy of the standard input, which is removed when the process ends."""
-    folder = Path(tempfile.mkdtemp(prefix="shoal-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    with (folder / "stdin").open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    return folder / "stdin"
+def _standard_input() -> PrivateFolder:
+    """A folder with a copy of the standard input. It is wiped when the process ends; after a kill, by the next one."""
+    folder = PrivateFolder()
+    try:
+        with (folder.path / "stdin").open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
+    except OSError as error:
+        folder.wipe()
+        raise InputError(
+            f"the standard input cannot be kept in the temporary folder ({error.strerror}); set TMPDIR to one with "
+            "more room, or name a file"
+        ) from None
+    return folder
 
 
 def check_target(path: Path) -> None:
@@ -158,69 +186,63 @@ def replacing_all(*paths: Path) -> Iterator[tuple[Path, ...]]:
         raise OutputError(f"{names}: could not be written ({error.strerror or type(error).__name__})") from None
 
 
-def recover(folder: Path) -> None:
-    """Puts back what a killed process was about to replace in a folder, and removes what it left there.
+def recover(folder: Path | None = None) -> list[Path]:
+    """Puts back what killed processes of this user were about to replace in a folder, or anywhere, and removes what
+    they left there. Gives the files that the writes were about.
 
-    Whoever writes into a folder, or reads files from it that belong together, calls this first. What a live process is
-    writing is left alone.
+    Whoever writes into a folder calls this first. It follows the marks in the user's own folder alone: what a live
+    process is writing, and what lies in the folder without such a mark, is left alone.
     """
+    there = None if folder is None else folder.resolve()
+    found: list[Path] = []
     try:
-        for hidden in sorted(folder.resolve().glob(HIDDEN + "[0-9a-f]" * DIGITS)):
-            _recover(hidden)
+        for mark in left_behind():
+            exchange = _Exchange(mark.targets, mark.name, mark, mark.placings)
+            if there is None or there in exchange.parents:
+                exchange.undo()
+                found += mark.targets
+            elif mark.placings is None and not any(parent.exists() for parent in exchange.parents):
+                mark.remove()  # the folder is gone, with all that was written there
     except OSError as error:
         raise OutputError(
             "a run that was stopped left its files half replaced, and the old ones cannot be put back "
             f"({error.strerror or type(error).__name__}); try again where writing is allowed"
         ) from None
+    return found
 
 
-def _recover(hidden: Path) -> None:
-    lock = locked(hidden, wait=False)
-    if lock is None:
-        return
-    try:
-        if os.fstat(lock).st_uid != os.geteuid():  # nobody else says which of our files are put back or removed
-            return
-        exchange = _Exchange.read(hidden)
-        if exchange is None or not exchange.home.exists():
-            shutil.rmtree(hidden, ignore_errors=True)
-        elif exchange.home != hidden:
-            _recover(exchange.home)
-        else:
-            exchange.undo()
-    finally:
-        os.close(lock)
+def check_whole(*paths: Path) -> None:
+    """Refuses files of which a killed process of this user may have replaced some and not the others. Nothing is
+    changed: whoever reads a folder leaves it as it is."""
+    mark = interrupted(*paths)
+    if mark is not None:
+        raise InputError(
+            f"{paths[0].name}: a run was stopped while its files took their places here, so these may be of two runs. "
+            f"To put the earlier files back: shoal recover {shlex.quote(str(mark.targets[0].parent))}; the next run "
+            "that writes here does it too"
+        )
+    left = {path.name for path in paths[0].parent.glob(HIDDEN + "[0-9a-f]" * DIGITS)} - own_names()
+    if left:
+        tell(
+            f"beside {paths[0].name} lies {min(left)}: somebody else writes there now, or was stopped when they did. "
+            "It is left alone; if the release does not verify, ask for it again"
+        )
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Exchange:
-    """Targets, and beside each a hidden folder of one name. That of the first target, `home`, has the mark.
-
-    Each hidden folder has the plan, so that whoever finds one finds all; `home` is there before and after the others.
-    """
+    """Targets, and beside each a hidden folder of one name, with the new file and the old one. The `placings` say how
+    each takes its place, while they do. The mark keeps that in the user's own folder; where there is none, nobody can
+    put things right after a kill."""
 
     targets: tuple[Path, ...]
     name: str
-
-    @classmethod
-    def read(cls, hidden: Path) -> _Exchange | None:
-        """The exchange that a hidden folder is part of; None when its process came to no writing."""
-        try:
-            return cls(tuple(map(Path, json.loads((hidden / "plan.json").read_bytes()))), hidden.name)
-        except (OSError, ValueError):
-            return None
+    mark: Mark | None
+    placings: Sequence[Placing] | None = None
 
     @property
-    def folders(self) -> list[Path]:
-        return list(dict.fromkeys(target.parent / self.name for target in self.targets))
-
-    @property
-    def home(self) -> Path:
-        return self.folders[0]
-
-    @property
-    def _mark(self) -> Path:
-        return self.home / "exchanging.json"
+    def parents(self) -> list[Path]:
+        return list(dict.fromkeys(target.parent for target in self.targets))
 
     @property
     def news(self) -> tuple[Path, ...]:
@@ -230,131 +252,135 @@ class _Exchange:
     def _olds(self) -> tuple[Path, ...]:
         return tuple(target.parent / self.name / "old" / target.name for target in self.targets)
 
-    def prepare(self, locks: list[int]) -> None:
-        """Makes the hidden folders and adds their locks to the others."""
-        plan = json.dumps(list(map(str, self.targets)))
-        for folder in self.folders:
-            while not folder.exists():  # somebody may take it for an abandoned one before it is locked
-                folder.mkdir(mode=0o700)
-                lock = locked(folder, wait=True)
-                if lock is not None:
-                    locks.append(lock)
-            (folder / "plan.json").write_text(plan, encoding="utf-8")
+    def prepare(self) -> None:
+        """Makes the hidden folders."""
+        for parent in self.parents:
+            (parent / self.name).mkdir(mode=0o700)
             for name in ("new", "old"):
-                (folder / name).mkdir()
+                (parent / self.name / name).mkdir()
 
     def carry_out(self) -> None:
-        """Puts all new files in their places; until the mark is removed, `undo` brings the old ones back."""
-        fresh = [place for place, target in enumerate(self.targets) if not target.exists()]
-        for place, (new, old, target) in enumerate(zip(self.news, self._olds, self.targets, strict=True)):
-            if place not in fresh:
-                shutil.copymode(target, new)
-                if not target.is_dir():  # a folder is moved away when its turn comes
+        """Puts all new files in their places; until all are there, `undo` brings the old ones back."""
+        fresh = [not _there(target) for target in self.targets]
+        for new, old, target, is_fresh in zip(self.news, self._olds, self.targets, fresh, strict=True):
+            if not is_fresh:
+                if target.exists():
+                    shutil.copymode(target, new)
+                if not _is_folder(target):  # a folder is moved away when its turn comes
                     _keep(target, old)
             flush_all(new)
-        for folder in self.folders:
-            for inner in (folder / "new", folder / "old", folder):
-                flush(inner)
-        written = self.home / "mark.json"
-        written.write_text(json.dumps(fresh), encoding="utf-8")
-        flush(written)
-        written.replace(self._mark)
-        flush(self.home)
+        for parent in self.parents:
+            for inner in ("new", "old", ""):
+                flush(parent / self.name / inner)
+        self._note(
+            [
+                Placing(is_fresh, _identity(new), _identity(new.parents[1]))
+                for new, is_fresh in zip(self.news, fresh, strict=True)
+            ]
+        )
         for new, old, target in zip(self.news, self._olds, self.targets, strict=True):
-            if target.is_dir():
+            if _is_folder(target):
                 target.replace(old)
             new.replace(target)
-        for folder in {target.parent for target in self.targets}:
-            flush(folder)
-        self._mark.unlink()
+        for parent in self.parents:
+            flush(parent)
+        self._note(None)  # from here on the new files are valid
+
+    def _note(self, placings: Sequence[Placing] | None) -> None:
+        if self.mark is not None:
+            self.mark.keep(placings)
+        self.placings = placings
 
     def undo(self) -> None:
-        """Brings the old files back where the new ones are not valid, and removes the hidden folders."""
-        if self._mark.exists():
-            fresh = json.loads(self._mark.read_bytes())
-            for place, (new, old, target) in enumerate(zip(self.news, self._olds, self.targets, strict=True)):
-                if old.is_dir():
-                    if not new.exists():
-                        _remove(target)
+        """Brings the old files back where the new ones are not valid, and removes the hidden folders and the mark."""
+        if self.placings is not None:
+            self._put_back(self.placings)
+            self._note(None)
+        for parent in self.parents:
+            hidden = parent / self.name
+            if _there(hidden) and is_ours(hidden):
+                shutil.rmtree(hidden, ignore_errors=True)
+        if self.mark is not None:
+            self.mark.remove()
+
+    def _put_back(self, placings: Sequence[Placing]) -> None:
+        """Brings old files back: those whose hidden folder is the one that was made for them, in the place of new ones
+        that nobody has replaced since."""
+        for new, old, target, placing in zip(self.news, self._olds, self.targets, placings, strict=True):
+            if _identity(new.parents[1]) != placing.hidden:
+                continue
+            if _there(new):  # its turn had not come; a folder may have been moved away
+                if _is_folder(old) and not _there(target):
                     old.replace(target)
-                elif new.exists():
-                    continue
-                elif old.exists():
+            elif _identity(target) == placing.new or not _there(target):
+                if _is_folder(target):
+                    shutil.rmtree(target)
+                if _there(old):
                     old.replace(target)
-                elif place in fresh:
-                    _remove(target)
-            self._mark.unlink()
-        for folder in reversed(self.folders):
-            shutil.rmtree(folder, ignore_errors=True)
+                elif placing.fresh and _there(target):
+                    target.unlink()
 
 
 @contextmanager
 def _exchange(paths: Sequence[Path]) -> Iterator[_Exchange]:
     """An exchange to carry out; when it was not, or not to its end, everything is as it was before."""
     targets = tuple(path.parent.resolve() / path.name for path in paths)
-    exchange = _Exchange(targets, HIDDEN + secrets.token_hex(DIGITS // 2))
-    locks: list[int] = []
+    name = HIDDEN + secrets.token_hex(DIGITS // 2)
     try:
-        exchange.prepare(locks)
+        mark = Mark.made(name, targets)
+    except OSError as error:
+        mark = None
+        if len(targets) > 1:
+            tell(
+                "Shoal's own folder cannot be used, which is $XDG_STATE_HOME/shoal or ~/.local/state/shoal "
+                f"({error.strerror or type(error).__name__}). Files still take their places together; but when a run "
+                "is killed in that moment, nobody can put it right, and the files may then be of two runs"
+            )
+    exchange = _Exchange(targets, name, mark)
+    try:
+        exchange.prepare()
         yield exchange
     finally:
         try:
             exchange.undo()
         finally:
-            for lock in locks:
-                os.close(lock)
+            if mark is not None:
+                mark.release()
 
 
-def locked(folder: Path, *, wait: bool) -> int | None:
-    """A lock on a folder, held until it is closed or the process ends.
+def _there(path: Path) -> bool:
+    """Whether there is anything at a path, be it a link that leads nowhere."""
+    return os.path.lexists(path)
 
-    None where somebody else holds it, and where there are no locks: then nobody can tell that a process ended, and
-    what it left stays.
-    """
+
+def _is_folder(path: Path) -> bool:
+    """Whether there is a folder at a path, and not a link to one."""
+    return path.is_dir() and not path.is_symlink()
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """What tells a file or folder from any other that lies at the same path later; zeros where there is none."""
     try:
-        import fcntl
-
-        lock = os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError):
-        return None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        status = path.lstat()
     except OSError:
-        os.close(lock)
-        return None
-    return lock
+        return 0, 0
+    return status.st_dev, status.st_ino
 
 
 def _keep(path: Path, kept: Path) -> None:
+    """Keeps a file, or a link as such, whatever becomes of the path."""
     try:
-        kept.hardlink_to(path)
+        os.link(path, kept, follow_symlinks=False)
     except OSError:  # some file systems have no links
-        shutil.copy2(path, kept)
-        flush(kept)
-
-
-def _remove(path: Path) -> None:
-    """Removes a file or a folder, if it is there."""
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+        shutil.copy2(path, kept, follow_symlinks=False)
+        if not kept.is_symlink():
+            flush(kept)
 
 
 def flush_all(path: Path) -> None:
     """Makes sure that a file, or a folder with all that is in it, survives a loss of power."""
     for inner in (*sorted(path.iterdir()), path) if path.is_dir() else (path,):
         flush(inner)
-
-
-def flush(path: Path) -> None:
-    """Makes sure that a file or a folder survives a loss of power."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        with suppress(OSError) if path.is_dir() else nullcontext():  # some file systems cannot do that for folders
-            os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def sha256(path: Path) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shoal.core import dates, numbers
 from shoal.core.dates import Calendar, Moments
 from shoal.core.hierarchy import Floats
+from shoal.core.identity import almost_alike, numbers_alike
 from shoal.core.recognition import Recognition
 from shoal.core.schema import Kind
 from shoal.errors import SchemaError
@@ -53,7 +54,12 @@ def understood(column: str, texts: Sequence[str], kind: Kind | None, form: str |
             raise _no_dates(column, texts, dates.undated(texts), " like 1984-05-17 or 17.05.1984")
         return _recognized_dates(column, texts, found or Recognition("iso"))
     if kind in (Kind.CATEGORICAL, Kind.TEXT):
-        return Reading(texts)
+        alike = numbers_alike(texts)
+        told = (
+            f"column {column!r} is read as {kind}, as it is said to be: {alike:,} of its distinct values spell a "
+            "number that another one spells too, and count as other values"
+        )
+        return Reading(texts, notes=(told,) if alike else ())
     if plain:
         hints = (numbers.hint(texts), None if kind else dates.hint(texts))
         return Reading(texts, notes=tuple(f"column {column!r}: {hint}" for hint in hints if hint))
@@ -63,8 +69,44 @@ def understood(column: str, texts: Sequence[str], kind: Kind | None, form: str |
         if found.form is not None:
             return _numeric(column, texts, found.form, given=False)
         return _asked(column, texts, Kind.CATEGORICAL, found, "number")
+    if kind is None and (alike := numbers_alike(texts)):
+        return Reading(
+            texts, Kind.CATEGORICAL,
+            doubt=f"column {column!r}: {alike:,} of its distinct values spell a number that another one spells too, "
+            "beside values that are no numbers; write each in one way, or say --kind COLUMN=text where they are codes "
+            "that differ",
+        )  # fmt: skip
     short = None if kind else dates.hint(texts)
     return Reading(texts, notes=() if short is None else (f"column {column!r} {short}",))
+
+
+def respelled_note(column: str, written: Sequence[str], plain: Sequence[str]) -> tuple[str, ...]:
+    """What to know about numbers that are published in another spelling than the table has."""
+    changed = sum(map(str.__ne__, written, plain))
+    if not changed:
+        return ()
+    return (
+        f"column {column!r} is read as numbers: {changed:,} of its {len(written):,} distinct values are published "
+        "without idle zeros, plus signs and exponents; if they are codes, say --kind COLUMN=text",
+    )
+
+
+def spelling_notes(column: str, texts: Sequence[str], spellings: int, *, compared: bool) -> tuple[str, ...]:
+    """What to know about values that are spelled in several ways, and, of texts that are `compared`, about those that
+    differ so little that they may be meant as one."""
+    notes = []
+    if spellings > len(texts):
+        notes.append(
+            f"column {column!r}: {spellings - len(texts):,} of its {spellings:,} distinct spellings say the same as "
+            "another one, and count as one value with it"
+        )
+    alike = almost_alike(texts) if compared and texts else 0
+    if alike:
+        notes.append(
+            f"column {column!r}: {alike:,} of its {len(texts):,} distinct values differ from another one only in case "
+            "or blanks, and count as other values"
+        )
+    return tuple(notes)
 
 
 def _numeric(column: str, texts: Sequence[str], form: str, *, given: bool) -> Reading:
@@ -75,8 +117,6 @@ def _numeric(column: str, texts: Sequence[str], form: str, *, given: bool) -> Re
             f"column {column!r} is said to hold {_TOLD[form]} and {unfit:,} of its {len(texts):,} distinct values are "
             "none"
         )
-    if not given and len({float(text or "") for text in spelled}) < len(set(texts)):
-        return Reading(texts)  # codes, such as 250,0 and 250,00: as numbers, different values would become one
     return Reading(spelled, Kind.NUMERIC, form=form, notes=() if given else (_told(column, form),))
 
 
@@ -116,20 +156,37 @@ def _dated(column: str, texts: Sequence[str], form: str, *, given: bool) -> Read
         notes.append(
             f"column {column!r}: {damaged:,} of its {len(texts):,} distinct values are no dates and count as missing"
         )
-    named = None if form == "iso" else form
-    return dated(texts, moments, Calendar(form, moments.times), form=named, notes=tuple(notes))
+    return dated(column, texts, moments, form, notes=tuple(notes))
 
 
 def dated(
-    texts: Sequence[str], moments: Moments, calendar: Calendar, *, form: str | None = None, notes: tuple[str, ...] = ()
+    column: str, texts: Sequence[str], moments: Moments, form: str = "iso", clock: str = "", notes: tuple[str, ...] = ()
 ) -> Reading:
-    """The reading of dates that are known. What is in ISO form stays as it is, without times that are all midnight."""
-    spelled: Sequence[str | None] = moments.spelled(times=calendar.times)
-    one_day_each = len({text for text in spelled if text is not None}) == int(moments.sound.sum())
-    if calendar.form == "iso" and (calendar.times or not one_day_each):
-        spelled = [text if sound else None for text, sound in zip(texts, moments.sound.tolist(), strict=True)]
+    """The reading of dates that are known: each spelled in ISO form, without times that are all midnight.
+
+    Times with a zone are moments, which are spelled by one `clock`: that of a typed column's zone, the one offset that
+    all texts name, or else UTC.
+    """
+    timed = moments.sound & moments.timed
+    zoned = timed & moments.zoned
+    named, unnamed = int(zoned.sum()), int((timed & ~zoned).sum())
+    if named and unnamed:
+        what = f"{named:,} of its distinct times name an offset from UTC, and {unnamed:,} do not"
+        return _asked(column, texts, Kind.DATE, Recognition(doubt=what), "date")
+    if named and not clock:
+        clock = dates.clock_of(moments.ahead[zoned])
+        if not clock:
+            clock = "UTC"
+            notes = (*notes, f"column {column!r}: its times have different offsets from UTC and are published in UTC")
+    if clock:
+        moments = moments.by(clock)
+        if not moments.in_order:
+            moments, clock = moments.by("UTC"), "UTC"
+            notes = (*notes, f"column {column!r}: its clock was once set back to another day; it is published in UTC")
+    calendar = Calendar(form, moments.times, clock if moments.times else "")
     quantities = moments.quantities(times=calendar.times)
-    return Reading(spelled, Kind.DATE, quantities, calendar, form, notes=notes)
+    spelled = replace(moments, timed=moments.sound).spelled(times=calendar.times)
+    return Reading(spelled, Kind.DATE, quantities, calendar, None if form == "iso" else form, notes=notes)
 
 
 def _no_dates(column: str, texts: Sequence[str], unfit: int, form: str) -> SchemaError:

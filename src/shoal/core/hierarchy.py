@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.dates import Calendar
+from shoal.core.identity import plain_number, plain_numbers, plain_text
 from shoal.core.notices import tell
 from shoal.core.words import counted
 from shoal.errors import HierarchyError
@@ -44,9 +45,11 @@ def are_numbers(values: Floats) -> bool:
 
 
 def spelled(value: float) -> str:
-    """A number as a label: whole numbers without a decimal point."""
-    exact = 10**40 if isinstance(value, int) else 2**53
-    return str(int(value)) if value == int(value) and abs(value) < exact else repr(float(value))
+    """A number as a label, in its plainest spelling."""
+    exact = isinstance(value, int) and abs(value) < 10**40
+    found = plain_number(str(value) if exact else repr(float(value)))
+    assert found is not None
+    return found
 
 
 def ascending(texts: Sequence[str], numbers: Floats) -> NDArray[np.int64]:
@@ -221,13 +224,14 @@ class Hierarchy:
         return {text: leaf for leaf, text in enumerate(self.labels[0])}
 
     @cached_property
-    def _leaf_of_number(self) -> dict[Decimal, int]:
+    def _leaf_of_number(self) -> dict[str, int]:
         if self.values is None:
             return {}
-        return {Decimal(text): leaf for leaf, text in enumerate(self.labels[0]) if text is not None}
+        named = ((plain_number(text), leaf) for leaf, text in enumerate(self.labels[0]) if text is not None)
+        return {text: leaf for text, leaf in named if text is not None}
 
     def leaf(self, text: str | None) -> int | None:
-        """The leaf of a raw value, also of a number or a date that is spelled otherwise than here (30.0 for 30)."""
+        """The leaf of a raw value, however it is spelled: a number as 30.0 for 30, a date by another clock."""
         found = self.leaf_of.get(text)
         if found is not None or text is None:
             return found
@@ -235,9 +239,11 @@ class Hierarchy:
             if text not in self._otherwise:
                 self._take_apart([text])
             return self._otherwise[text]
-        if not np.isfinite(number(text)):
-            return None
-        return self._leaf_of_number.get(Decimal(text))
+        bare = plain_text(text)
+        number = plain_number(bare)
+        if number in self._leaf_of_number:
+            return self._leaf_of_number[number]
+        return self.leaf_of.get(bare)
 
     def leaves(self, texts: Sequence[str | None]) -> list[int | None]:
         """The leaf of each raw value; many dates are understood far faster together than one by one."""
@@ -252,7 +258,7 @@ class Hierarchy:
 
     def _take_apart(self, texts: Sequence[str]) -> None:
         assert self.calendar is not None
-        spelled = self.calendar.moments(texts).spelled(times=self.calendar.times)
+        spelled = self.calendar.spellings([plain_text(text) for text in texts])
         leaves = (None if text is None else self.leaf_of.get(text) for text in spelled)
         self._otherwise.update(zip(texts, leaves, strict=True))
 
@@ -262,10 +268,13 @@ class Hierarchy:
 
     @cached_property
     def _ranges(self) -> dict[str | None, tuple[int, int]]:
-        """What a label of any level stands for; the widest range where levels use one label for different things."""
-        found: dict[str | None, tuple[int, int]] = {}
-        for level in range(self.height + 1):
-            found |= self._level_ranges(level)
+        """What a label of any level stands for; all that it can mean where levels use one label for different
+        things."""
+        found = self._level_ranges(0)
+        for level in range(1, self.height + 1):
+            for label, (first, last) in self._level_ranges(level).items():
+                other = found.get(label, (first, last))
+                found[label] = min(first, other[0]), max(last, other[1])
         return found
 
     def parse(self, text: str | None, level: int | None = None) -> tuple[int, int] | None:
@@ -302,24 +311,41 @@ class Hierarchy:
         return (first, last) if first <= last else None
 
     def dated(self, calendar: Calendar) -> Hierarchy:
-        """The same hierarchy over dates: leaves that another file spells as the column did, and their order where they
-        are in it."""
-        if self.calendar is not None:
-            return replace(self, calendar=calendar)
+        """The same hierarchy over dates: its leaves spelled as labels are, in their order where they are in it."""
+        if self.calendar is not None and self.calendar.clock and calendar.clock:
+            calendar = replace(calendar, clock=self.calendar.clock)  # which says the same moments
+        if self.calendar == calendar:
+            return self
         raw: list[str] = self.labels[0][int(self.missing) :].tolist()
-        moments = calendar.moments(raw)
-        spelled = moments.spelled(times=calendar.times)
-        leaves = [date or text for date, text in zip(spelled, raw, strict=True)] if calendar.form != "iso" else raw
-        values = moments.quantities(times=calendar.times)
+        tree = self.respelled([date or text for date, text in zip(calendar.spellings(raw), raw, strict=True)])
+        raw = tree.labels[0][int(tree.missing) :].tolist()
+        values = calendar.moments(raw).quantities(times=calendar.times)
         ascending = bool(np.isfinite(values).all() and np.all(np.diff(values) >= 0))
-        absent = [None] * int(self.missing)
+        values = np.concatenate([np.full(int(tree.missing), np.nan), values])
+        same = self.calendar is not None and replace(self.calendar, form=calendar.form) == calendar
         return replace(
-            self,
-            labels=(np.array([*absent, *leaves], dtype=object), *self.labels[1:]),
-            values=np.array([*(np.nan for _ in absent), *values]) if ascending else None,
-            bounds=None,
-            calendar=calendar,
+            tree, values=values if ascending else None, bounds=tree.bounds if same else None, calendar=calendar
         )
+
+    def numbered(self) -> Hierarchy:
+        """The same hierarchy over numbers: they stand in their plainest spelling, also as labels of nodes."""
+        raw: list[str] = self.labels[0][int(self.missing) :].tolist()
+        leaves = plain_numbers(raw, padded=True) or [plain_number(text) or text for text in raw]
+        nodes = [[text and (plain_number(text) or text) for text in level] for level in self.labels[1:]]
+        if leaves == raw and all(level == old.tolist() for level, old in zip(nodes, self.labels[1:], strict=True)):
+            return self
+        tree = replace(self, labels=(self.labels[0], *(np.array(level, dtype=object) for level in nodes)))
+        return tree.respelled(leaves, anew=True)
+
+    def respelled(self, leaves: Sequence[str], *, anew: bool = False) -> Hierarchy:
+        """The same hierarchy with other spellings of its leaves, the missing one aside; those that are spelled alike
+        become one. Made `anew`, it is put in the order of its numbers, too."""
+        if not anew and len(set(leaves)) == len(leaves):
+            absent = [None] * int(self.missing)
+            return replace(self, labels=(np.array([*absent, *leaves], dtype=object), *self.labels[1:]))
+        paths = [[leaf, *row[1:]] for leaf, row in zip(leaves, self.rows(), strict=True)]
+        made = Hierarchy.from_paths(self.column, paths, automatic=self.automatic)
+        return made.with_missing() if self.missing else made
 
     def with_missing(self) -> Hierarchy:
         """The same hierarchy with a leaf for the missing value."""
@@ -357,7 +383,7 @@ class Hierarchy:
         if not paths:
             raise HierarchyError(f"the hierarchy of column {column!r} is empty")
         given = len(paths)
-        paths = list(dict.fromkeys(tuple(path) for path in paths))
+        paths = list(dict.fromkeys(tuple(map(plain_text, path)) for path in paths))
         height = len(paths[0]) - 1
         uneven = sum(len(path) != height + 1 for path in paths)
         if uneven:
@@ -403,11 +429,12 @@ class Hierarchy:
                 f"the hierarchy of column {column!r} ends in {tops} values; the last level must be one single value, "
                 f"such as {TOP!r}"
             )
-        numbers = np.array([number(path[0]) for path in paths])
-        numeric = are_numbers(numbers)
+        plain = plain_numbers([path[0] for path in paths]) or []
+        numbers = np.array([float(text) for text in plain])
+        numeric = bool(plain) and are_numbers(numbers)
         rank = np.arange(len(paths), dtype=np.float64)
         if numeric:
-            rank[ascending([path[0] for path in paths], numbers)] = np.arange(len(paths))
+            rank[ascending(plain, numbers)] = np.arange(len(paths))
         keys = [rank]
         for level in range(1, height):
             first: dict[str, float] = {}

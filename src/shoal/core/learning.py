@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.examples import Attribute, Examples, Floats, attributes_of, labelled, rows_of
+from shoal.core.forks import few_threads
 from shoal.errors import InputError, ParameterError
 
 Ints = NDArray[np.int64]
@@ -156,6 +157,7 @@ class Estimated(Learner):
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
+    @few_threads()
     def learn(self, examples: Examples) -> None:
         from sklearn.base import clone
 
@@ -167,6 +169,7 @@ class Estimated(Learner):
             self._model.set_params(random_state=1)
         self._model.fit(self._matrix(examples.rows), examples.labels)
 
+    @few_threads()
     def shares(self, rows: Floats) -> Floats:
         told = self._model.predict(self._matrix(rows))
         found = np.zeros((len(rows), len(self._examples.classes)))

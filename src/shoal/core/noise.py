@@ -201,6 +201,38 @@ def spectral_filter(values: ArrayLike, variance: float) -> Filtered:
     return Filtered(means + (table - means) @ signal @ signal.T, signal.shape[1], bound)
 
 
+def linear_estimate(values: ArrayLike, means: ArrayLike, gains: ArrayLike, noise: ArrayLike) -> Floats:
+    """The true values of records by columns, as the linear estimate with the least mean squared error.
+
+    A published value is the mean of its column, the true deviation from it times the gain of the column, and noise of
+    the given covariance that has nothing to do with the true values. How the true columns vary together follows from
+    how the published ones do. For normal values no estimate at all has a smaller error.
+
+    Reference: Z. Huang, W. Du, B. Chen, Deriving private information from randomized data, 2005.
+
+    Example:
+        >>> generator = np.random.default_rng(0)
+        >>> true = np.repeat(generator.normal(0, 1, (2000, 1)), 4, axis=1)
+        >>> noisy = true + generator.normal(0, 1, true.shape)
+        >>> found = linear_estimate(noisy, np.zeros(4), np.ones(4), np.eye(4))
+        >>> round(float(((found - true) ** 2).mean()), 1), round(float(((noisy - true) ** 2).mean()), 1)
+        (0.2, 1.0)
+    """
+    table, center, scale = (np.asarray(part, np.float64) for part in (values, means, gains))
+    shown = np.atleast_2d(np.cov(table, rowvar=False, bias=True))
+    sizes, directions = np.linalg.eigh(shown - np.atleast_2d(np.asarray(noise, np.float64)))
+    # What is left after the noise may vary in no direction less than not at all.
+    signal = (directions * np.maximum(sizes, 0.0)) @ directions.T
+    inverse = np.linalg.pinv(shown, hermitian=True)
+    weights = inverse @ signal * np.divide(1.0, scale, out=np.zeros_like(scale), where=scale != 0)
+    found = (table - table.mean(axis=0)) @ weights
+    # No such estimate varies more than the values; where it would, a column does not follow the true one by itself.
+    most = np.sqrt(np.maximum(np.diag(signal), 0.0)) / np.maximum(np.abs(scale), 1e-300)
+    spread = found.std(axis=0)
+    shrunk: Floats = found * np.minimum(1.0, np.divide(most, spread, out=np.ones_like(spread), where=spread > 0))
+    return center + shrunk
+
+
 def _cumulative(values: Floats, distribution: Distribution, spread: float) -> Floats:
     if distribution == "uniform":
         return np.clip((values + spread) / (2 * spread), 0, 1)

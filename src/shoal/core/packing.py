@@ -65,7 +65,7 @@ def spelled(recoding: Recoding, known: Codes | None = None) -> Held:
     }  # fmt: skip
     plan, fakes = recoding.plan, recoding.counterfeits
     if plan is not None:
-        told["books"] = [[book.column, book.raw, book.numeric] for book in plan.codebooks]
+        told["books"] = [[book.column, book.raw, book.means] for book in plan.codebooks]
         told["by_record"] = plan.by_record
         arrays |= {"classes": plan.classes, "withheld": plan.withheld, "cells": plan.cells}
         if plan.keys is not known:
@@ -88,8 +88,8 @@ def read(told: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], known: Cod
     plan = None
     if told["books"] is not None:
         books = tuple(
-            Codebook(column, arrays[f"labels{at}"], **_numbers(arrays, at), raw=raw, numeric=numeric)
-            for at, (column, raw, numeric) in enumerate(told["books"])
+            Codebook(column, arrays[f"labels{at}"], **_numbers(arrays, at), raw=raw, means=means)
+            for at, (column, raw, means) in enumerate(told["books"])
         )
         keys = arrays.get("keys", known)
         if keys is None:

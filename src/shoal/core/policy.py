@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core import seeds
 from shoal.core.classes import Classes
 from shoal.core.contracts import Metric, Model
 from shoal.errors import ParameterError
@@ -49,8 +50,7 @@ class Policy:
             or not 0 <= self.suppression <= 1
         ):
             raise ParameterError("suppression is a share of the records, between 0 and 1")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, Integral) or self.seed < 0:
-            raise ParameterError("the seed is a whole number from 0 up")
+        seeds.checked(self.seed)
 
     @property
     def least(self) -> int:

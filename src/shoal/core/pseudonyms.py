@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from shoal.errors import ParameterError
 
 LEAST_KEY = 16
+
+
+_PSEUDONYM = re.compile(r"[0-9a-f]{32}")
+
+
+def are_pseudonyms(texts: Iterable[str | None]) -> bool:
+    """Whether all texts have the shape of a pseudonym, or are missing. It does not say what they were made from.
+
+    Example:
+        >>> are_pseudonyms(Pseudonyms().of("name", ["Ann", None])), are_pseudonyms(["Ann"])
+        (True, False)
+    """
+    return all(text is None or _PSEUDONYM.fullmatch(text) for text in texts)
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def _table_part(data: Dataset, names: Sequence[str]) -> Part:
         hierarchy = known.schema[name].hierarchy
         assert hierarchy is not None
         weights = np.bincount(rows.keys[place], weights=rows.sizes, minlength=hierarchy.size)
-        labels[name] = Labels(name, hierarchy.labels[0].tolist(), weights, exact=True, hierarchy=hierarchy)
+        labels[name] = Labels(name, hierarchy.labels[0].tolist(), weights, hierarchy=hierarchy)
     return Part(np.zeros(len(rows), np.int32), rows.sizes, dict(zip(names, rows.keys, strict=True)), labels)
 
 
@@ -83,8 +83,9 @@ def _parts(release: Release, names: Sequence[str], hierarchies: Mapping[str, Hie
         raise NotDefined(
             f"column {shared[0]!r} stands in several tables of the release, which do not say which of its rows are one"
         )
-    # Groups matter only where rows of several sets have to be put together.
-    grouped, sizes = _groups(release, sets[0]) if len(concerned) > 1 else (None, np.array([release.published.records]))
+    # Groups matter only where rows of several sets have to be put together, or may count more values than records.
+    apart = len(concerned) > 1 or any(each.count is not None for each in concerned)
+    grouped, sizes = _groups(release, sets[0]) if apart else (None, np.array([release.published.records]))
     parts = [
         _part(release, each, [name for name in each.columns if name in names], grouped, hierarchies)
         for each in concerned
@@ -181,12 +182,14 @@ def _part(
         groups = np.array(places, np.int32)
     if linked.multisets:
         return _counted(table, names[0], rows, groups)
+    sheets = release.form.sheets(release.schema, pseudonyms=True)
+    coarse = {column.name for sheet in sheets for column in sheet.columns if column.what == "cell"}
     labels = {}
     for place, name in enumerate(names):
         texts = table.labels(name)
         weights = np.bincount(rows.keys[place], weights=rows.sizes, minlength=len(texts))
-        exact = release.spellings.get(name, "values" if name not in release.schema.quasi else "levels") != "levels"
-        labels[name] = Labels(name, texts, weights, exact, hierarchies.get(name))
+        spelling = release.spellings.get(name, "levels") if name in coarse else "raw"
+        labels[name] = Labels(name, texts, weights, spelling, hierarchies.get(name))
     return Part(groups, rows.sizes, dict(zip(names, rows.keys, strict=False)), labels)
 
 
@@ -204,5 +207,5 @@ def _counted(table: Published, name: str, rows: Classes, groups: Codes) -> Part:
             codes.append(places.setdefault(value, len(places)))
             counts.append(count * size // total)
     weights = np.array(counts, np.int64)
-    labels = Labels(name, list(places), np.bincount(codes, weights=weights, minlength=len(places)), exact=True)
+    labels = Labels(name, list(places), np.bincount(codes, weights=weights, minlength=len(places)))
     return Part(np.array(owners, np.int32), weights, {name: np.array(codes, np.int32)}, {name: labels})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
 from itertools import pairwise
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,7 +34,8 @@ class Codebook:
 
     Entry `e` reads `labels[e]` and stands for the leaves from `low[e]` to `high[e]`, at level `levels[e]` of the
     hierarchy; `lengths[e]` is the length of its interval where the column is ordered. When the book is `raw` every
-    entry is a leaf, published as it came; when it is `numeric` the labels are numbers.
+    entry is a leaf, published as it came; when it is of `means`, a range without missing values is published as its
+    mean.
     """
 
     column: str
@@ -42,10 +45,15 @@ class Codebook:
     levels: Codes
     lengths: Floats
     raw: bool = False
-    numeric: bool = False
+    means: bool = False
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @cached_property
+    def numeric(self) -> bool:
+        """Whether the column is published as numbers: means, none of which is a date or hides missing values."""
+        return self.means and all(label is None or _is_number(label) for label in self.labels)
 
     def spelling(self, entries: Codes) -> Spelling:
         """How some entries are published, which tells a recipient how to read them."""
@@ -53,7 +61,7 @@ class Codebook:
         labels = self.labels[entries]
         if self.raw:
             return "values"
-        if self.numeric and not single.all():
+        if self.means and (bool(np.any(~single & (labels != TOP))) or (self.numeric and _rounded(labels))):
             return "means"
         spelled = np.array([any(form.fullmatch(label or "") for form in (INTERVAL, DATES)) for label in labels], bool)
         plain = (single & ~spelled) | (labels == TOP)  # a cell of a grid may hold one value only
@@ -105,11 +113,10 @@ class Codebook:
             hierarchy.label(int(first), int(last)) if simple else hierarchy.spelled(mean)
             for first, last, simple, mean in zip(low, high, plain, means, strict=True)
         ]
-        numeric = all(label is None or _is_number(label) for label in labels)
         # What a mean is published as tells no interval: it stands for what lies under it.
         lengths = np.nan_to_num(hierarchy.extent(low, high))
         levels = hierarchy.ancestor_levels(low, high).astype(np.int32)
-        return cls(hierarchy.column, np.array(labels, object), low, high, levels, lengths, numeric=numeric)
+        return cls(hierarchy.column, np.array([*labels, None], object)[:-1], low, high, levels, lengths, means=True)
 
     @classmethod
     def of_multisets(cls, hierarchy: Hierarchy, owners: Codes, leaves: Codes, counts: Counts, classes: int) -> Codebook:
@@ -147,6 +154,11 @@ class Codebook:
             # A range with missing values in it has no length, and costs everything anyway.
             lengths = np.nan_to_num(np.array([hierarchy.length(*entry) for entry in ends], np.float64))
         return cls(hierarchy.column, labels, low, high, levels.astype(np.int32), lengths, raw)
+
+
+def _rounded(labels: NDArray[Any]) -> bool:
+    """Whether a number with a floating point is another one than a label spells."""
+    return any(label is not None and Decimal(repr(float(label))) != Decimal(label) for label in labels)
 
 
 def _is_number(label: str) -> bool:

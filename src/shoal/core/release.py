@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from shoal.core.description import Opening
 from shoal.core.files import address, flush_all, in_folder, received
 from shoal.core.finding import Finding, Findings
 from shoal.core.grouping import Codes, Counts, group
-from shoal.core.hierarchy import Hierarchy, number
+from shoal.core.hierarchy import Hierarchy
 from shoal.core.intervals import Numbers, shown_as
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Recoding, Spelling
@@ -74,16 +73,9 @@ class Members:
 
 
 def _translation(labels: Sequence[str | None], known: Sequence[str | None]) -> Codes:
-    """The position of labels among those that are known, where a file may spell a number otherwise; past their end:
-    unknown."""
+    """The position of labels among those that are known; past their end: unknown."""
     places = {label: place for place, label in enumerate(known)}
-    numbers = {number(label): place for label, place in places.items() if label is not None}
-    found = []
-    for label in labels:
-        value = number(label or "")
-        elsewhere = numbers.get(value, len(known)) if isfinite(value) else len(known)
-        found.append(places.get(label, elsewhere))
-    return np.array(found, np.int32)
+    return np.array([places.get(label, len(known)) for label in labels], np.int32)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -404,7 +396,10 @@ class Release:
         at_once = not any(map(self.engine.in_database, places))  # one connection does one thing at a time
         with watched, ThreadPoolExecutor(1) as pool:
             hashing = pool.map(self._flushed, places[:-1] if at_once else ())  # while the files are read
-            opened = {part: self.engine.open_published(place) for part, place in zip(self.tables, places, strict=False)}
+            opened = {
+                part: self.engine.open_published(place, self.schema.kinds)
+                for part, place in zip(self.tables, places, strict=False)
+            }
             read = replace(self, tables=opened)
             if self.policy is not None and not read.verify(self.policy).holds:
                 raise VerificationError(f"{path.name}: the file as it would be read breaks the policy and is withheld")

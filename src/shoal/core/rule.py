@@ -54,7 +54,7 @@ class Rule:
         if recoding is None or recoding.plan is None or recoding.form != "generalized" or policy is None:
             raise NotDefined("only a generalized release that was made here can be applied to other records")
         plan = recoding.plan
-        means = [book.column for book in plan.codebooks if book.numeric]
+        means = [book.column for book in plan.codebooks if book.means]
         if means:
             raise NotDefined(
                 f"column {quoted(means[0])} is published as means, which are not those of other records; publish "

@@ -26,6 +26,10 @@ ENCODED = (Role.QUASI, Role.SENSITIVE, Role.ENTITY)
 """The roles whose values are looked at; other columns are published as they are, or not at all."""
 
 
+NAMING = (Role.IDENTIFIER, Role.ENTITY)
+"""The roles of columns that name people, of which nothing but pseudonyms is ever published."""
+
+
 class Kind(StrEnum):
     """What a column's values are."""
 
@@ -124,6 +128,11 @@ class Schema:
     @property
     def identifiers(self) -> tuple[str, ...]:
         return self.named(Role.IDENTIFIER)
+
+    @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """What the values of quasi-identifiers and sensitive attributes are, by which equal ones are known."""
+        return {name: self[name].kind for name in (*self.quasi, *self.sensitive)}
 
     @property
     def person(self) -> str | None:

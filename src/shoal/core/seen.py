@@ -1,7 +1,8 @@
 """Seen: a release laid beside other releases of the same people, with who is where in it.
 
 People are told apart across tables by a keyed hash: of the person column, of an identifier that is different in every
-record, or, where there is none, of the quasi-identifiers and sensitive values together.
+record, or, where there is none, of the quasi-identifiers and sensitive values together. The records of somebody who has
+several are told apart by a further hash, of those columns together.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from shoal.core.grouping import Codes, Counts, group
 from shoal.core.policy import Policy
 from shoal.core.release import Release
 from shoal.core.schema import Role
-from shoal.errors import NotDefined
+from shoal.errors import NotDefined, quoted
 
 Hashes = NDArray[np.uint64]
 NOWHERE = -1
@@ -56,20 +57,38 @@ class Spread:
         """The published values of each group."""
         return np.bincount(self.owners, weights=self.counts).astype(np.int64)
 
+    @property
+    def widths(self) -> Counts:
+        """The different published values of each group."""
+        return np.bincount(self.owners).astype(np.int64)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
-    """What a release promises: nobody hides among fewer than `k`, and groups have at least `l` different values; 1
-    promises nothing."""
+    """What a release promises: nobody hides among fewer than `k`, and groups have at least `l` different values of
+    every sensitive attribute, or what `columns` says for one of them; 1 promises nothing."""
 
     k: int = 1
     l: int = 1  # noqa: E741
+    columns: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, policy: Policy | None) -> Promise:
         models = () if policy is None else policy.models
-        sensitive = [model.variety for model in models if model.needs_sensitive]
-        return cls(k=max([model.least for model in models if model.identity], default=1), l=max(sensitive, default=1))
+        columns: dict[str | None, int] = {}
+        for model in models:
+            if model.needs_sensitive:
+                name = getattr(model, "column", None)
+                columns[name] = max(columns.get(name, 1), model.variety)
+        every = columns.pop(None, 1)
+        return cls(
+            k=max([model.least for model in models if model.identity], default=1), l=every,
+            columns={name: least for name, least in columns.items() if name is not None},
+        )  # fmt: skip
+
+    def values_of(self, column: str) -> int:
+        """How many different values of a sensitive attribute are promised."""
+        return max(self.l, self.columns.get(column, 1))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -79,7 +98,8 @@ class Seen:
     sensitive values (`groups`); negative: it was left out.
 
     `values` has what groups are published with. `linking` names the columns that are published as they are, by which
-    somebody may tell which rows of two releases belong together. With `several`, people may have several records.
+    somebody may tell which rows of two releases belong together, and `shown` every column that it publishes. With
+    `several`, people may have several records, and `records` has the hash that tells which each is.
     """
 
     name: str
@@ -88,50 +108,85 @@ class Seen:
     groups: Codes
     values: Mapping[str, Spread]
     linking: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
     promise: Promise = field(default_factory=Promise)
     several: bool = False
+    records: Hashes | None = None
     release: Release | None = None
 
     def __repr__(self) -> str:
         return f"Seen({self.name!r}, {len(self.ids):,} records)"
 
-
-def naming(dataset: Dataset) -> tuple[str, ...]:
-    """The columns by which people are told apart across tables."""
-    schema = dataset.schema
-    if schema.person is not None:
-        return (schema.person,)
-    for name in schema.identifiers:
-        if dataset.table.repeated(name) == 0:
-            return (name,)
-    return (*schema.quasi, *schema.sensitive)
+    def has(self, column: str) -> bool:
+        """Whether it publishes a column, in whatever role."""
+        return column in self.values or column in self.shown or column in self.linking
 
 
-def seen(dataset: Dataset, release: Release, *, by: Sequence[str], key: int, name: str = "") -> Seen:
+@dataclass(frozen=True)
+class Naming:
+    """The columns by which people are told `apart` across tables, and those by which the `records` of one person are;
+    none where every record is a person."""
+
+    apart: tuple[str, ...]
+    records: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> Naming:
+        schema = dataset.schema
+        if schema.person is not None:
+            return cls((schema.person,), _record_columns(dataset, (schema.person,)))
+        for name in schema.identifiers:
+            if dataset.table.repeated(name) == 0:
+                return cls((name,))
+        return cls((*schema.quasi, *schema.sensitive))
+
+    def hashes(self, dataset: Dataset, key: int, seed: int) -> tuple[Hashes, Hashes | None]:
+        """Of each record, as `listed`, the hash that tells whose it is and, where people may have several records, the
+        one that tells which it is."""
+        schema = dataset.schema
+        several = bool(self.records) or schema.person is not None
+        columns = self.records or (_record_columns(dataset, self.apart) if several else ())
+        lacking = [column for column in (*self.apart, *columns) if column not in schema.names]
+        if lacking:
+            raise NotDefined(f"people are told apart by the column {quoted(lacking[0])}, which the table lacks")
+        people = dataset.table.digests(self.apart, key, schema.quasi, seed)
+        if not several:
+            return _apart(people), None
+        return people, _apart(dataset.table.digests(columns, key, schema.quasi, seed))
+
+
+def _record_columns(dataset: Dataset, apart: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*apart, *dataset.schema.quasi, *dataset.schema.sensitive)))
+
+
+def seen(dataset: Dataset, release: Release, *, by: Naming, key: int, name: str = "") -> Seen:
     """A release beside the table that it was made from, or one that is read from a file beside a table of, as far as
     its values say, the same people. Raises `NotDefined` where nobody can say who is where."""
     if not release.view.truthful:
         raise NotDefined("the values are perturbed, so nobody is certain to be in any group")
-    lacking = [column for column in by if column not in dataset.schema.names]
-    if lacking:
-        raise NotDefined(f"people are told apart by the column {lacking[0]!r}, which the table lacks")
+    ids, records = by.hashes(dataset, key, release.seed)
     groups = _places(dataset, release)
     classes = _classes(dataset, release, groups)
-    ids = dataset.table.digests(by, key, dataset.schema.quasi, release.seed)
-    several = dataset.schema.person is not None
-    if not several:
-        ids = _apart(ids)
-    shown = {each for table in release.tables.values() for each in table.names}
-    linking = tuple(
-        column.name
-        for column in release.schema.columns
-        if column.name in shown and column.role in (Role.SENSITIVE, Role.PLAIN, Role.IDENTIFIER, Role.ENTITY)
-    )
+    published = {each for table in release.tables.values() for each in table.names}
+    columns = [column for column in release.schema.columns if column.name in published]
+    as_they_are = (Role.SENSITIVE, Role.PLAIN, Role.IDENTIFIER, Role.ENTITY)
     return Seen(
-        name=name, ids=ids, classes=classes, groups=groups, linking=linking, several=several, release=release,
+        name=name, ids=ids, records=records, classes=classes, groups=groups, several=records is not None,
+        linking=tuple(column.name for column in columns if column.role in as_they_are),
+        shown=tuple(column.name for column in columns), release=release,
         values={held.column: Spread.of(held) for held in release.view.groups().sensitive},
         promise=Promise.of(release.policy),
     )  # fmt: skip
+
+
+def heads(groups: NDArray[Any], people: NDArray[Any]) -> Counts:
+    """The different people of each group, of whose records `groups[i]` is the group; negative: none."""
+    kept = groups >= 0
+    numbers = np.unique(people[kept], return_inverse=True)[1].astype(np.int64)
+    if len(numbers) and int(numbers.max()) + 1 == len(numbers):  # everybody has one record
+        return np.bincount(groups[kept]).astype(np.int64)
+    width = int(numbers.max(initial=0)) + 1
+    return np.bincount(np.unique(groups[kept] * np.int64(width) + numbers) // width).astype(np.int64)
 
 
 def _apart(ids: Hashes) -> Hashes:
@@ -224,73 +279,111 @@ def _classes(dataset: Dataset, release: Release, groups: Codes) -> Codes | None:
 @dataclass(frozen=True, eq=False, repr=False)
 class Beside:
     """Everybody who is in some release, and where: `places[r, p]` is the place of person `p` in release `r`, negative:
-    nowhere; `present[r, p]` says whether the table of release `r` has the person at all."""
+    nowhere; `present[r, p]` says whether the table of release `r` has the person at all.
+
+    Of somebody who has several records in a release, each record stands there as a person does, and `owners[p]` says
+    whose it is, by the number of the person.
+    """
 
     ids: Hashes
     places: Codes
     present: NDArray[np.bool_]
+    owners: NDArray[np.int64]
 
     @property
     def shown(self) -> NDArray[np.bool_]:
         """Whoever some release shows."""
         return np.asarray((self.places >= 0).any(axis=0))
 
+    @property
+    def moved(self) -> bool:
+        """Whether somebody came or left between the releases."""
+        return bool((self.present.any(axis=0) & ~self.present.all(axis=0)).any())
+
+    def some(self, releases: Sequence[int]) -> Beside:
+        """The same people in some of the releases."""
+        chosen = list(releases)
+        return Beside(self.ids, self.places[chosen], self.present[chosen], self.owners)
+
+    def people(self, chosen: NDArray[np.bool_]) -> int:
+        """How many people have one of the chosen records."""
+        return len(np.unique(self.owners[chosen]))
+
+    def spread(self, values: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[Any]:
+        """Values of the chosen records, among all of them; nothing for the others."""
+        found = np.zeros(len(chosen), values.dtype)
+        found[chosen] = values
+        return found
+
+    def by_person(self, values: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[Any]:
+        """For each person with a chosen record the greatest of the values of these records."""
+        numbers, index = np.unique(self.owners[chosen], return_inverse=True)
+        if len(numbers) == len(index):
+            return values[chosen]
+        found = np.zeros(len(numbers), values.dtype)
+        np.maximum.at(found, index, values[chosen])
+        return found
+
 
 def beside(releases: Sequence[Seen], places: Sequence[Codes]) -> Beside:
-    """The people of some releases, each with a place in each of them.
-
-    Somebody with several records is in a set of places; equal sets get one number.
-    """
-    ids = np.unique(np.concatenate([each.ids for each in releases]))
+    """The people of some releases, each with a place in each of them."""
+    units, owners = _units([(each.ids, each.records) for each in releases])
+    ids, first = np.unique(np.concatenate(units), return_index=True)
     found = np.full((len(releases), len(ids)), NOWHERE, np.int32)
     present = np.zeros(found.shape, dtype=np.bool_)
-    for row, (each, where) in enumerate(zip(releases, places, strict=True)):
-        at = np.searchsorted(ids, each.ids)
+    for row, (unit, where) in enumerate(zip(units, places, strict=True)):
+        at = np.searchsorted(ids, unit)
         present[row, at] = True
-        if each.several:
-            found[row] = _sets(at, where, len(ids))
-        else:
-            found[row, at] = where
-    return Beside(ids, found, present)
+        found[row, at] = where
+    return Beside(ids, found, present, owners[first])
 
 
-def _sets(people: NDArray[Any], places: Codes, count: int) -> Codes:
-    """For each person a number for the set of places of the person's records."""
-    kept = places >= 0
-    pairs = group([people[kept].astype(np.int32), places[kept]], [count, int(places.max(initial=0)) + 1])
-    marks = np.random.default_rng(0).integers(1, 2**63, int(places.max(initial=0)) + 1, dtype=np.uint64)
-    sums = np.zeros(count, np.uint64)
-    np.add.at(sums, pairs.keys[0], marks[pairs.keys[1]])
-    there = np.flatnonzero(sums)
-    found = np.full(count, NOWHERE, np.int32)
-    found[there] = np.unique(sums[there], return_inverse=True)[1]
-    return found
+def _units(tables: Sequence[tuple[Hashes, Hashes | None]]) -> tuple[list[Hashes], NDArray[np.int64]]:
+    """What is followed from table to table: people, and of those who have several records in some table each record.
+    Also the number of the person of each, one table after the other."""
+    people, numbers = np.unique(np.concatenate([ids for ids, _ in tables]), return_inverse=True)
+    numbers = numbers.astype(np.int64)
+    if all(records is None for _, records in tables):
+        return [ids for ids, _ in tables], numbers
+    several, units, first = np.zeros(len(people), dtype=np.bool_), [], 0
+    for ids, _ in tables:
+        several |= np.bincount(numbers[first : first + len(ids)], minlength=len(people)) > 1
+        first += len(ids)
+    first = 0
+    for ids, records in tables:
+        here = numbers[first : first + len(ids)]
+        units.append(ids if records is None else np.where(several[here], records, ids))
+        first += len(ids)
+    return units, numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class History:
-    """The earlier releases of a data set, the columns `by` which people are told apart in it, and the `key` of their
-    hashes."""
+    """The earlier releases of a data set, how people are told apart in it (`by`), and the `key` of their hashes."""
 
     releases: tuple[Seen, ...]
-    by: tuple[str, ...]
+    by: Naming
     key: int
 
     def laid(self, dataset: Dataset, release: Release, name: str = "this release") -> Seen:
         """A release of the data set beside the earlier ones."""
         return seen(release.origin or dataset, release, by=self.by, key=self.key, name=name)
 
+    def people(self, dataset: Dataset, seed: int) -> Hashes:
+        """Whose each record of a table is, as `listed`."""
+        return self.by.hashes(dataset, self.key, seed)[0]
+
     def places(self, dataset: Dataset, seed: int) -> tuple[Codes, NDArray[np.bool_], Codes]:
         """For each earlier release and each record of a table, as `listed`: the class there, whether the record was in
         the table at all, and the group; negative: none."""
-        ids = dataset.table.digests(self.by, self.key, dataset.schema.quasi, seed)
-        ids = ids if dataset.schema.person is not None else _apart(ids)
+        tables = [*((each.ids, each.records) for each in self.releases), self.by.hashes(dataset, self.key, seed)]
+        *earlier, ids = _units(tables)[0]
         classes, groups = np.full((2, len(self.releases), len(ids)), NOWHERE, np.int32)
         present = np.zeros(classes.shape, dtype=np.bool_)
-        for row, each in enumerate(self.releases):
-            order = np.argsort(each.ids, kind="stable")
-            at = np.minimum(np.searchsorted(each.ids[order], ids), len(order) - 1)
-            there = each.ids[order][at] == ids if len(order) else np.zeros(len(ids), dtype=np.bool_)
+        for row, (each, units) in enumerate(zip(self.releases, earlier, strict=True)):
+            order = np.argsort(units, kind="stable")
+            at = np.minimum(np.searchsorted(units[order], ids), len(order) - 1)
+            there = units[order][at] == ids if len(order) else np.zeros(len(ids), dtype=np.bool_)
             present[row] = there
             groups[row, there] = each.groups[order][at[there]]
             if each.classes is not None:

@@ -181,13 +181,13 @@ class ChosenValuesModel(SensitiveModel):
         return mask
 
     def _places(self, column: str, hierarchy: Hierarchy | None) -> tuple[int, ...]:
-        known = hierarchy.leaf_of if hierarchy else {}
-        unknown = sum(value not in known for value in self.values)
+        leaves = hierarchy.leaves(self.values) if hierarchy else [None] * len(self.values)
+        unknown = leaves.count(None)
         if unknown:
             raise ParameterError(
                 f"{type(self).__name__}: {unknown} of {len(self.values)} chosen values are not in column {column!r}"
             )
-        return tuple(sorted({*self.leaves, *(known[value] for value in self.values)}))
+        return tuple(sorted({*self.leaves, *(leaf for leaf in leaves if leaf is not None)}))
 
 
 def _ambiguous(columns: Any) -> SchemaError:

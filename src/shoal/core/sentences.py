@@ -140,12 +140,17 @@ def attacked(attempts: Sequence[Attempt], reasons: Mapping[str, str]) -> str:
     if not worst.gains:
         return (
             f"No attack is right more often than without the release. The nearest, {worst.name}, succeeds for "
-            f"{percent(worst.success)} of the people, and with {percent(worst.worst)} for the most exposed one."
+            f"{_rate(worst)} of the people, and with {percent(worst.worst)} for the most exposed one."
         )
     return (
-        f"The strongest attack, {worst.name}, succeeds for {percent(worst.success)} of the people "
+        f"The strongest attack, {worst.name}, succeeds for {_rate(worst)} of the people "
         f"({percent(worst.baseline)} without the release), and with {percent(worst.worst)} for the most exposed one."
     )
+
+
+def _rate(attempt: Attempt) -> str:
+    """How often an attack succeeds; a lower bound where others may do better."""
+    return f"{'at least ' if attempt.lower_bound else ''}{percent(attempt.success)}"
 
 
 def _size(findings: Findings, records: str) -> str:

@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.dates import Calendar, read
+from shoal.core.formats import dated
 from shoal.core.hierarchy import Floats, ascending, number
 from shoal.core.schema import Kind
+from shoal.core.words import counted
+from shoal.errors import SchemaError
 
 FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 """Texts of the first form are formulas to a spreadsheet, which runs them, unless they are of the second."""
@@ -48,14 +51,35 @@ class Values:
             order = ascending(texts, numbers)
             return cls(column, kind, np.array(texts, dtype=object)[order], numbers[order])
         if kind is Kind.DATE:
-            moments = read(texts, "iso")
-            numbers = moments.quantities(times=moments.times)
-            order = chronological(texts, numbers)
-            calendar = Calendar("iso", moments.times)
-            return cls(column, kind, np.array(texts, dtype=object)[order], numbers[order], calendar)
+            reading = dated(column, texts, read(texts, "iso"))
+            assert reading.quantities is not None
+            order = chronological(texts, reading.quantities)
+            ordered = np.array(texts, dtype=object)[order]
+            return cls(column, kind, ordered, reading.quantities[order], reading.calendar)
         return cls(column, kind, np.array(sorted(texts), dtype=object))
+
+    def quantities(self, texts: Sequence[str]) -> Floats:
+        """Texts of earlier releases as the numbers that this column has; what it cannot have is refused."""
+        what, lost = "numbers", 0
+        if self.calendar is None:
+            found = np.array([number(text) for text in texts], dtype=np.float64)
+        else:
+            moments = self.calendar.moments(texts)
+            found, what = moments.quantities(times=self.calendar.times), "dates"
+            lost = 0 if self.calendar.times else int((moments.nanos[moments.sound] != 0).sum())
+        unfit = int(np.sum(~np.isfinite(found)))
+        if unfit or lost:
+            what, none = (what, "none") if unfit else ("days only", "at a time of day")
+            raise SchemaError(
+                f"column {self.column!r} has {what}, and {counted(unfit or lost, 'values')} of earlier releases "
+                f"{'is' if (unfit or lost) == 1 else 'are'} {none}; say with --kind that it is categorical, or begin a "
+                "new series"
+            )
+        return found
 
 
 def chronological(texts: Sequence[str], quantities: Floats) -> NDArray[np.int64]:
-    """The order of dates; equal moments that are spelled in different ways stand in the order of their spellings."""
-    return np.array(sorted(range(len(texts)), key=lambda place: (quantities[place], texts[place])), dtype=np.int64)
+    """The order of dates; moments that are the same in floating point stand in the order of their spellings, which is
+    that of time but for the letter behind those in UTC."""
+    keys = [(quantity, text.rstrip("Z")) for quantity, text in zip(quantities.tolist(), texts, strict=True)]
+    return np.array(sorted(range(len(texts)), key=keys.__getitem__), dtype=np.int64)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.contracts import Builder
-from shoal.core.dates import DAY
 from shoal.core.hierarchy import TOP, Floats, Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.values import Values
@@ -34,7 +33,7 @@ class Dates(Builder):
 
     A week (1984-W20, as ISO counts them) lies across months and years, so `week` goes with `day` only. With a
     `reference` date the levels are ages on that day, in full years, and spans of them such as `5-years`. Times are
-    dropped at the level of days, by the clock on the wall.
+    dropped at the level of days; the days of times with a zone are those of the column's clock.
 
     Example:
         >>> from shoal.core.schema import Kind
@@ -91,8 +90,8 @@ class Dates(Builder):
         for level in levels:
             rows.append(level.codes)
             labels.append(level.labels)
-            ends = (level.first * float(DAY), (level.last + 1) * float(DAY)) if times else (level.first, level.last)
-            bounds.append((np.asarray(ends[0], np.float64), np.asarray(ends[1], np.float64)))
+            # A node of times ends where the next day begins, one of days with its last day.
+            bounds.append((values.calendar.begins(level.first), values.calendar.begins(level.last + int(times))))
         rows.append(np.zeros(len(days), dtype=np.int64))
         labels.append(np.array([TOP], dtype=object))
         bounds.append((values.numbers[:1], values.numbers[-1:]))
@@ -136,8 +135,7 @@ def _days(values: Values) -> Days:
     """The day of each date: from its text, which is exact, or else from its number of days or seconds."""
     assert values.calendar is not None and values.numbers is not None
     moments = values.calendar.moments(values.texts.tolist())
-    counted = np.floor(values.numbers / (DAY if values.calendar.times else 1)).astype(np.int64)
-    return np.where(moments.sound, moments.days, counted)
+    return np.where(moments.sound, moments.days, values.calendar.days(values.numbers))
 
 
 def _level(days: Days, unit: str, reference: str | None, where: str) -> _Level:

@@ -12,7 +12,6 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-import numba
 from numba import types
 
 from shoal.kernels import caching, shipped
@@ -50,6 +49,15 @@ def spelled(kind):
     return str(kind) if plain else None
 
 
+def entry(dispatcher, arguments):
+    """A kernel with its types as `ahead.json` lists it; None for what is none, or has types without a spelling."""
+    function = dispatcher.py_func
+    given = [spelled(kind) for kind in arguments]
+    if not function.__module__.startswith(f"{__package__}.") or None in given:
+        return None
+    return [f"{function.__module__.removeprefix(f'{__package__}.')}.{function.__name__}", given]
+
+
 def compile_all(entries) -> int:
     """Compiles kernels, and those that they call; how many of them it compiled or found."""
     done = 0
@@ -69,9 +77,9 @@ def compile_into(folder: Path) -> int:
     if not shipped.for_any_processor():
         return 0
     done = compile_all(needed())
-    (folder / caching.VERSION).mkdir(parents=True)
-    for path in Path(numba.config.CACHE_DIR).rglob("*.nb[ic]"):
-        shutil.move(path, folder / caching.VERSION)
+    folder.mkdir(parents=True)
+    for path in caching.folder().glob("*.kernel"):
+        shutil.move(path, folder)
     return done
 
 

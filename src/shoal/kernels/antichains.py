@@ -1,10 +1,11 @@
 """Families of sets, as 64-bit masks, none of which contains another."""
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _inside(chosen, masks, used):
     for position in range(used):  # noqa: SIM110, generators do not compile
         if chosen & ~masks[position] == 0:
@@ -12,7 +13,7 @@ def _inside(chosen, masks, used):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def without(candidates, settled, bad):
     """The maximal sets that contain neither what the candidates already avoid nor `bad`.
 
@@ -59,7 +60,7 @@ def without(candidates, settled, bad):
     return result, at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def minimal(masks):
     """Which of the masks, all different, contain no other one."""
     found = np.ones(len(masks), np.bool_)

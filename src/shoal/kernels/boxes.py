@@ -3,7 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 
 class Charges(NamedTuple):
@@ -44,7 +45,7 @@ class Parts(NamedTuple):
     geometric: bool
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def counted(levels, table, firsts, counts, rest, domain):
     """How often each value of a node's levels occurs when so many records of each class are counted, or all the others
     when `rest`; one attribute after another, each with room for its leaves. `firsts` has a distinct tuple of each
@@ -67,7 +68,7 @@ def counted(levels, table, firsts, counts, rest, domain):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def greatest_costs(costs, heights, domain):
     """The greatest of the `costs`, which stand like the codes of a domain, at each level among the leaves of each value
     of each level from there up; where those of each pair of levels begin; and whether leaves with one value at a level
@@ -96,7 +97,7 @@ def greatest_costs(costs, heights, domain):
     return greatest, starts, alike
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bits(counts, begin, width):
     """The information in bits, times their number, of values: Σ c·log2(s/c)."""
     whole = np.int64(0)
@@ -110,7 +111,7 @@ def _bits(counts, begin, width):
     return total
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@kernel(forceinline=True)
 def _added(position, level, top, lost, charges, score, domain):
     """What an attribute adds to the score at a level, when records with such values of the level `top` are left out.
 
@@ -133,7 +134,7 @@ def _added(position, level, top, lost, charges, score, domain):
     return score.weights[position] * (np.log1p(term) if score.geometric else term)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scored(levels, lost, rates, domain):
     """The score of a node when records with such values of its levels are left out."""
     value = 0.0
@@ -142,7 +143,7 @@ def scored(levels, lost, rates, domain):
     return np.expm1(value) if rates.score.geometric else value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def terms(levels, lost, rates, domain):
     """The least that each attribute adds to the score at each level up to those of a node when records with such values
     of the node's levels are left out."""
@@ -154,7 +155,7 @@ def terms(levels, lost, rates, domain):
     return found
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@kernel(forceinline=True)
 def _with(sums, position, more, parts):
     """The score when the parts add so much, and an attribute more than that."""
     value = 0.0
@@ -163,7 +164,7 @@ def _with(sums, position, more, parts):
     return np.expm1(value) if parts.geometric else value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bound(low, high, terms, limit, parts):
     """The least score of any node from `low` to `high`, of which each attribute adds at each level what `terms` says or
     more.
@@ -194,7 +195,7 @@ def _bound(low, high, terms, limit, parts):
     return least, chosen, upper, highest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bounds(boxes, terms, limit, parts):
     """The same of several boxes, each by its terms: least scores, attributes, bounds of the upper parts and greatest
     levels."""

@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import span
 from shoal.kernels.index import joined
 
@@ -20,7 +20,7 @@ class Pools(NamedTuple):
     sizes: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bundle(pools, widths, points, tuples, costs, looked, owners, first, seed, flag):
     """Class `first + t` gets one record of each of the first `widths[t]` values, for every t; widths never grow.
 

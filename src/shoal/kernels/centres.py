@@ -8,8 +8,8 @@ together.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.index import Roster, Walk, joined, near_bucket, retire, roster, start, stretch, walk_through
 
 
@@ -32,7 +32,7 @@ class Gathering(NamedTuple):
     walk: Walk
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _enter(cluster, point, costs, centres):
     """Takes one record into a cluster and moves its centre."""
     low, high, filled = centres.low[cluster], centres.high[cluster], centres.filled[cluster]
@@ -61,7 +61,7 @@ def _enter(cluster, point, costs, centres):
     centres.sizes[cluster] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def centre_points(owners, tuples, points, clusters, costs):
     """The centres of clusters; records with a negative owner do not count."""
     dimensions = points.shape[1]
@@ -75,7 +75,7 @@ def centre_points(owners, tuples, points, clusters, costs):
     return centres
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def surplus(owners, tuples, points, centres, costs, least):
     """Takes the farthest records out of every cluster above `least`; their owner becomes -1. Centres stay."""
     distances = np.empty(len(owners))
@@ -88,7 +88,7 @@ def surplus(owners, tuples, points, centres, costs, least):
             owners[row] = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gathering(centres, boxes, least):
     """Clusters that records may join, those below `least` first; `boxes` is a tree over the low codes of centres."""
     held = Gathering(centres, centres.sizes < least, roster(boxes), walk_through(boxes))
@@ -99,7 +99,7 @@ def gathering(centres, boxes, least):
     return held
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _closest(point, low, high, open_, boxes, alive, walk, costs):
     """The open cluster whose centre is closest to a record."""
     best, chosen = np.inf, -1
@@ -116,7 +116,7 @@ def _closest(point, low, high, open_, boxes, alive, walk, costs):
                     best, chosen = here, cluster
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join(free, owners, tuples, points, held, costs, least, flag):
     """Each free record, in the given order, joins the open cluster with the closest centre, which moves at once.
 

@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost
 
 
@@ -24,7 +24,7 @@ class Axis(NamedTuple):
     codes: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _length(costs, axis, low, high):
     """What a range of the axis costs."""
     if axis.attribute < 0:
@@ -32,7 +32,7 @@ def _length(costs, axis, low, high):
     return cost(costs, axis.attribute, low, high)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _steps(family, group, axis, firsts):
     """Where the points of a group with equal codes begin; returns how many such runs there are."""
     begin, end = family.starts[group], family.starts[group + 1]
@@ -45,7 +45,7 @@ def _steps(family, group, axis, firsts):
     return runs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cheapest(family, axis, costs, counts, least, dearest, prices, flag):
     """Lowers each point's price to the cost of the cheapest range with `least` records that it lies in.
 
@@ -86,7 +86,7 @@ def cheapest(family, axis, costs, counts, least, dearest, prices, flag):
                 left += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take(price, count, top, worth):
     """Takes up to `count` records of one price among the dearest ones; returns what those are worth together."""
     last = len(top) - 1
@@ -102,7 +102,7 @@ def _take(price, count, top, worth):
     return worth
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def headroom(family, axis, costs, counts, least, most, prices, room, flag):
     """Lowers each point's `room`, the factor by which its price may grow, to what every range with it allows.
 

@@ -1,10 +1,11 @@
 """Rows of a chain, one column further: what large populations are counted with."""
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def further(numbers, weights, codes, factors, nexts, size):
     """The rows with their numbers on the next level, of which there are `size`. Each row counts what the factor of its
     code leaves of it; those of which nothing is left go. Equal numbers become one, in ascending order, unless there

@@ -1,9 +1,9 @@
 """Fields of delimited text: where they are, and the distinct texts of a column."""
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.bits import WIDTH, count, equal, lowest
+from shoal.kernels.compilation import kernel
 
 QUOTE, NEWLINE, RETURN = 34, 10, 13
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -17,7 +17,7 @@ _LONG = np.uint64(1 << 63)
 """Is in the hash of every text that is longer, so that no hash is the length of a text that is not."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def marks_in(data, length):
     """How many quotation marks there are among the first bytes; `WIDTH` bytes more must be readable."""
     found = 0
@@ -29,7 +29,7 @@ def marks_in(data, length):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def separators(data, length, delimiter, places, marks):
     """Writes where delimiters and line ends stand outside quotation marks in the first bytes, and how many marks there
     are up to each; returns how many separators there are and how many of them end a line. A carriage return without a
@@ -69,7 +69,7 @@ def separators(data, length, delimiter, places, marks):
     return np.int64(found), lines
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def laid_out(data, places, marks, found, width):
     """Drops the separators of blank lines, which then stand before the first field of a row; returns how many rows of
     `width` fields are left, or -1 where one has another number of fields."""
@@ -93,7 +93,7 @@ def laid_out(data, places, marks, found, width):
     return kept // width if column == 0 else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def are_laid_out(data, places, rows, width):
     """Whether every row of `width` fields ends with its line."""
     for row in range(rows):  # noqa: SIM110 - compiled
@@ -102,12 +102,12 @@ def are_laid_out(data, places, rows, width):
     return True
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _hashed(length, first, second, third):
     return (first ^ length) * _MIX + second * _SECOND + third * _THIRD
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def encode(block, layout, lexicon, used, row, codes):
     """Writes codes for the fields of a column from a row on and adds new texts to its lexicon. Returns how many texts
     there are then, and the row at which the lexicon is full or all is done; a row of -1 says that quotation marks stand
@@ -182,7 +182,7 @@ def encode(block, layout, lexicon, used, row, codes):
     return used, np.int64(at)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _same(words, begin, length, known, start, end):
     """Whether a field and a text are the same behind their heads."""
     begin, length = np.int64(begin), np.int64(length)
@@ -195,7 +195,7 @@ def _same(words, begin, length, known, start, end):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _doubled(data, begin, end):
     """Whether quotation marks stand in pairs."""
     at = begin
@@ -208,7 +208,7 @@ def _doubled(data, begin, end):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def refill(slots, heads, used):
     """Fills empty slots with the texts of a lexicon."""
     mask = np.uint64(len(slots) - 1)
@@ -226,7 +226,7 @@ COPIED = 32
 """So many bytes are copied of every text, whatever its length, and then eight at a time."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def render(places, ends, known, room):
     """Writes texts one after the other, row by row; returns how many bytes they are. Text `i` begins at `ends[i]` of
     the `known` ones. What is copied too much is overwritten by the next one: behind both there must be room for it."""

@@ -1,9 +1,9 @@
 """How far columns depend on a partition of the rows; partitions are those of `kernels.partitions`."""
 
-from numba import njit
+from shoal.kernels.compilation import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def violations(order, starts, column, counts, limit, tally):
     """How many records have to go so that a column is constant in every class, where a row stands for `counts` of them;
     as soon as that is more than `limit`, `limit + 1`. Then also two rows of a class that differ. `tally` is zero and
@@ -28,7 +28,7 @@ def violations(order, starts, column, counts, limit, tally):
     return broken, 0, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def varying(order, starts, column, owner_of, varies, shared):
     """Marks, by the code `owner_of` of their rows, the values some of whose classes are not constant in a column, and
     those that have a class of several rows at all."""

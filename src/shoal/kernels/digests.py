@@ -1,14 +1,15 @@
 """MD5 of many short texts at once. It orders records and keeps no secret by itself; databases have it as well."""
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 _SINES = np.floor(2.0**32 * np.abs(np.sin(np.arange(1, 65)))).astype(np.uint32)
 _TURNS = np.array([7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21], np.uint32)
 _START = np.array([0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476], np.uint32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _block(state, words):
     """One round of MD5 over sixteen words."""
     a, b, c, d = state[0], state[1], state[2], state[3]
@@ -32,7 +33,7 @@ def _block(state, words):
     state[3] += d
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lower_halves(prefix, data, offsets):
     """The last eight bytes, as a little-endian number, of the MD5 of `prefix` and each text.
 

@@ -7,7 +7,8 @@ negative coordinate of a point is one that nobody knows; it fits everywhere.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 BUCKET = 8
 
@@ -26,7 +27,7 @@ class Tree(NamedTuple):
     highs: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def planted(lows, highs):
     """The tree of boxes, which has attributes as rows."""
     attributes, count = lows.shape
@@ -66,7 +67,7 @@ def planted(lows, highs):
     return Tree(order, begins, ends, left, low[:, :used].copy(), high[:, :used].copy(), lows, highs)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _inside(low, high, at, points, point):
     for attribute in range(len(low)):
         code = points[attribute, point]
@@ -75,7 +76,7 @@ def _inside(low, high, at, points, point):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def found(tree, points, begin, end, starts, boxes, flag):
     """For the points from `begin` to `end`, how many boxes hold each, in `starts`; where `boxes` has room they are
     written there, from `starts[point]` on."""

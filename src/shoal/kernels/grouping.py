@@ -1,25 +1,26 @@
 """Counting distinct mixed-radix keys."""
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _slot(key, shift):
     mixed = np.uint64(key) ^ (np.uint64(key) >> np.uint64(29))
     return np.int64((mixed * _MIX) >> shift)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extend(keys, column, stride):
     """Adds one digit to mixed-radix keys."""
     for row in range(len(keys)):
         keys[row] += column[row] * stride
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decode(keys, strides, columns):
     """The digits of mixed-radix keys, a row of `columns` for each stride."""
     for row in range(len(keys)):
@@ -31,7 +32,7 @@ def decode(keys, strides, columns):
             rest -= digit * stride
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tally(keys, weights, counts):
     """Counts keys, or adds up their weights where there are any, in a key space that can be addressed directly."""
     weighted = len(weights) > 0
@@ -39,7 +40,7 @@ def tally(keys, weights, counts):
         counts[keys[row]] += weights[row] if weighted else 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bits(table):
     """The power of two that is a table's size."""
     bits = 0
@@ -48,7 +49,7 @@ def _bits(table):
     return bits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(slots, counts):
     """The same open-addressing table, four times as large."""
     bits = _bits(slots) + 2
@@ -67,7 +68,7 @@ def _grown(slots, counts):
     return larger, tallies
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def aggregate(keys, weights, slots, counts, used):
     """Counts keys in an open-addressing table, which grows first where it might get too full; returns the table and
     how many keys it has."""
@@ -76,7 +77,7 @@ def aggregate(keys, weights, slots, counts, used):
     return slots, counts, used + _count(keys, weights, slots, counts)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(keys, weights, slots, counts):
     """Counts keys in an open-addressing table; returns how many were new."""
     shift = np.uint64(64 - _bits(slots))
@@ -95,7 +96,7 @@ def _count(keys, weights, slots, counts):
     return fresh
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compact(slots, counts, used):
     """The keys of an open-addressing table and their counts, in no particular order."""
     keys = np.empty(used, np.int64)
@@ -109,7 +110,7 @@ def compact(slots, counts, used):
     return keys, tallies
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run_lengths(ordered):
     """Distinct keys of a sorted array with their counts."""
     distinct = 0
@@ -127,7 +128,7 @@ def run_lengths(ordered):
     return keys, counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge(left_keys, left_counts, right_keys, right_counts):
     """Two sorted lists of keys with counts as one. Room that no key needs is never touched, and takes no memory."""
     keys = np.empty(len(left_keys) + len(right_keys), np.int64)
@@ -148,7 +149,7 @@ def merge(left_keys, left_counts, right_keys, right_counts):
     return keys[:at], counts[:at]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def numbered(keys):
     """An open-addressing table from key to its position in `keys`."""
     bits = 4
@@ -165,7 +166,7 @@ def numbered(keys):
     return table
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def locate(wanted, keys, table, positions):
     """Writes the position in `keys` of every wanted key, or -1; `table` is what `numbered` made of the keys."""
     shift = np.uint64(64 - _bits(table))
@@ -177,7 +178,7 @@ def locate(wanted, keys, table, positions):
         positions[row] = table[place]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apart(keys, counts, size, population):
     """Ascending keys whose last digit is one of `size` values, taken apart: the value of each key; where each run of
     keys that differ in nothing else begins, those keys without the digit, and the sum of the counts of each run. Adds

@@ -7,8 +7,8 @@ leaf has the closest common ancestor with it: a box of leaf ranges bounds distan
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost
 from shoal.kernels.sorting import order_of
 
@@ -47,7 +47,7 @@ class Walk(NamedTuple):
     costs: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk_through(boxes):
     """Room for walks through a tree, one after the other."""
     room = len(boxes.left) + 1
@@ -58,13 +58,13 @@ def walk_through(boxes):
     return Walk(np.empty(room, np.int32), np.empty(room, np.float64), np.zeros(1, np.int64), np.empty(fullest))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start(walk):
     """Sets a walk to the root."""
     walk.stack[0], walk.bounds[0], walk.depth[0] = 0, -np.inf, 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def pop(walk, boxes, marks, closed, limit, ties):
     """The next node with a bound below `limit`, -1 when there is none.
 
@@ -82,7 +82,7 @@ def pop(walk, boxes, marks, closed, limit, ties):
     return found
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def push(walk, child, first, second):
     """Has both children of a node visited next, the one with the lower bound first."""
     near = 0 if first <= second else 1
@@ -92,7 +92,7 @@ def push(walk, child, first, second):
     walk.depth[0] = depth + 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def near_bucket(walk, boxes, marks, closed, costs, low, high, limit, ties):
     """The next bucket with points that a set of records might take in at a cost below `limit`, -1 when there is none.
 
@@ -108,7 +108,7 @@ def near_bucket(walk, boxes, marks, closed, costs, low, high, limit, ties):
         push(walk, child, first, second)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _median(codes):
     """The code such that codes up to it make the most even halves; there are at least two different codes."""
     order = order_of(codes)
@@ -124,7 +124,7 @@ def _median(codes):
     return middle
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def build(points, costs, bucket, flag):
     """The tree over points, cut at each node along its costliest attribute, into buckets of so many at most."""
     count, dimensions = points.shape
@@ -177,7 +177,7 @@ def build(points, costs, bucket, flag):
     return Boxes(order, begins[:nodes], ends[:nodes], left[:nodes], low[:nodes], high[:nodes])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def roster(boxes):
     """A tree with all its points, and boxes of its own."""
     homes = np.empty(len(boxes.order), np.int32)
@@ -193,7 +193,7 @@ def roster(boxes):
     return Roster(own, homes, parents, boxes.ends - boxes.begins)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def retire(point, roster):
     """Strikes a point off."""
     node = roster.homes[point]
@@ -202,7 +202,7 @@ def retire(point, roster):
         node = roster.parents[node]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stretch(point, low, high, roster):
     """Widens the boxes above a point until they hold a range."""
     node = roster.homes[point]
@@ -221,7 +221,7 @@ def stretch(point, low, high, roster):
         node = roster.parents[node]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bounds(costs, low, high, box_low, box_high, child, limit):
     """What `bound` says of two boxes, one row after the other. Rows of their own would be counted by whoever holds
     them, which takes longer than all the rest."""
@@ -238,7 +238,7 @@ def _bounds(costs, low, high, box_low, box_high, child, limit):
     return first, second
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bound(costs, low, high, box_low, box_high, limit):
     """The least cost of a set of records together with any point of a box; stops once that exceeds `limit`."""
     total = 0.0
@@ -254,7 +254,7 @@ def bound(costs, low, high, box_low, box_high, limit):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def joined(costs, low, high, point, limit):
     """The cost of a set of records together with one point; stops once that exceeds `limit`."""
     total = 0.0
@@ -266,7 +266,7 @@ def joined(costs, low, high, point, limit):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join(costs, low, high, points, names, begin, end, limit, found):
     """Fills in `found` what `joined` says of each of the points `names[begin:end]`: many at a time, because a call
     takes longer than what it does."""
@@ -280,7 +280,7 @@ def join(costs, low, high, points, names, begin, end, limit, found):
         found[place - begin] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest(points, boxes, costs, found, distances, first, last, flag):
     """For the points `first:last`, the nearest ones, nearest first, ties by place in the tree's order: as many as
     `found` has room for. A point is its own nearest."""

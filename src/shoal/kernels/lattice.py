@@ -6,7 +6,8 @@ Attributes with few leaves are packed together into one column, so that a tuple'
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 WIDEST = 2.0**62
@@ -62,7 +63,7 @@ class Scratch(NamedTuple):
     firsts: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lookup(levels, packs, domain, table):
     """Fills, for every code of those packed columns, its part of the key; returns the size of the key space."""
     members, starts, pack_starts, leaf_counts, _, codes, code_starts, widths = domain
@@ -90,7 +91,7 @@ def _lookup(levels, packs, domain, table):
     return stride
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _telling(levels, domain):
     """The packed columns whose attributes are not all at levels of one value: the others add nothing to any key."""
     found = np.empty(len(domain.pack_starts), np.int64)
@@ -105,7 +106,7 @@ def _telling(levels, domain):
     return found[:used]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def smallest(bases, sizes, count, nodes):
     """Of each node, which of the first `count` bases that it generalizes has the fewest classes; the first one always
     fits."""
@@ -120,7 +121,7 @@ def smallest(bases, sizes, count, nodes):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _keyed(begin, held, packs, domain, table, keys):
     """The keys of some tuples from `begin` on, column by column; returns how many there are."""
     packed, pack_starts = held.columns, domain.pack_starts
@@ -135,7 +136,7 @@ def _keyed(begin, held, packs, domain, table, keys):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def number(levels, held, most, domain, scratch):
     """Numbers the classes of a node: that of each tuple, how many records each has and one of its distinct tuples, in
     `scratch`. Returns how many classes there are, -1 when a key does not fit into 64 bits, and -2 as soon as there are
@@ -183,7 +184,7 @@ def number(levels, held, most, domain, scratch):
     return classes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def occurring(leaves, weights, heights, domain):
     """How many records have each value of each level, which stand like the codes of the domain."""
     _, _, _, leaf_counts, _, codes, code_starts, _ = domain

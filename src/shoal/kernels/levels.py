@@ -7,7 +7,8 @@ of rows, comes here.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, RATIO, EQUAL, ORDERED, TREE, APART = range(9)
 
@@ -29,7 +30,7 @@ class Measure(NamedTuple):
     masses: np.ndarray = _NO_MASSES
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _entropy(starts, counts, sizes, found):
     for owner in range(len(found)):
         entropy = 0.0
@@ -39,7 +40,7 @@ def _entropy(starts, counts, sizes, found):
         found[owner] = np.exp(entropy)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _frequency(starts, counts, sizes, found):
     for owner in range(len(found)):
         most = 1
@@ -48,7 +49,7 @@ def _frequency(starts, counts, sizes, found):
         found[owner] = sizes[owner] / most
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@kernel(forceinline=True)
 def put_in_order(array, begin, end):
     """Sorts a part of an array in place; most parts are small."""
     if end - begin > 32:
@@ -62,7 +63,7 @@ def put_in_order(array, begin, end):
         array[at] = entry
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _recursive(starts, counts, c, scratch, found):
     """The greatest l for which the most frequent count over the tail from the l-th on stays below c."""
     for owner in range(len(found)):
@@ -80,7 +81,7 @@ def _recursive(starts, counts, c, scratch, found):
         found[owner] = level
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ratio(starts, counts, rank, scratch, found):
     """The most frequent count over the sum of all but the `rank - 1` greatest ones."""
     for owner in range(len(found)):
@@ -95,7 +96,7 @@ def _ratio(starts, counts, rank, scratch, found):
             found[owner] = scratch[used - 1] / tail if tail > 0 else np.inf
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _equal(starts, values, counts, sizes, priors, found):
     """Earth Mover's Distance with any two values at distance 1: half the sum of the differences."""
     for owner in range(len(found)):
@@ -103,7 +104,7 @@ def _equal(starts, values, counts, sizes, priors, found):
             found[owner] += max(counts[entry] / sizes[owner] - priors[values[entry]], 0.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, found):
     """Earth Mover's Distance with neighbouring ranks at distance 1/(m - 1), `m` the number of ranks: the mean absolute
     difference of the cumulated shares.
@@ -136,7 +137,7 @@ def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, found):
         found[owner] = moved / steps
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _tree(starts, values, counts, sizes, nodes, masses, found):
     """Earth Mover's Distance with two leaves as far apart as the level of their closest common ancestor is high: the
     mean over the levels below the top of half the sum of the differences there.
@@ -158,7 +159,7 @@ def _tree(starts, values, counts, sizes, nodes, masses, found):
         found[owner] = surplus / len(nodes)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apart(starts, values, priors, found):
     """Values that hold a share s of the table are 1 - s or more away from it, however they are distributed."""
     for owner in range(len(found)):
@@ -167,7 +168,7 @@ def _apart(starts, values, priors, found):
             found[owner] -= priors[values[entry]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill(starts, values, counts, sizes, measure, scratch, found):
     """Writes the level of each class of a histogram into `found`, which is all zero; its entries stand in ascending
     order of their values where the kind is `ORDERED` or `TREE`. `scratch` has room for the entries of a class."""
@@ -193,7 +194,7 @@ def fill(starts, values, counts, sizes, measure, scratch, found):
         _apart(starts, values, measure.priors, found)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def by_class(starts, values, counts, measure):
     """The level of each class of a histogram."""
     found = np.zeros(len(starts) - 1)

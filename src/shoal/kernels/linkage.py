@@ -1,15 +1,15 @@
 """Linkage by distance: how often the nearest of the original records is a masked record's own."""
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.squares import apart
 
 SAME = 1e-12
 """How much farther, as a share, a record may be and still count as equally near."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def own_is_nearest(before, after, order, along, where, begin, end, chances, flag):
     """For the records from `begin` to `end`, the chance that a random one of the nearest originals is their own.
 

@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost, span
 from shoal.kernels.index import Roster, Walk, join, near_bucket, pop, push, retire, roster, start, walk_through
 
@@ -25,7 +25,7 @@ class Growth(NamedTuple):
     rest: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def seeded(counts, boxes, origin):
     """No clusters yet; the first one begins as far from a point as can be."""
     records = counts.sum()
@@ -35,7 +35,7 @@ def seeded(counts, boxes, origin):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cheapest(points, growth, costs, low, high):
     """The point with records left that costs least in a cluster, and the cost of the cluster with it."""
     boxes, alive, here = growth.roster.boxes, growth.roster.alive, growth.walk.costs
@@ -52,7 +52,7 @@ def _cheapest(points, growth, costs, low, high):
                 best, chosen = here[place - begin], boxes.order[place]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reach(costs, point, box_low, box_high):
     """The most that a point of a box can be away from a point."""
     total = 0.0
@@ -65,7 +65,7 @@ def reach(costs, point, box_low, box_high):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _farthest(points, growth, costs, origin):
     """The point with records left that is farthest from one."""
     boxes, alive, here = growth.roster.boxes, growth.roster.alive, growth.walk.costs
@@ -89,7 +89,7 @@ def _farthest(points, growth, costs, origin):
                 best, chosen = here[place - begin], boxes.order[place]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _alone(point, points, growth, costs, others):
     """The cost of a record together with the so many others without a cluster that are nearest to it."""
     boxes, alive, query = growth.roster.boxes, growth.roster.alive, points[point]
@@ -119,7 +119,7 @@ def _alone(point, points, growth, costs, others):
     return span(costs, low, high)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(points, counts, growth, costs, least, relaxed, spare, flag):
     """Grows clusters, one after the other, as greedy k-member does, until `spare` records or fewer than `least` are
     left.

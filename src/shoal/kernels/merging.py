@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import span, union
 from shoal.kernels.index import Roster, Walk, near_bucket, retire, roster, start, stretch, walk_through
 
@@ -33,7 +33,7 @@ class Mergers(NamedTuple):
     added: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ranges(low, high, sizes, costs):
     """Clusters with what they pay."""
     paid = np.empty(len(sizes))
@@ -42,7 +42,7 @@ def ranges(low, high, sizes, costs):
     return Ranges(low, high, sizes, paid)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mergers(held, boxes):
     """None yet; `boxes` is a tree over the low codes of the clusters."""
     clusters = len(held.sizes)
@@ -55,14 +55,14 @@ def mergers(held, boxes):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _widen(cluster, low, high, held):
     for attribute in range(len(low)):
         held.low[cluster, attribute] = min(held.low[cluster, attribute], low[attribute])
         held.high[cluster, attribute] = max(held.high[cluster, attribute], high[attribute])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fitting(cluster, mergers, costs, by_union):
     """The cluster to merge one with, -1 when there is no other: the one whose union costs each record least
     (`by_union`), or the one with which the merger adds least to the loss of all records of both."""
@@ -88,7 +88,7 @@ def _fitting(cluster, mergers, costs, by_union):
                 best, chosen = score, other
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge(broken, mergers, costs, by_union, dearest, flag):
     """Each broken cluster that no other joined in this round merges with the one it fits best.
 
@@ -118,7 +118,7 @@ def merge(broken, mergers, costs, by_union, dearest, flag):
         stretch(other, held.low[other], held.high[other], mergers.roster)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def follow(into):
     """Where each cluster ends up when the one that it went to goes on."""
     for cluster in range(len(into)):
@@ -135,7 +135,7 @@ class Leftovers(NamedTuple):
     wanted: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_leftovers(leftovers, owners, tuples, points, held, costs, flag):
     """Each leftover joins the open cluster to which it adds least loss; what finds none stays without."""
     for row in leftovers.rows:

@@ -1,12 +1,12 @@
 """MDAV: clusters of exactly k records around those farthest from the average."""
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apart(costs, left, right):
     """The squared distance of two points: the sum of the squared costs of the attributes."""
     total = 0.0
@@ -16,7 +16,7 @@ def _apart(costs, left, right):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def average(points, counts, costs):
     """The average record: the raw value nearest to the mean of a numeric attribute, the commonest of any other."""
     dimensions = points.shape[1]
@@ -37,7 +37,7 @@ def average(points, counts, costs):
     return middle
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _farthest(origin, points, remaining, alive, costs):
     best, chosen = -1.0, -1
     for point in alive:
@@ -48,7 +48,7 @@ def _farthest(origin, points, remaining, alive, costs):
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gather(origin, points, remaining, alive, costs, least, near, distances):
     """The nearest points to one, nearest first, at most `least` of them; they have at least `least` records."""
     found = 0
@@ -65,7 +65,7 @@ def _gather(origin, points, remaining, alive, costs, least, near, distances):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def maximum_distance(points, counts, remaining, owners, cluster, costs, least, spare, flag):
     """Makes clusters as MDAV does, numbered from `cluster` on, until at most `spare` records are left, or too few for
     two clusters; returns how many clusters there are.

@@ -11,8 +11,8 @@ parts. Levels come with the `sign` that makes the higher one better.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.levels import ORDERED, TREE, by_class, put_in_order
 
 
@@ -24,7 +24,7 @@ class Rows(NamedTuple):
     contexts: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def refine(order, starts, column, tally, touched, finer, finer_starts, lone):
     """Splits every class by one more column.
 
@@ -66,7 +66,7 @@ def refine(order, starts, column, tally, touched, finer, finer_starts, lone):
     return at, position, alone
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sizes(order, starts, weights):
     """The weight of every class."""
     found = np.empty(len(starts) - 1, np.int64)
@@ -78,7 +78,7 @@ def sizes(order, starts, weights):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def histogram(order, starts, rows, values, ascending):
     """How often each of so many sensitive values occurs in each part of the classes: where the entries of each part
     begin, the class of each part, and the entries' values and counts. Without contexts, parts are classes."""
@@ -109,7 +109,7 @@ def histogram(order, starts, rows, values, ascending):
     return part_starts[: part + 1], owners[:part], found[:at], counts[:at]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def levels(order, starts, rows, measure, sign):
     """The weight of every class and its level by the sensitive values."""
     ascending = measure.kind == ORDERED or measure.kind == TREE
@@ -123,7 +123,7 @@ def levels(order, starts, rows, measure, sign):
     return weights, reached
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def agreement(columns, row):
     """For every row, the set of columns (a bit each) in which it equals one row."""
     masks = np.zeros(columns.shape[1], np.uint64)
@@ -137,7 +137,7 @@ def agreement(columns, row):
     return masks
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def level_of(chosen, masks, rows, measure, sign):
     """The weight of the class that the rows form whose mask holds all of `chosen`, and its level."""
     order = np.empty(len(masks), np.int32)
@@ -150,7 +150,7 @@ def level_of(chosen, masks, rows, measure, sign):
     return weights[0], reached[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def below(weights, reached, bound):
     """The weight of the classes below a bound."""
     total = 0
@@ -160,7 +160,7 @@ def below(weights, reached, bound):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def level_after(weights, reached, budget):
     """The level that is left when the worst classes are given up as long as they hold at most `budget` records.
 
@@ -184,7 +184,7 @@ def level_after(weights, reached, budget):
     return np.inf
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tallied_level_after(weights, budget, tally):
     """`level_after` where the level is the weight itself; `tally` is zero and longer than the greatest weight."""
     for owner in range(len(weights)):

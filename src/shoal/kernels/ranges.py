@@ -1,12 +1,13 @@
 """Least and greatest code of each class."""
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 _HIGHEST = 2**31 - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extremes(index, column, classes):
     """For one attribute: the least and the greatest code in each class; rows with a negative class do not count."""
     low = np.empty(classes, np.int32)

@@ -8,8 +8,8 @@ pooled, grown into clusters anew from other beginnings, and what is left over go
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost
 from shoal.kernels.index import join
 from shoal.kernels.refinement import LEAST_GAIN, keeps, measure, shift
@@ -56,7 +56,7 @@ class Draft(NamedTuple):
     names: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw(random, below):
     """A random number from 0 up to, not including, `below` (xorshift64*)."""
     state = random[0]
@@ -67,7 +67,7 @@ def draw(random, below):
     return np.int64((state * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(11)) % below
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _chosen(row, state, block, most, chosen):
     """Fills in a record's cluster and a few of those around it; returns how many."""
     chosen[0] = state.owners[row]
@@ -93,14 +93,14 @@ def _chosen(row, state, block, most, chosen):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _widen(draft, cluster, point):
     for attribute in range(len(point)):
         draft.low[cluster, attribute] = min(draft.low[cluster, attribute], point[attribute])
         draft.high[cluster, attribute] = max(draft.high[cluster, attribute], point[attribute])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grow(clusters, least, draft, rest, costs, random, limit):
     """Grows so many draft clusters to the least size, each from a record drawn at random or the one farthest from the
     cluster before; returns their loss, which is incomplete once it exceeds `limit`."""
@@ -144,7 +144,7 @@ def _grow(clusters, least, draft, rest, costs, random, limit):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_drafted(cluster, chosen, names, begin, end):
     """Whether a cluster is dissolved, or already in the draft."""
     found = False
@@ -155,7 +155,7 @@ def _is_drafted(cluster, chosen, names, begin, end):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _place(clusters, chosen, draft, rest, state, costs, block, limit):
     """Puts each record that is left over into the draft cluster, or the cluster around it, to which it adds least;
     returns the number of draft clusters and what was added. Nothing fits any more once that exceeds `limit`."""
@@ -212,7 +212,7 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
     return held, total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _carry_out(clusters, held, pooled, chosen, draft, state, costs, block, guard, counts):
     """Makes the draft what is; unless a cluster lost what is guarded, in which case all is as it was. Returns whether
     the draft was kept."""
@@ -250,7 +250,7 @@ def _carry_out(clusters, held, pooled, chosen, draft, state, costs, block, guard
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rebuild(times, block, state, costs, least, guard, flag):
     """Dissolves and rebuilds clusters of a block so many times, at records drawn at random, and keeps what saves
     loss; returns how often it did.

@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost, span
 
 
@@ -61,7 +61,7 @@ LEAST_GAIN = 1e-9
 """Above rounding, so that a sum that was stopped early never looks like a gain."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def link(state):
     """Fills the linked lists and the figures of every cluster from `owners`."""
     for cluster in range(len(state.heads)):
@@ -77,7 +77,7 @@ def link(state):
             state.heads[owner] = row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def measure(cluster, state, costs):
     """Takes a cluster's size, extremes and loss anew."""
     dimensions = state.points.shape[1]
@@ -107,13 +107,13 @@ def measure(cluster, state, costs):
     state.paid[cluster] = size * span(costs, low, high) if size > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def measure_all(state, costs):
     for cluster in range(len(state.heads)):
         measure(cluster, state, costs)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stir(state):
     """Takes anew when the clusters of each tuple changed last."""
     for place in range(len(state.stirred)):
@@ -125,7 +125,7 @@ def stir(state):
                 state.stirred[place] = changed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _without(cluster, point, state, low, high):
     """The least and greatest codes of a cluster when one record with these codes is taken out."""
     ends = state.extremes[cluster]
@@ -135,7 +135,7 @@ def _without(cluster, point, state, low, high):
         high[attribute] = ends[2, attribute] if code == ends[3, attribute] else ends[3, attribute]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _swap(row, home, target, best, highest, state, costs, low, high, guard, counts):
     """The record of a cluster that saves most when it comes back for one that goes there, -1 for none, and what that
     saves: more than `best`, less than `highest`. `low` and `high` are the ends of the home without the record."""
@@ -171,7 +171,7 @@ def _swap(row, home, target, best, highest, state, costs, low, high, guard, coun
     return chosen, best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keeps(cluster, leaving, coming, state, guard, counts):
     """Whether a cluster keeps what is guarded when one record leaves and another comes, -1 for none. `counts` is all
     zero, before and after."""
@@ -198,7 +198,7 @@ def keeps(cluster, leaving, coming, state, guard, counts):
     return distinct >= guard.distinct and size / most >= guard.frequency
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _may(row, partner, target, state, guard, counts):
     """Whether both clusters keep what is guarded when a record goes to another one, and its partner comes back."""
     if len(guard.values) == 0 or (partner >= 0 and guard.values[row] == guard.values[partner]):
@@ -208,7 +208,7 @@ def _may(row, partner, target, state, guard, counts):
     return keeps(home, row, partner, state, guard, counts) and keeps(target, partner, row, state, guard, counts)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def propose(begin, end, state, proposals, costs, least, guard, flag):
     """For the records `begin:end`, the best move to, or swap with, a cluster of a neighbouring tuple, so that both
     clusters keep what is guarded.
@@ -280,7 +280,7 @@ def propose(begin, end, state, proposals, costs, least, guard, flag):
         gains[row] = best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shift(row, target, state):
     """Moves one record to another cluster's list."""
     after, before = state.following[row], state.previous[row]
@@ -297,7 +297,7 @@ def shift(row, target, state):
     state.owners[row] = target
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exchange(row, partner, target, state, costs):
     """A record goes to another cluster, and its partner, if there is one, comes back."""
     home, target = np.int64(state.owners[row]), np.int64(target)
@@ -308,7 +308,7 @@ def exchange(row, partner, target, state, costs):
     measure(target, state, costs)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def carry_out(chosen, proposals, state, costs, now):
     """Carries out proposals in the given order, at most one for each cluster; returns which were."""
     done = np.zeros(len(chosen), np.bool_)

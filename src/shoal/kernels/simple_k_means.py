@@ -5,10 +5,11 @@ range of the table; names are equal or one apart.
 """
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def assign(rows, centres, nominal, low, width, owners, flag):
     """Gives every row the first of its nearest centres; returns whether any row changed."""
     scaled = np.empty_like(centres)
@@ -41,14 +42,14 @@ def assign(rows, centres, nominal, low, width, owners, flag):
     return changed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _norm(value, attribute, nominal, low, width):
     if nominal[attribute]:
         return value
     return (value - low[attribute]) / width[attribute] if width[attribute] > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def means(rows, owners, clusters, nominal, values):
     """The mean of each cluster's numbers and the most frequent of its names, the first of equals; and its size."""
     sizes = np.zeros(clusters, np.int64)

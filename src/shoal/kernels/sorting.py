@@ -1,10 +1,11 @@
 """Stable orders. They compile in a fraction of the time that the library's own sorts take."""
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def order_of(values):
     """The places of values in ascending order; equal ones stay in the order in which they stand."""
     count = len(values)
@@ -38,7 +39,7 @@ DIGIT = 8
 _DIGITS = 1 << DIGIT
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def by_digits(keys, spare, low, high):
     """Keys from 0 up in the ascending order of their bits from `low` to before `high`, equal ones as they stand. Both
     arrays are overwritten; one of them is what it returns. Many keys take a fraction of the time of comparing them."""
@@ -64,7 +65,7 @@ def by_digits(keys, spare, low, high):
     return keys
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def by_first_digit(hashes, places):
     """Writes the places of hashes in the order of their first digit, equal ones as they stand; returns where each digit
     ends."""
@@ -82,7 +83,7 @@ def by_first_digit(hashes, places):
     return ends
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def by_further_digits(hashes, places):
     """Sorts places of hashes that have the same first digit, equal ones as they stand. Hashes are spread evenly: a few
     digits tell nearly all of them apart, and where they do not, all digits are looked at."""

@@ -7,8 +7,8 @@ higher number, so that there is one minimum spanning tree, whoever looks for whi
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import pair
 from shoal.kernels.index import near_bucket, start, walk_through
 
@@ -23,7 +23,7 @@ class Forest(NamedTuple):
     partners: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _before(weight, one, other, best, first, second):
     """Whether an edge comes before another one."""
     if weight != best:
@@ -32,7 +32,7 @@ def _before(weight, one, other, best, first, second):
     return low < first or (low == first and high < second)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ties(vertex, first, second):
     """The place before which another vertex makes an edge with this one that comes before an edge as light."""
     if vertex < first:
@@ -40,7 +40,7 @@ def _ties(vertex, first, second):
     return second if vertex == first else first + (vertex < second)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def uniform(boxes, components):
     """For each node the component of all its points, -1 where they differ."""
     labels = np.empty(len(boxes.left), np.int32)
@@ -56,7 +56,7 @@ def uniform(boxes, components):
     return labels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lightest(begin, end, forest, boxes, costs, labels, limits, flag):
     """For the vertices `begin:end`, the first edge out of the own component that comes before the component's limit.
 
@@ -91,7 +91,7 @@ def lightest(begin, end, forest, boxes, costs, labels, limits, flag):
         forest.weights[vertex], forest.partners[vertex] = best, chosen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_edges(forest, count):
     """For each component the first of the edges that are known to leave it: its weight and its two ends."""
     found = np.full((count, 3), np.inf)
@@ -104,7 +104,7 @@ def best_edges(forest, count):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _root(parents, vertex):
     while parents[vertex] != vertex:
         parents[vertex] = parents[parents[vertex]]
@@ -112,7 +112,7 @@ def _root(parents, vertex):
     return vertex
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unite(components, found, edges, lengths, known):
     """Adds every component's edge to the tree, once; returns the number of edges and of components after it."""
     count = len(found)
@@ -135,7 +135,7 @@ def unite(components, found, edges, lengths, known):
     return known, fresh
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rooted(edges, count):
     """The tree from vertex 0: an order in which parents come first, each vertex' parent and the edge to it."""
     degree = np.zeros(count + 1, np.int64)
@@ -164,7 +164,7 @@ def rooted(edges, count):
     return order, parents, above
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut(edges, lengths, counts, wanted, least, flag):
     """Drops the longest edges, so many as `wanted`, and returns the subtree of each vertex.
 
@@ -214,7 +214,7 @@ def cut(edges, lengths, counts, wanted, least, flag):
     return _subtrees(order, parents, severed)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _subtrees(order, parents, severed):
     """The number of the subtree that each vertex is in, when some are severed from their parents."""
     owners = np.zeros(len(order), np.int32)
@@ -228,7 +228,7 @@ def _subtrees(order, parents, severed):
     return owners
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_evenly(edges, lengths, counts, least, flag):
     """Drops every edge, the longest first, that leaves at least `least` records on both sides, and returns the subtree
     of each vertex. Edges without length stay; of equally long ones those farthest from the root go first, which

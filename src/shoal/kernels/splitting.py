@@ -1,8 +1,8 @@
 """Splitting a cluster around its two farthest members."""
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import pair
 from shoal.kernels.index import joined
 from shoal.kernels.sorting import order_of
@@ -10,7 +10,7 @@ from shoal.kernels.sorting import order_of
 EXHAUSTIVE = 256
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _farthest_from(origin, begin, end, members, points, tuples, costs):
     best, chosen = -1.0, begin
     for place in range(begin, end):
@@ -20,7 +20,7 @@ def _farthest_from(origin, begin, end, members, points, tuples, costs):
     return chosen, best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _farthest_pair(begin, end, members, points, tuples, costs):
     """The two farthest members; in big clusters the farthest from the first, and the farthest from that one."""
     if end - begin > EXHAUSTIVE:
@@ -35,7 +35,7 @@ def _farthest_pair(begin, end, members, points, tuples, costs):
     return one, other, best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _range(begin, end, members, points, tuples, low, high):
     """Takes the least and the greatest codes of some members."""
     for attribute in range(len(low)):
@@ -48,7 +48,7 @@ def _range(begin, end, members, points, tuples, low, high):
                 high[attribute] = code
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _top_up(begin, middle, end, least, members, points, tuples, costs):
     """A half that is too small takes those of the other half that cost it least; returns where the halves meet."""
     low, high = np.empty(points.shape[1], points.dtype), np.empty(points.shape[1], points.dtype)
@@ -66,7 +66,7 @@ def _top_up(begin, middle, end, least, members, points, tuples, costs):
     return middle
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bisect(owners, frozen, tuples, points, costs, least, once, flag):
     """Splits every cluster of twice `least` or more in two, and, unless `once`, the halves again, in place.
 

@@ -1,10 +1,11 @@
 """Microaggregation by squared error: MDAV and the shortest path over records in an order."""
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apart(left, right):
     """The squared Euclidean distance of two points."""
     total = 0.0
@@ -13,7 +14,7 @@ def apart(left, right):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _farthest(origin, points, alive):
     best, chosen = -1.0, -1
     for record in alive:
@@ -23,7 +24,7 @@ def _farthest(origin, points, alive):
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_nearest(origin, points, alive, least, group, owners):
     """Puts the nearest records to a point into a group."""
     distances = np.empty(len(alive))
@@ -41,7 +42,7 @@ def _take_nearest(origin, points, alive, least, group, owners):
             left -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def maximum_distance(points, owners, groups, least, spare, flag):
     """Makes groups of `least` records as MDAV does, numbered from `groups` on, until at most `spare` records are left,
     or too few for two groups; returns how many groups there are. A record without a group has a negative owner."""
@@ -65,7 +66,7 @@ def maximum_distance(points, owners, groups, least, spare, flag):
     return groups
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shortest_path(points, order, least, owners):
     """The groups of `least` to 2 · `least` - 1 records, consecutive in an order, with the least squared error; for one
     column in ascending order no other groups have less (Hansen and Mukherjee, 2003)."""
@@ -97,7 +98,7 @@ def shortest_path(points, order, least, owners):
         group += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest(points, near, begin, end, flag):
     """Fills in, for the records from `begin` to `end`, the nearest other records, nearest first."""
     wanted = near.shape[1]

@@ -7,8 +7,8 @@ before a kick changes them, so that it can be taken back to the last bit.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.squares import apart
 
 POOLED = 5
@@ -83,13 +83,13 @@ def state(points: Any, owners: Any, near: Any, least: int) -> State:
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(state, owners):
     for record in range(len(owners)):
         _put(state, record, owners[record])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _save(state, group):
     """Keeps a group as it is, unless it was kept in this kick."""
     if state.stamps[group] != state.counters[TICK]:
@@ -100,7 +100,7 @@ def _save(state, group):
         _copy(state.now, group, state.saved, place)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _copy(source, group, target, place):
     size = source.sizes[group]
     target.members[place, :size] = source.members[group, :size]
@@ -109,7 +109,7 @@ def _copy(source, group, target, place):
     target.squares[place] = source.squares[group]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_back(state):
     """Makes the groups what they were before the kick."""
     for place in range(state.counters[SAVED]):
@@ -121,7 +121,7 @@ def _take_back(state):
             state.places[record] = slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put(state, record, group):
     groups = state.now
     size = groups.sizes[group]
@@ -134,7 +134,7 @@ def _put(state, record, group):
     state.owners[record] = group
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _remove(state, record):
     groups, group, place = state.now, state.owners[record], state.places[record]
     last = groups.sizes[group] - 1
@@ -147,14 +147,14 @@ def _remove(state, record):
     groups.squares[group] -= state.lengths[record]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _empty(state, group):
     state.now.sizes[group] = 0
     state.now.sums[group] = 0.0
     state.now.squares[group] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _free(state):
     """An empty group. There are more groups than could ever be filled."""
     group = state.counters[HINT]
@@ -166,7 +166,7 @@ def _free(state):
     return group
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _error(groups, group):
     """The squared error of a group."""
     if groups.sizes[group] == 0:
@@ -177,7 +177,7 @@ def _error(groups, group):
     return max(groups.squares[group] - total / groups.sizes[group], 0.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def error(state):
     """The squared error of all groups."""
     total = 0.0
@@ -191,7 +191,7 @@ def work(state: State) -> int:
     return int(state.counters[WORK])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _added(state, record, group):
     """What a record adds to the error of a group that it joins."""
     size, total = state.now.sizes[group], 0.0
@@ -200,7 +200,7 @@ def _added(state, record, group):
     return total * size / (size + 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _wait(state, group):
     """Puts the records of a group into the queue."""
     for slot in range(state.now.sizes[group]):
@@ -211,7 +211,7 @@ def _wait(state, group):
             state.counters[WAITING] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _split(state, group):
     """Halves a group: its two records that are farthest apart, each with the half that is nearer to it."""
     size = state.now.sizes[group]
@@ -235,7 +235,7 @@ def _split(state, group):
     _wait(state, other)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join(state, record, group):
     """Puts a record into a group, which is split when it has become large enough."""
     _save(state, group)
@@ -244,7 +244,7 @@ def _join(state, record, group):
         _split(state, group)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _look(state, record, looked, middle):
     """Makes the move of a record to a neighbouring group, or the swap with one of its records, that saves most."""
     groups, points, home = state.now, state.points, state.owners[record]
@@ -292,7 +292,7 @@ def _look(state, record, looked, middle):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle(state, flag):
     """Moves and swaps records that wait in the queue until nothing is saved any more."""
     looked, middle = np.empty(state.near.shape[1], np.int32), np.empty(state.points.shape[1])
@@ -304,7 +304,7 @@ def settle(state, flag):
         _look(state, record, looked, middle)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _dissolve(state, group):
     """Puts the records of a group each into the neighbouring group to which it adds least."""
     size = state.now.sizes[group]
@@ -329,7 +329,7 @@ def _dissolve(state, group):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rebuild(state, record, draws):
     """Dissolves some groups around a record and makes new ones of their records."""
     least, points = state.least, state.points
@@ -389,7 +389,7 @@ def _rebuild(state, record, draws):
         _wait(state, group)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def kick(state, draws, heat, current, best, owners, flag):
     """Dissolves or rebuilds groups around random records, settles, and keeps what that gives when it saves; when it
     costs, with a chance that falls with the cost over the `heat`.

@@ -3,9 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.boxes import counted, scored, terms
+from shoal.kernels.compilation import kernel
 from shoal.kernels.keeping import judged
 from shoal.kernels.lattice import number
 
@@ -30,7 +30,7 @@ class Held(NamedTuple):
     size: int
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weighed(levels, table, firsts, sizes, broken, kept, budget, rates, domain):
     """A node when some classes are broken and of each one so many records can be kept: how many classes are published,
     how many records break the policy, how many are lost in every specialization, what each attribute therefore adds to
@@ -63,7 +63,7 @@ def weighed(levels, table, firsts, sizes, broken, kept, budget, rates, domain):
     return published, records, gone, added, scored(levels, lost, rates, domain)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _survey(levels, held, table, least, budget, rates, domain, scratch):
     """A node when only sizes count: its classes, how many of them are published, the records that break the policy,
     those that are lost in every specialization, and, unless there are more than `budget` of them, what each attribute
@@ -89,7 +89,7 @@ def _survey(levels, held, table, least, budget, rates, domain, scratch):
     return classes, published, records, gone, added, value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _large(classes, sizes, least):
     """The place of each class among those of `least` records or more, -1 for the others; how many such there are."""
     places = np.empty(classes, np.int32)
@@ -102,7 +102,7 @@ def _large(classes, sizes, least):
     return places, large
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rolled(owners, places, large, histogram):
     """A histogram over coarser classes: where the entries of each begin, their values, ascending, and their counts.
 
@@ -132,7 +132,7 @@ def rolled(owners, places, large, histogram):
     return starts, values[:at], counts[:at]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _examination(levels, held, table, histogram, measure, worst, least, budget, rates, domain, scratch):
     """The same when a sensitive attribute has to keep a level, too, no worse than `worst`."""
     classes = number(levels, held, len(held.weights), domain, scratch)
@@ -154,14 +154,14 @@ def _examination(levels, held, table, histogram, measure, worst, least, budget, 
     return classes, published, records, gone, added, value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _room(nodes, domain):
     return Surveys(
         np.zeros((len(nodes), 4), np.int64), np.zeros((len(nodes), *domain.widths.shape)), np.full(len(nodes), np.nan)
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _write(found, at, seen):
     classes, published, records, gone, terms, score = seen
     found.counts[at, 0], found.counts[at, 1] = classes, published
@@ -171,7 +171,7 @@ def _write(found, at, seen):
         found.terms[at] = terms
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def surveyed(nodes, held, table, least, budget, rates, domain, scratch):
     """Nodes when only sizes count."""
     found = _room(nodes, domain)
@@ -180,7 +180,7 @@ def surveyed(nodes, held, table, least, budget, rates, domain, scratch):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def examined(nodes, held, table, histogram, measure, worst, least, budget, rates, domain, scratch):
     """Nodes when a sensitive attribute has to keep a level, too, no worse than `worst`."""
     found = _room(nodes, domain)

@@ -3,10 +3,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _root(parents, node):
     while parents[node] != node:
         parents[node] = parents[parents[node]]
@@ -14,7 +15,7 @@ def _root(parents, node):
     return node
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def components(left, right, lefts, rights):
     """The component of each of so many left and right nodes, of a graph whose edges join `left[i]` and `right[i]`.
 
@@ -54,7 +55,7 @@ class People(NamedTuple):
     only: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put(people, table, person, value, by):
     if not people.concerns[person] or (people.only >= 0 and value != people.only):
         return
@@ -64,7 +65,7 @@ def _put(people, table, person, value, by):
         table[people.fixed[person], value] += by
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _broken(people, table, person, value):
     """The pairs too many in the row of a person who has a value."""
     row = people.fixed[person] * people.values + value if people.determines else people.fixed[person]
@@ -75,7 +76,7 @@ def _broken(people, table, person, value):
     return total - most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _broken_by(people, table, one, other, first, second):
     """The pairs too many in the rows that a swap of two people with two values touches, each row once."""
     if not people.determines:
@@ -87,7 +88,7 @@ def _broken_by(people, table, one, other, first, second):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tabled(people, held, rows, columns):
     """How often each pair of determinant and dependent occurs in a world."""
     table = np.zeros((rows, columns), np.int32)
@@ -96,7 +97,7 @@ def tabled(people, held, rows, columns):
     return table
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk(people, held, table, broken, factor, strict, sweeps, seed, seen, kinds, flag):
     """Sweeps of swaps between two people of a group, each world weighted by `factor` to the number of pairs too many,
     of which there are `broken` at the start.

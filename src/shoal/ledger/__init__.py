@@ -7,9 +7,9 @@ for every person, a keyed hash and the group in each release; no value that was 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,10 @@ from shoal.core.dataset import Dataset
 from shoal.core.files import check_target, recover, sha256, shown
 from shoal.core.release import Release
 from shoal.core.run import Run
-from shoal.core.seen import History, Seen, naming
-from shoal.errors import DisclosureError, InputError, NotDefined
-from shoal.ledger.judging import Breach, breaches
+from shoal.core.seen import History, Naming, Seen
+from shoal.core.words import counted
+from shoal.errors import DisclosureError, InputError, NotDefined, ParameterError, quoted
+from shoal.ledger.judging import THIS, Breach, Judgement, Unjudged, judged
 from shoal.ledger.store import PENDING, PUBLISHED, Row, Store, packed, unpacked
 
 WAYS = (
@@ -31,13 +32,13 @@ WAYS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One release of the ledger."""
+    """One release of the ledger, with what could not be judged of it and was allowed."""
 
     number: int
     made: str
     name: str
     manifest: dict[str, Any]
-    obstacle: str
+    unjudged: tuple[Unjudged, ...] = ()
 
     @property
     def title(self) -> str:
@@ -50,7 +51,10 @@ class Entry:
 
     def as_dict(self) -> dict[str, Any]:
         """The entry as JSON holds it; who was where stays in the ledger."""
-        return {"number": self.number, "made": self.made, "name": self.name, "manifest": self.manifest}
+        return {
+            "number": self.number, "made": self.made, "name": self.name, "manifest": self.manifest,
+            "not_judged": [each.sentence for each in self.unjudged],
+        }  # fmt: skip
 
 
 class Ledger:
@@ -76,7 +80,6 @@ class Ledger:
         """Raises, before any work is done, where no entry could be made."""
         if self.store.exists:
             self.store.check_writable()
-            self.store.key()
         else:
             check_target(self.path)
 
@@ -97,7 +100,7 @@ class Ledger:
         if row.place is None:
             return True
         place = self.path.parent / row.place
-        return place.exists() and sha256(place) == row.sha256
+        return (place.is_file() or place.is_dir()) and sha256(place) == row.sha256
 
     def recover(self) -> None:
         """Finishes, or takes out, entries of processes that ended in between; only whoever holds the lock may."""
@@ -113,44 +116,92 @@ class Ledger:
     def history(self, data: Dataset) -> History:
         """What was published before of the people of a table."""
         if not self.store.exists:
-            return History((), naming(data), 0)
-        by = self.store.fact("people")
-        if by is not None:
-            lacking = [name for name in by if name not in data.schema.names]
-            if lacking:
-                raise InputError(
-                    f"{self.path.name}: this ledger tells people apart by the column {lacking[0]!r}, which the table "
-                    "lacks; a ledger is about one data set, so name the ledger of this one, or a new file"
-                )
+            return History((), Naming.of(data), 0)
+        stated = self.store.fact("people")
+        by = Naming.of(data) if stated is None else Naming(tuple(stated["apart"]), tuple(stated["records"]))
+        lacking = [name for name in by.apart if name not in data.schema.names]
+        if lacking:
+            raise InputError(
+                f"{self.path.name}: this ledger tells people apart by the column {quoted(lacking[0])}, which the table "
+                "lacks; a ledger is about one data set, so name the ledger of this one, or a new file"
+            )
         laid = [unpacked(row.seen, _entry(row).title) for row in self._rows() if row.seen is not None]
-        return History(tuple(laid), tuple(by) if by else naming(data), self.store.key())
+        return History(tuple(laid), by, self.store.key())
 
-    def judge(self, history: History, data: Dataset, release: Release, run: Run) -> tuple[Seen | None, tuple[str, ...]]:
-        """The release beside the earlier ones, when they keep what they promise together; with what could not be
-        judged. Raises `DisclosureError` when they do not."""
+    def judge(
+        self, history: History, data: Dataset, release: Release, run: Run, allowed: Iterable[str] = ()
+    ) -> tuple[Seen | None, Judgement]:
+        """The release beside the earlier ones, when they keep what they promise together, and what that was judged by;
+        what could not be judged is among the `allowed`. Raises `DisclosureError` when they do not, or when something
+        could not be judged that nobody allowed."""
+        rows, allowed = self._rows(), tuple(allowed)
+        self._check_names(rows, history, data, allowed)
         try:
             later = history.laid(data, release)
         except NotDefined as reason:
-            return None, (f"it cannot be laid beside the earlier releases: {reason}",) if history.releases else ()
-        found, reasons = breaches(history.releases, later, run)
-        if found:
-            listed, count = "; ".join(each.sentence for each in found), len(history.releases)
-            raise DisclosureError(
-                f"the ledger has {count:,} earlier release{'s' if count > 1 else ''}, and this one would break what is "
-                f"promised, so nothing was published. {listed}. {WAYS}",
-                found,
+            judgement = Judgement(unjudged=(Unjudged(THIS, f"nobody can say who is where in it: {reason}"),))
+            if rows:
+                self._refuse(judgement, len(rows), allowed)
+            return None, judgement
+        judgement = judged(history.releases, later, run, allowed=allowed)
+        if history.releases and not judgement.known:
+            by = ", ".join(map(quoted, history.by.apart))
+            raise InputError(
+                f"{self.path.name}: the ledger knows nobody of this table by {by}, so nothing was published. "
+                "If these are people of earlier releases, write their identifiers as before; if "
+                "they are others, a ledger is about one data set, so name another file"
             )
-        return later, tuple(reason for reason in reasons if not reason.startswith("temporal-release"))
+        unlaid = tuple(_not_laid(row) for row in rows if row.seen is None)
+        judgement = replace(judgement, unjudged=(*judgement.unjudged, *unlaid))
+        if rows:
+            self._refuse(judgement, len(rows), allowed)
+        return later, judgement
+
+    def _check_names(self, rows: list[Row], history: History, data: Dataset, allowed: tuple[str, ...]) -> None:
+        """Raises where what may stay unjudged is neither a release nor a column."""
+        columns = {*data.schema.names, *(name for each in history.releases for name in each.values)}
+        names = {THIS, *(f"release:{row.number}" for row in rows), *columns}
+        for name in allowed:
+            if name not in names:
+                raise ParameterError(
+                    f"allow_unjudged names {quoted(name)}, which is neither a column of the table nor a release of "
+                    f"{self.path.name}; releases are called release:1, release:2 and so on, and {THIS} is the one that "
+                    "is being made"
+                )
+
+    def _refuse(self, judgement: Judgement, earlier: int, allowed: tuple[str, ...]) -> None:
+        """Raises where the releases break a promise together, or where nobody can say whether they do."""
+        refused = judgement.refused(allowed)
+        if not judgement.breaches and not refused:
+            return
+        what = "this one would break what is promised" if judgement.breaches else "this one could not be judged"
+        told = [
+            f"the ledger has {counted(earlier, 'earlier releases')}, and {what}, so nothing was published",
+            "; ".join(
+                [*(each.sentence for each in judgement.breaches), *(f"not judged: {each.sentence}" for each in refused)]
+            ),
+            *(note.removesuffix(".") for note in judgement.notes),
+        ]
+        if judgement.breaches:
+            told.append(WAYS)
+        else:
+            names = ",".join(dict.fromkeys(each.name for each in refused))
+            told.append(
+                f"To publish it unjudged, say so with --allow-unjudged {names} (allow_unjudged in Python and job files)"
+            )
+        raise DisclosureError(". ".join(told), judgement.breaches)
 
     @contextmanager
-    def publishing(self, data: Dataset, release: Release, run: Run) -> Iterator[Publication]:
+    def publishing(
+        self, data: Dataset, release: Release, run: Run, allowed: Iterable[str] = ()
+    ) -> Iterator[Publication]:
         """Holds the ledger while a release is judged, written and entered; nobody else publishes in between."""
         self.store.create()
         with self.store.locked():
             self.recover()
             history = self.history(data)
-            later, reasons = self.judge(history, data, release, run)
-            publication = Publication(self, history, later, reasons)
+            later, judgement = self.judge(history, data, release, run, allowed)
+            publication = Publication(self, history, later, judgement)
             try:
                 yield publication
                 publication.finish()
@@ -168,22 +219,29 @@ class Publication:
     ledger: Ledger
     history: History
     later: Seen | None
-    reasons: tuple[str, ...]
+    judgement: Judgement
     number: int | None = None
     place: Path | None = None
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to know about how the release was judged."""
+        told = (self.judgement.sentence,) if self.history.releases and self.later is not None else ()
+        return (*told, *self.judgement.notes, *(f"Not judged: {each.sentence}." for each in self.judgement.unjudged))
+
     def enter(self, manifest: dict[str, Any], place: Path | None) -> None:
         """Makes the entry; without a place the release is handed out by other means than a file."""
-        store = self.ledger.store
+        store, by = self.ledger.store, self.history.by
         if store.fact("people") is None:
-            store.keep_fact("people", list(self.history.by))
+            store.keep_fact("people", {"apart": by.apart, "records": by.records})
         digest, self.place = manifest["tables"][0]["sha256"] if place is not None else None, place
         self.number = store.add(
             Row(
                 number=0, made=_now(), state=PENDING,
-                name="(handed over in memory)" if place is None else place.name,
+                name="handed over in memory" if place is None else place.name,
                 place=None if place is None else shown(os.path.relpath(place, self.ledger.path.parent)),
-                sha256=digest, manifest=manifest, obstacle="; ".join(self.reasons),
+                sha256=digest, manifest=manifest,
+                unjudged=tuple((each.name, each.reason) for each in self.judgement.unjudged),
                 seen=None if self.later is None else packed(self.later),
             )
         )  # fmt: skip
@@ -210,21 +268,61 @@ def opened(ledger: Ledger | str | Path) -> Ledger:
 
 
 def _entry(row: Row) -> Entry:
-    return Entry(number=row.number, made=row.made, name=row.name, manifest=row.manifest, obstacle=row.obstacle)
+    return Entry(
+        number=row.number, made=row.made, name=row.name, manifest=row.manifest,
+        unjudged=tuple(Unjudged(name, reason) for name, reason in row.unjudged),
+    )  # fmt: skip
 
 
-def retold(ledger: Ledger, run: Run) -> list[tuple[Entry, tuple[Breach, ...], tuple[str, ...]]]:
+def _not_laid(row: Row) -> Unjudged:
+    """That an earlier release tells nobody who is where in it."""
+    reason = next((reason for name, reason in row.unjudged if name == THIS), "nobody can say who is where in it")
+    return Unjudged(f"release:{row.number}", reason)
+
+
+@dataclass(frozen=True)
+class Retold:
+    """A release of a ledger, with what it breaks together with those before it, and what could not be judged."""
+
+    entry: Entry
+    breaches: tuple[Breach, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is broken, and nothing unjudged that was not allowed when it was entered."""
+        allowed = {each.name for each in self.entry.unjudged}
+        return not self.breaches and all(each.name in allowed for each in self.unjudged)
+
+    @property
+    def sentences(self) -> list[str]:
+        """What there is to say about it, in words."""
+        return [
+            *(each.sentence for each in self.breaches),
+            *(f"not judged: {each.sentence}" for each in self.unjudged),
+        ]  # fmt: skip
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "number": self.entry.number, "name": self.entry.name, "holds": self.holds,
+            "breaches": [each.as_dict() for each in self.breaches],
+            "not_judged": [each.sentence for each in self.unjudged],
+        }  # fmt: skip
+
+
+def retold(ledger: Ledger, run: Run) -> list[Retold]:
     """For each release of a ledger, what it broke together with those before it, and what could not be judged."""
     rows = ledger._rows()
     earlier: list[Seen] = []
-    found: list[tuple[Entry, tuple[Breach, ...], tuple[str, ...]]] = []
-    for row in rows:
+    found: list[Retold] = []
+    for at, row in enumerate(rows):
         entry = _entry(row)
         if row.seen is None:
-            found.append((entry, (), (entry.obstacle,) if entry.obstacle else ()))
+            found.append(Retold(entry, (), entry.unjudged if at else ()))
             continue
-        later = unpacked(row.seen, entry.title)
-        broken, reasons = breaches(earlier, later, run)
-        found.append((entry, broken, tuple(each for each in reasons if not each.startswith("temporal-release"))))
+        later, part = unpacked(row.seen, entry.title), run.part(between=(at / len(rows), (at + 1) / len(rows)))
+        judgement = judged(earlier, later, part, allowed=[each.name for each in entry.unjudged])
+        unlaid = tuple(_not_laid(before) for before in rows[:at] if before.seen is None)
+        found.append(Retold(entry, judgement.breaches, (*judgement.unjudged, *unlaid)))
         earlier.append(later)
     return found

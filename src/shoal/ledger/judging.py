@@ -1,85 +1,294 @@
-"""Judging: whether a release and earlier ones together keep what each of them promises."""
+"""Judging: whether a release and earlier ones together keep what each of them promises.
+
+Each release is held to its own promise, person by person: whom several releases expose more than each of them alone
+must still hide among as many people, and have as many possible values, as every release promises that shows the person.
+Each sensitive attribute is judged over the releases that have it. What is told here is proven; what can neither be
+proven to hold nor to break is told as not judged.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from shoal import registry
-from shoal.core.contracts import Attack, Attempt, Known
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.composition import together
+from shoal.core.contracts import SLACK
+from shoal.core.grouping import Codes, Counts
+from shoal.core.identifiers import one_spelling
+from shoal.core.joining import crowd, crowd_alone, crowd_over_time, linked
 from shoal.core.run import Run
-from shoal.core.seen import Seen
-from shoal.core.words import percent
-from shoal.errors import NotDefined
+from shoal.core.seen import Beside, Promise, Seen, Spread, beside
+from shoal.core.words import counted, percent
 
 CERTAIN = 0.9
 """How certain nobody may become of a value by several releases where none of them promises anything about values."""
+NODES = 200_000
+"""Steps that counting what fits all releases may take for people whose groups hang together."""
+SECONDS = 600.0
+"""How long a release is judged. What is not judged by then is not judged."""
+ALIKE = 0.5
+"""The share of the values of two columns that both must have for a new column to be taken for an old one renamed."""
+THIS = "release:this"
+"""What names the release that is being made among those that may stay unjudged."""
+_MANY = np.iinfo(np.int64).max
+
+Chosen = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Breach:
-    """An attack that succeeds with several releases and with none of them alone: how many people are `exposed`, how
-    much the worst risk is and what was promised (`bound`), and the earlier releases that it takes."""
+    """An attack that succeeds with several releases and with none of them alone: how many `people` of `among` are
+    exposed, how much the worst risk is and what was promised to that person (`bound`), the fewest values that somebody
+    has `left` where it is about values, and the earlier releases that it takes."""
 
     attack: str
-    exposed: float
+    people: int
+    among: int
     worst: float
     bound: float
     earlier: tuple[str, ...]
+    attribute: str = ""
+    left: int | None = None
+
+    @property
+    def exposed(self) -> float:
+        """The share of the people that is exposed."""
+        return self.people / max(self.among, 1)
 
     @property
     def sentence(self) -> str:
         """What is wrong, in words."""
-        what = "what somebody has" if self.attack == "composition" else "whose a record is"
         others = " and ".join(self.earlier)
+        shown = f"{self.people:,} of {counted(self.among, 'people')} ({percent(self.exposed)})"
+        what = f"what somebody has in {self.attribute!r}" if self.attribute else "whose a record is"
+        left = "" if self.left is None else f", and leaves {counted(self.left, 'values')} possible"
         return (
-            f"{self.attack}: together with {others} it tells {what} with up to {percent(self.worst)}, where "
-            f"{percent(self.bound)} is the limit; that exposes {percent(self.exposed)} of the people"
+            f"{self.attack}: together with {others} it tells {what} with up to {percent(self.worst)}{left}, where "
+            f"{percent(self.bound)} is the limit; that exposes {shown}"
         )
 
     def as_dict(self) -> dict[str, Any]:
-        return {**vars(self), "earlier": list(self.earlier)}
+        return {**vars(self), "exposed": self.exposed, "earlier": list(self.earlier)}
 
 
-def _attacks(releases: Sequence[Seen]) -> list[tuple[Attack, float]]:
-    """The attacks that count, with what may not be exceeded: the weakest promise that is there."""
-    k, l = min(each.promise.k for each in releases), min(each.promise.l for each in releases)  # noqa: E741
-    found = []
-    if k > 1:
-        found = [(name, 1 / k) for name in ("complementary-release", "temporal-release")]
-    found.append(("composition", 1 / l if l > 1 else CERTAIN))
-    return [(registry.make("attacks", name, {"threshold": bound}), bound) for name, bound in found]
+@dataclass(frozen=True)
+class Unjudged:
+    """What could not be judged: what has to be named to allow it, and the reason."""
+
+    name: str
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.name}: {self.reason}"
 
 
-def breaches(earlier: Sequence[Seen], later: Seen, run: Run) -> tuple[tuple[Breach, ...], tuple[str, ...]]:
-    """What breaks when a release comes after others, and why attacks could not be made."""
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What a release and earlier ones give away together, what could not be judged, what is worth knowing, how many
+    `people` the table has and how many of them are `known` from earlier tables, and how long it took."""
+
+    breaches: tuple[Breach, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
+    notes: tuple[str, ...] = ()
+    people: int = 0
+    known: int = 0
+    seconds: float = 0.0
+
+    def refused(self, allowed: Iterable[str]) -> tuple[Unjudged, ...]:
+        """What could not be judged and nobody allowed."""
+        names = set(allowed)
+        return tuple(each for each in self.unjudged if each.name not in names)
+
+    @property
+    def sentence(self) -> str:
+        """How far the release could be held against the earlier ones."""
+        return (
+            f"The ledger knows {self.known:,} of {counted(self.people, 'people')} "
+            f"({percent(self.known / max(self.people, 1))}) from earlier releases; judging took {self.seconds:.1f} s."
+        )
+
+
+def judged(
+    earlier: Sequence[Seen], later: Seen, run: Run, *, allowed: Iterable[str] = (), seconds: float = SECONDS
+) -> Judgement:
+    """What comes of a release after others. A new column in the place of one that is gone is taken for that one renamed
+    where its values say so, unless it is `allowed` to stay unjudged."""
     if not earlier:
-        return (), ()
-    found, reasons = [], []
-    for attack, bound in _attacks([*earlier, later]):
-        try:
-            attempt = _attempted(attack, earlier, later, run)
-        except NotDefined as reason:
-            reasons.append(f"{registry.name_of(attack)}: {reason}")
+        return Judgement(people=len(np.unique(later.ids)))
+    began, run = time.monotonic(), run.part(seconds=seconds)
+    releases, notes = _one_name_each([*earlier, later], set(allowed))
+    known = np.isin(np.unique(later.ids), np.concatenate([each.ids for each in earlier]))
+    breaches = list(_who(releases, run))
+    unjudged: list[Unjudged] = []
+    later = releases[-1]
+    names = [
+        name
+        for name in dict.fromkeys(name for each in reversed(releases) for name in each.values)
+        if later.has(name) and any(each.has(name) for each in releases[:-1])
+    ]
+    for number, name in enumerate(names):
+        part = run.part(between=(number / len(names), (number + 1) / len(names)))
+        exposed, reasons = _what(name, releases, part, seconds)
+        breaches += exposed
+        unjudged += [Unjudged(name, reason) for reason in reasons]
+    return Judgement(
+        breaches=tuple(breaches), unjudged=tuple(unjudged), notes=tuple(notes), people=len(known),
+        known=int(known.sum()), seconds=time.monotonic() - began,
+    )  # fmt: skip
+
+
+def _one_name_each(releases: Sequence[Seen], allowed: set[str]) -> tuple[list[Seen], list[str]]:
+    """The releases with one name for each column, in whatever case it is written, and for columns that were renamed."""
+    written: dict[str, str] = {}
+    for name in reversed([name for each in releases for name in (*each.values, *each.linking, *each.shown)]):
+        written.setdefault(one_spelling(name), name)  # as the last release has it
+    found = [_renamed(each, lambda name: written[one_spelling(name)]) for each in releases]
+    later, notes = found[-1], []
+    before = dict.fromkeys(name for each in found[:-1] for name in each.values)
+    gone = [name for name in before if not later.has(name)]
+    for name in later.values:
+        if name in allowed or any(each.has(name) for each in found[:-1]):
             continue
-        if attempt.detail["gained"] > 0:
-            alone = [each for each in earlier if len(earlier) > 1 and _breaks(attack, each, later, run)]
-            found.append(
-                Breach(
-                    attack=attempt.name, exposed=attempt.detail["gained"], worst=attempt.worst, bound=bound,
-                    earlier=tuple(each.name for each in alone or earlier),
-                )
+        alike = [old for old in gone if _alike(later.values[name], [r.values[old] for r in found if old in r.values])]
+        for old in alike[:1]:
+            gone.remove(old)
+            found = [_renamed(each, {old: name}.get) for each in found[:-1]] + [found[-1]]
+            notes.append(
+                f"Column {name!r} has the values that {old!r} had in earlier releases, and is judged as that column "
+                f"renamed. If it is another one, name it with --allow-unjudged."
+            )
+    return found, notes
+
+
+def _renamed(release: Seen, called: Any) -> Seen:
+    """A release whose columns are called otherwise; what has no other name keeps its own."""
+
+    def name(old: str) -> str:
+        return str(called(old) or old)
+
+    promise = Promise(
+        k=release.promise.k, l=release.promise.l,
+        columns={name(column): least for column, least in release.promise.columns.items()},
+    )  # fmt: skip
+    return replace(
+        release, values={name(column): spread for column, spread in release.values.items()},
+        linking=tuple(map(name, release.linking)), shown=tuple(map(name, release.shown)), promise=promise,
+    )  # fmt: skip
+
+
+def _alike(new: Spread, old: Sequence[Spread]) -> bool:
+    """Whether most of what a column shows is what another one showed, and the other way round."""
+    counts: list[dict[str, int]] = [{}, {}]
+    for held, spreads in zip(counts, ([new], old), strict=True):
+        for spread in spreads:
+            totals = np.bincount(spread.values, weights=spread.counts, minlength=len(spread.texts))
+            for text, count in zip(spread.texts, totals.tolist(), strict=True):
+                if text is not None:
+                    held[one_spelling(text)] = held.get(one_spelling(text), 0) + int(count)
+    shares = [
+        sum(count for text, count in held.items() if text in other) / max(sum(held.values()), 1)
+        for held, other in (counts, counts[::-1])
+    ]
+    return min(shares) >= ALIKE
+
+
+def _who(releases: Sequence[Seen], run: Run) -> Iterable[Breach]:
+    """Whose records are found by joining rows of the release with rows of earlier ones."""
+    rows = next(part for part in linked(releases) if len(releases) - 1 in part)
+    if len(rows) < 2:
+        return
+    joined = [releases[row] for row in rows]
+    run.report(0.0, "joining releases")
+    # A form that has no table with everybody's quasi-identifiers still tells in which group somebody is.
+    places = [each.groups if each.classes is None else each.classes for each in releases]
+    people = beside(releases, places).some(rows)
+    promised = np.array([each.promise.k for each in joined], np.int64)
+    attacks = [("complementary-release", crowd)]
+    if people.moved:
+        attacks.append(("temporal-release", crowd_over_time))
+    for name, counting in attacks:
+        broken, counts, least = _too_few(people, promised, counting(people))
+        if broken.any():
+            pairs = [
+                each.name
+                for row, each in enumerate(joined[:-1])
+                if _too_few(pair := people.some([row, len(joined) - 1]), promised[[row, -1]], counting(pair))[0].any()
+            ]
+            worst = np.flatnonzero(broken)[np.argmin(counts[broken])]
+            yield Breach(
+                attack=name, people=people.people(broken), among=people.people(people.shown),
+                worst=1 / int(counts[worst]), bound=1 / int(least[worst]),
+                earlier=tuple(pairs or [each.name for each in joined[:-1]]),
             )  # fmt: skip
-    return tuple(found), tuple(reasons)
 
 
-def _attempted(attack: Attack, earlier: Sequence[Seen], later: Seen, run: Run) -> Attempt:
-    return attack.attempt(None, later.release, Known(earlier=tuple(earlier), later=later), run)  # type: ignore[arg-type]
+def _too_few(people: Beside, promised: Counts, counts: Counts) -> tuple[Chosen, Counts, Counts]:
+    """Whose record may belong to fewer people than a release promises that shows it, and than by each release alone;
+    and of each record the number of people, and the one that is promised."""
+    shown = people.places >= 0
+    least = np.where(shown, promised[:, None], 1).max(axis=0)
+    broken = people.shown & (counts < least) & (counts < crowd_alone(people))
+    return broken, counts, least
 
 
-def _breaks(attack: Attack, earlier: Seen, later: Seen, run: Run) -> bool:
-    try:
-        return bool(_attempted(attack, [earlier], later, run).detail["gained"] > 0)
-    except NotDefined:
-        return False
+def _what(name: str, releases: Sequence[Seen], run: Run, seconds: float) -> tuple[list[Breach], list[str]]:
+    """Whose value of a sensitive attribute releases tell that have it, and why that could not be judged of others."""
+    having = [each for each in releases if name in each.values]
+    reasons = [
+        f"{each.name} publishes it, and not as a sensitive attribute as others do, so they cannot be compared"
+        for each in releases
+        if each.has(name) and name not in each.values
+    ]
+    if len(having) < 2 or having[-1] is not releases[-1]:
+        return [], reasons
+    rows = [row for row, each in enumerate(releases) if name in each.values]
+    people = beside(releases, [each.groups for each in releases]).some(rows)
+    found = together(name, having, people, nodes=NODES, run=run)
+    least, bound = _promised(name, having, found.places)
+    alone, left_alone = found.alone.max(axis=0), np.where(found.places >= 0, found.left_alone, _MANY).min(axis=0)
+    sure = found.exact | (found.left == 1)
+    # Of so many possible values, one has at least the share that each would have if all were equally likely.
+    risks = np.where(sure & (found.left != 1), found.risks, 1 / np.maximum(found.left, 1))
+    surer = sure & (found.left > 0) & (risks > bound + SLACK) & (risks > alone + SLACK)
+    fewer = (found.left > 0) & (found.left < least) & (found.left < left_alone)
+    broken = surer | fewer
+    breaches = []
+    if broken.any():
+        worst = np.flatnonzero(broken)[np.argmax(risks[broken])]
+        earlier: Chosen = np.asarray((found.places[:-1][:, broken] >= 0).any(axis=1))
+        breaches.append(
+            Breach(
+                attack="composition", attribute=name, people=people.people(people.spread(broken, found.shown)),
+                among=people.people(found.shown), left=int(found.left[broken].min()), worst=float(risks[worst]),
+                bound=float(bound[worst]),
+                earlier=tuple(each.name for each, there in zip(having[:-1], earlier, strict=True) if there),
+            )
+        )  # fmt: skip
+    # Nobody can lose what one release has given away alone.
+    open_ = ~broken & (alone < 1 - SLACK)
+    late = f" within {seconds:,.0f} seconds" if run.expired else ""
+    for chosen, why in (
+        (found.contradicted, "no table fits all releases in the groups of {}: values were changed, or these are not "
+                             "the same people"),
+        (~sure & ~found.contradicted, "the groups of {} hang together too widely for all tables that fit them to be "
+                                      f"counted{late}"),
+    ):  # fmt: skip
+        if (chosen & open_).any():
+            count = people.people(people.spread(chosen & open_, found.shown))
+            share = percent(count / people.people(found.shown))
+            reasons.append(why.format(f"{counted(count, 'people')} ({share})"))
+    return breaches, reasons
+
+
+def _promised(name: str, releases: Sequence[Seen], places: Codes) -> tuple[Counts, NDArray[np.float64]]:
+    """How many values every release promises that shows a person, and how certain nobody may become."""
+    promised = np.array([each.promise.values_of(name) for each in releases], np.int64)
+    shown = places >= 0
+    least = np.where(shown, promised[:, None], 1).max(axis=0)
+    return least, np.where(least > 1, 1 / least, CERTAIN)

@@ -14,6 +14,7 @@ from typing_extensions import Doc
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
+from shoal.core.forks import few_threads
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.loss import quantities
@@ -80,13 +81,16 @@ class Clustering(Metric):
             },
         )  # fmt: skip
 
+    @few_threads()
     def _clustered(self, points: Floats) -> Any:
         from sklearn.cluster import KMeans
         from sklearn.exceptions import ConvergenceWarning
+        from threadpoolctl import threadpool_limits
 
         distinct = len(np.unique(points, axis=0))
         search = KMeans(min(self.clusters, distinct), n_init=5, random_state=self.seed)
-        with warnings.catch_warnings():
+        # One thread: so few points are clustered sooner, and sums do not depend on the number of processors.
+        with threadpool_limits(1), warnings.catch_warnings():
             # Points that differ by rounding alone end in one cluster, and then there are fewer: that is all right.
             warnings.simplefilter("ignore", ConvergenceWarning)
             return search.fit(points).labels_
@@ -108,6 +112,7 @@ def _points(trees: tuple[Hierarchy, ...], low: Codes, high: Codes) -> Floats:
     return np.hstack(columns)
 
 
+@few_threads()
 def _spread(points: Floats, owners: Any) -> float:
     """The variance of the distances of all pairs that are in one cluster."""
     from sklearn.metrics import pairwise_distances

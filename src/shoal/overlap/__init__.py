@@ -1,14 +1,16 @@
-"""How many people two holders have in common, and who, without showing each other their lists.
+"""How many people two holders have in common, or who, without showing each other their lists.
 
-Commutative encryption by Diffie and Hellman's exchange on P-256. The asker sends its identifiers as points times its
-key; the other holder multiplies them by its own key and sends its own list the same way; the asker multiplies that by
-its key too. Who is in both lists is then the same point in both, and nothing else can be told from a point without the
-keys. Each side draws a key for one session and forgets it.
+**Who.** Commutative encryption by Diffie and Hellman's exchange on P-256. The asker sends its identifiers as points
+times its key; the other holder multiplies them by its own key and sends its own list the same way; the asker multiplies
+that by its key too. Who is in both lists is then the same point in both, and nothing else can be told from a point
+without the keys. Each side draws a key for one session and forgets it.
 
-What is not protected: both learn the length of the other's list. A holder that does not follow the protocol can put
-guessed people into its list and learn whether they are in the other one; so know whom you deal with, bound the length
-of lists, and do not repeat sessions with slightly different lists, whose difference is one person. The result itself is
-personal data. Only the asker learns it.
+**How many.** The points above would tell an asker with one key for each person who is common, in whatever order they
+come back. So the size is counted in another way, which an asker cannot cheat: see `shoal.overlap.cardinality`.
+
+What is not protected: both learn the length of the other's list. An asker can put guessed people into its list. Where
+it asks who, it learns of each of them whether they are in the other list. Where it asks how many, the answering holder
+blurs the number (`fewest`). The result itself is personal data. Only the asker learns it.
 
 References: Pohlig and Hellman 1978; Meadows 1986; Huberman, Franklin and Hogg 1999.
 """
@@ -17,48 +19,58 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import secrets
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from shoal.errors import InputError, ParameterError
-from shoal.overlap import points
+from shoal.overlap import cardinality, points
+from shoal.overlap.messages import MOST, MOST_FEWEST, check_session, digest, packed, unpacked
 from shoal.overlap.points import BYTES
 
-MOST = 10_000_000
-"""Points that are taken from the other holder at most."""
 FEWEST = 10
-"""An overlap of fewer people is not shown where only the size is asked for."""
-_MAGIC = b"shoal overlap 1\n"
+"""How many people together do not visibly change the size that is told, unless the answering holder says otherwise."""
 _TAG = b"shoal overlap P-256 SHA-256 counter v1"
-_LONGEST_HEADER = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Overlap:
     """What the asker learns: the size, unless it is too small to be shown, and the places of the common people in its
-    own list, unless only the size was asked for."""
+    own list, unless only the size was asked for. A blurred size is off by more than `margin` in 1 of 20 sessions."""
 
     own: int
     other: int
     size: int | None
     fewer_than: int | None = None
+    margin: int = 0
     places: tuple[int, ...] | None = field(default=None, repr=False)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What an asker's message says before anybody answers it: how many people it asks about, and what it wants."""
+
+    session: str
+    size_only: bool
+    people: int
+
+
 def normalized(identifier: str) -> str:
-    """An identifier as both holders must spell it: one form of each sign, no upper case, single blanks.
+    """An identifier as both holders must spell it: one form of each sign and no invisible ones, no upper case, single
+    blanks; figures as a number without idle zeros, but with leading ones.
 
     Example:
-        >>> normalized(" Ada  LOVELACE") == normalized("ada lovelace")
+        >>> normalized(" Ada  LOVELACE\u200b") == normalized("ada lovelace")
+        True
+        >>> normalized("17.0") == normalized("17") != normalized("017")
         True
     """
-    return " ".join(unicodedata.normalize("NFKC", identifier).casefold().split())
+    from shoal.core.identity import identifier as said  # which takes longer to load than the workers need
+
+    return said(" ".join(unicodedata.normalize("NFKC", said(identifier)).casefold().split()))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,6 +86,8 @@ class Asker:
 
     session: str
     size_only: bool
+    own: int
+    asked: str = field(repr=False)
     key: bytes = field(repr=False)
     sent: bytes = field(repr=False)
     places: tuple[int, ...] = field(repr=False)
@@ -82,61 +96,75 @@ class Asker:
     def of(cls, identifiers: Iterable[str | None], *, size_only: bool = False, session: str | None = None) -> Asker:
         """A new session about a list; people that are listed twice count once, missing ones not at all."""
         session = secrets.token_hex(16) if session is None else session
-        _check_session(session)
-        key = points.draw()
+        check_session(session)
         digests, places = _digests(identifiers, session)
-        sent = _split(points.multiplied("hash", key, b"".join(digests)))
-        # In the order of the points, which says nothing about the order of the list.
-        order = sorted(range(len(sent)), key=sent.__getitem__)
+        if size_only:
+            key, sent = cardinality.asked(digests)
+            places = []
+        else:
+            key = points.draw()
+            made = _split(points.multiplied("hash", key, b"".join(digests)))
+            # In the order of the points, which says nothing about the order of the list.
+            order = sorted(range(len(made)), key=made.__getitem__)
+            sent, places = b"".join(made[place] for place in order), [places[place] for place in order]
         return cls(
-            session=session, size_only=size_only, key=key, sent=b"".join(sent[place] for place in order),
-            places=tuple(places[place] for place in order),
+            session=session, size_only=size_only, own=len(digests), key=key, sent=sent, places=tuple(places),
+            asked=digest(_asking(session, size_only, len(digests), sent)),
         )  # fmt: skip
 
     @property
     def message(self) -> bytes:
         """What goes to the other holder."""
-        header = {"step": "ask", "session": self.session, "size_only": self.size_only, "own": len(self.places)}
-        return _packed(header, self.sent)
+        return _asking(self.session, self.size_only, self.own, self.sent)
 
-    def finished(self, answer: bytes, *, fewest: int = FEWEST) -> Overlap:
+    def finished(self, answer: bytes) -> Overlap:
         """The overlap, from the other holder's answer."""
-        header, body = _unpacked(answer, "answer")
-        if header["session"] != self.session or header["size_only"] != self.size_only:
+        header, body = unpacked(answer, "answer")
+        if (header["session"], header["size_only"], header["asked"]) != (self.session, self.size_only, self.asked):
             raise InputError("this answer belongs to another session")
-        own, other = len(self.places), header["own"]
-        if header["yours"] != own or len(body) != (own + other) * BYTES:
+        other, fewest = header["own"], header["fewest"]
+        expected = cardinality.answered_bytes(other, fewest) if self.size_only else (self.own + other) * BYTES
+        if header["yours"] != self.own or len(body) != expected:
             raise InputError("this answer has another number of points than it should have")
-        returned, theirs = _split(body[: own * BYTES]), body[own * BYTES :]
+        if self.size_only:
+            size = cardinality.counted(self.key, body) - cardinality.spread(fewest)
+            size = max(0, min(size, self.own, other))
+            if fewest > 1 and size < fewest:
+                return Overlap(own=self.own, other=other, size=None, fewer_than=fewest)
+            return Overlap(own=self.own, other=other, size=size, margin=cardinality.margin(fewest))
+        returned, theirs = _split(body[: self.own * BYTES]), body[self.own * BYTES :]
         _check_distinct(returned)
         _check_distinct(_split(theirs))
         both = set(_split(points.multiplied("point", self.key, theirs)))
         common = [place for place, point in zip(self.places, returned, strict=True) if point in both]
-        if not self.size_only:
-            return Overlap(own=own, other=other, size=len(common), places=tuple(sorted(common)))
-        if len(common) < fewest:
-            return Overlap(own=own, other=other, size=None, fewer_than=fewest)
-        return Overlap(own=own, other=other, size=len(common))
+        return Overlap(own=self.own, other=other, size=len(common), places=tuple(sorted(common)))
 
     def saved(self, identifiers: Iterable[str | None]) -> bytes:
         """What the asker keeps between two steps: its key, and the place in the list of each point. It is secret."""
         header = {
-            "step": "state", "session": self.session, "size_only": self.size_only, "own": len(self.places),
+            "session": self.session, "size_only": self.size_only, "own": self.own, "asked": self.asked,
             "key": self.key.hex(), "list": self._digest(identifiers),
         }  # fmt: skip
-        return _packed(header, np.array(self.places, "<i8").tobytes())
+        return packed("state", header, np.array(self.places, "<i8").tobytes())
 
     @classmethod
     def loaded(cls, saved: bytes, identifiers: Iterable[str | None]) -> Asker:
         """The asker that was saved, when the list is still the same."""
-        header, body = _unpacked(saved, "state")
-        if len(body) != header["own"] * 8 or len(header["key"]) != 2 * BYTES:
-            raise InputError("this is not the state of a session")
+        header, body = unpacked(saved, "state")
+        wrong = InputError("this is not the state of a session")
+        if len(body) != (0 if header["size_only"] else header["own"] * 8):
+            raise wrong
+        try:
+            key = bytes.fromhex(header["key"])
+        except ValueError:
+            raise wrong from None
+        if not points.is_key(key):
+            raise wrong
         made = cls(
-            session=header["session"], size_only=header["size_only"], key=bytes.fromhex(header["key"]), sent=b"",
-            places=tuple(np.frombuffer(body, "<i8").tolist()),
+            session=header["session"], size_only=header["size_only"], own=header["own"], asked=header["asked"], key=key,
+            sent=b"", places=tuple(np.frombuffer(body, "<i8").tolist()),
         )  # fmt: skip
-        if not hmac.compare_digest(made._digest(identifiers), header["list"]):
+        if not hmac.compare_digest(made._digest(identifiers).encode(), header["list"].encode(errors="replace")):
             raise InputError("the list is not the one that the session was started with")
         return made
 
@@ -145,30 +173,56 @@ class Asker:
         return hmac.new(self.key, b"".join(digests), "sha256").hexdigest()
 
 
-def asked(message: bytes, *, most: int = MOST) -> int:
-    """How many people the asker's list has, which its message tells."""
-    own: int = _unpacked(message, "ask", most=most)[0]["own"]
-    return own
+def asked(message: bytes, *, most: int = MOST) -> Question:
+    """What an asker's message asks for."""
+    header, _ = unpacked(message, "ask", most=most)
+    return Question(session=header["session"], size_only=header["size_only"], people=header["own"])
 
 
-def answered(message: bytes, identifiers: Iterable[str | None], *, most: int = MOST) -> bytes:
-    """The answer of the other holder to a message. Its key is drawn here and forgotten here."""
-    header, body = _unpacked(message, "ask", most=most)
-    if len(body) != header["own"] * BYTES:
-        raise InputError("this message has another number of points than it says")
-    _check_distinct(_split(body))
-    key = points.draw()
-    digests, _ = _digests(identifiers, header["session"])
-    own = b"".join(sorted(_split(points.multiplied("hash", key, b"".join(digests)))))
-    returned = points.multiplied("point", key, body)
+def answered(
+    message: bytes,
+    identifiers: Iterable[str | None],
+    *,
+    most: int = MOST,
+    size_only: bool = False,
+    fewest: int = FEWEST,
+) -> bytes:
+    """The answer of the other holder to a message. Its key is drawn here and forgotten here.
+
+    With `size_only` a message that asks who is common is refused. An asker of the size learns nothing that fewer than
+    `fewest` people decide: the size is blurred by a random number of that magnitude. With 1 it is told exactly.
+    """
+    if not 1 <= fewest <= MOST_FEWEST:
+        raise ParameterError(f"fewest is a number from 1 to {MOST_FEWEST:,}")
+    header, body = unpacked(message, "ask", most=most)
+    own = header["own"]
+    if size_only and not header["size_only"]:
+        raise InputError("the other holder asks who is common, and you allow the size only; it must ask for the size")
     if header["size_only"]:
-        # In another order, so that the asker learns how many are common and not which.
-        returned = b"".join(sorted(_split(returned)))
+        if own < fewest:
+            raise InputError(
+                f"the other holder asks about fewer than {fewest:,} people, the fewest that you tell about, so nothing "
+                "was told"
+            )
+        digests, _ = _digests(identifiers, header["session"])
+        reply = cardinality.answered(body, own, digests, fewest)
+    else:
+        if len(body) != own * BYTES:
+            raise InputError("this message has another number of points than it says")
+        _check_distinct(_split(body))
+        key = points.draw()
+        digests, _ = _digests(identifiers, header["session"])
+        listed = sorted(_split(points.multiplied("hash", key, b"".join(digests))))
+        reply = points.multiplied("point", key, body) + b"".join(listed)
     answer = {
-        "step": "answer", "session": header["session"], "size_only": header["size_only"],
-        "own": len(own) // BYTES, "yours": header["own"],
+        "session": header["session"], "size_only": header["size_only"], "own": len(digests), "yours": own,
+        "asked": digest(message), "fewest": fewest if header["size_only"] else 1,
     }  # fmt: skip
-    return _packed(answer, returned + own)
+    return packed("answer", answer, reply)
+
+
+def _asking(session: str, size_only: bool, own: int, sent: bytes) -> bytes:
+    return packed("ask", {"session": session, "size_only": size_only, "own": own}, sent)
 
 
 def _digests(identifiers: Iterable[str | None], session: str) -> tuple[list[bytes], list[int]]:
@@ -196,40 +250,3 @@ def _split(joined: bytes) -> list[bytes]:
 def _check_distinct(sent: Sequence[bytes]) -> None:
     if len(set(sent)) < len(sent):
         raise InputError("the other holder's message repeats points; the session is over")
-
-
-def _check_session(session: Any) -> None:
-    if not isinstance(session, str) or not 8 <= len(session) <= 100 or not session.isascii() or not session.isalnum():
-        raise ParameterError("a session is named by 8 to 100 letters and digits")
-
-
-def _packed(header: dict[str, Any], body: bytes) -> bytes:
-    return _MAGIC + json.dumps(header, sort_keys=True).encode() + b"\n" + body
-
-
-_FIELDS: dict[str, dict[str, type]] = {
-    "ask": {"session": str, "size_only": bool, "own": int},
-    "answer": {"session": str, "size_only": bool, "own": int, "yours": int},
-    "state": {"session": str, "size_only": bool, "own": int, "key": str, "list": str},
-}
-
-
-def _unpacked(message: bytes, step: str, *, most: int = MOST) -> tuple[dict[str, Any], bytes]:
-    """The header and the body of a message, which may be anything at all."""
-    wrong = InputError(f"this is not the {step if step == 'state' else step + ' message'} of an overlap session")
-    if not message.startswith(_MAGIC):
-        raise wrong
-    end = message.find(b"\n", len(_MAGIC), len(_MAGIC) + _LONGEST_HEADER)
-    try:
-        header: Any = json.loads(message[len(_MAGIC) : end]) if end > 0 else None
-        _check_session(header["session"] if isinstance(header, dict) else None)
-    except (ValueError, RecursionError, KeyError, ParameterError):
-        raise wrong from None
-    fields = _FIELDS[step]
-    if header.get("step") != step or any(type(header.get(name)) is not kind for name, kind in fields.items()):
-        raise wrong
-    if any(not header[name] > 0 for name in ("own", "yours") if name in fields):
-        raise wrong
-    if header["own"] > most:
-        raise InputError(f"the other holder's list is longer than {most:,}, the most that is taken")
-    return header, message[end + 1 :]

@@ -6,12 +6,11 @@ import socket
 from collections.abc import Callable, Iterable
 
 from shoal.errors import InputError
-from shoal.overlap import FEWEST, MOST, Asker, Overlap, answered, asked
-from shoal.overlap.points import BYTES
+from shoal.overlap import FEWEST, Asker, Overlap, Question, answered, asked, cardinality
+from shoal.overlap.messages import LONGEST_HEADER, MOST, MOST_FEWEST
 
 HOST = "127.0.0.1"
 _HEADER = 8
-_SLACK = 2_000
 
 
 def listen(
@@ -19,10 +18,14 @@ def listen(
     *,
     port: int = 0,
     most: int = MOST,
+    size_only: bool = False,
+    fewest: int = FEWEST,
     seconds: float = 600.0,
     told: Callable[[int], object] = print,
-) -> int:
-    """Answers one session on this machine, and says how long the asker's list was. `told` is called with the port."""
+    entering: Callable[[Question], object] = lambda question: None,
+) -> Question:
+    """Answers one session on this machine, and says what was asked. `told` is called with the port, and `entering` with
+    the question when the answer is ready and before any of it is sent; where that raises, nothing is sent."""
     listed = list(identifiers)
     with socket.create_server((HOST, port)) as server:
         server.settimeout(seconds)
@@ -33,9 +36,15 @@ def listen(
             raise InputError("nobody asked within the time; nothing was told") from None
         with connection:
             connection.settimeout(seconds)
-            message = _received(connection, most)
-            _send(connection, answered(message, listed, most=most))
-            return asked(message, most=most)
+            message = _received(connection, 2 * LONGEST_HEADER + cardinality.asked_bytes(most), most)
+            question = asked(message, most=most)
+            answer = answered(message, listed, most=most, size_only=size_only, fewest=fewest)
+            entering(question)
+            try:
+                _send(connection, answer)
+            except OSError:
+                raise InputError("the other holder closed the connection before it had the whole answer") from None
+            return question
 
 
 def ask(
@@ -43,28 +52,28 @@ def ask(
     *,
     port: int,
     size_only: bool = False,
-    fewest: int = FEWEST,
     most: int = MOST,
     seconds: float = 600.0,
 ) -> Overlap:
     """Asks the holder that listens on a port of this machine."""
     asker = Asker.of(identifiers, size_only=size_only)
+    longest = 2 * LONGEST_HEADER + cardinality.answered_bytes(most + asker.own, MOST_FEWEST)
     try:
         with socket.create_connection((HOST, port), timeout=seconds) as connection:
             _send(connection, asker.message)
-            answer = _received(connection, most + len(asker.places))
+            answer = _received(connection, longest, most)
     except (ConnectionError, TimeoutError):
         raise InputError("the other holder does not answer; is it listening on this port?") from None
-    return asker.finished(answer, fewest=fewest)
+    return asker.finished(answer)
 
 
 def _send(connection: socket.socket, message: bytes) -> None:
     connection.sendall(len(message).to_bytes(_HEADER, "big") + message)
 
 
-def _received(connection: socket.socket, most: int) -> bytes:
+def _received(connection: socket.socket, longest: int, most: int) -> bytes:
     size = int.from_bytes(_exactly(connection, _HEADER), "big")
-    if size > most * BYTES + _SLACK:
+    if size > longest:
         raise InputError(f"the other holder's list is longer than {most:,}, the most that is taken")
     return _exactly(connection, size)
 
@@ -76,8 +85,13 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
             piece = connection.recv(min(size, 1 << 20))
         except TimeoutError:
             raise InputError("the other holder stopped in the middle of a message") from None
+        except ConnectionError:
+            piece = b""
         if not piece:
-            raise InputError("the other holder closed the connection in the middle of a message")
+            raise InputError(
+                "the other holder closed the connection before its message was complete; if it refused to answer, its "
+                "own output says why"
+            )
         pieces.append(piece)
         size -= len(piece)
     return b"".join(pieces)

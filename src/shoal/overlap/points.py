@@ -1,10 +1,11 @@
-"""Points of the curve P-256 by their x-coordinates, multiplied by a secret number on as many processes as help.
+"""Points of the curve P-256, multiplied by secret numbers on as many processes as help.
 
-Only x crosses: it is the same for a point and its mirror image, so which of the two a number is lifted to does not
-matter, and multiplying by one secret and then by another gives the same as the other way round. The group has prime
-order, so no point leaks a part of a key.
+Where the x-coordinate is enough, only x crosses: it is the same for a point and its mirror image, so which of the two a
+number is lifted to does not matter, and multiplying by one secret and then by another gives the same as the other way
+round. The group has prime order, so no point leaks a part of a key. The point at infinity has no coordinates and cannot
+be sent.
 
-Run as a module it is the worker: a key and 32-byte items come in, 32-byte points go out.
+Run as a module it is the worker: the head and the items of an operation come in, what is made of the items goes out.
 """
 
 from __future__ import annotations
@@ -14,43 +15,97 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any, Literal
 
 from shoal.errors import InputError, MissingExtraError, ShoalError
+from shoal.overlap.sums import GENERATOR, ORDER, PRIME, Multiples, Point, added, negated, on_curve
 
 BYTES = 32
 LARGE = 2_000
 """Items from which on a further process is worth its start."""
 
-_PRIME = 2**256 - 2**224 + 2**192 + 2**96 - 1
-_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+_PLACE, PRINT = 4, 5
+PERSON = 3 * _PLACE + PRINT
+"""Bytes of a person that cells are evaluated for: three places of cells and a number."""
 _INVALID = 3
+_LENGTH = 8
+_TOGETHER = 1_000
+"""People whose sums are worked out together."""
 
-Operation = Literal["hash", "point"]
+Operation = Literal["hash", "point", "encrypt", "evaluate"]
+_SIZES: dict[Operation, tuple[int, int]] = {
+    "hash": (BYTES, BYTES), "point": (BYTES, BYTES), "encrypt": (2 * BYTES, 4 * BYTES), "evaluate": (PERSON, 2 * BYTES),
+}  # fmt: skip
+"""Bytes of an item and of what is made of it."""
 
 
 def draw() -> bytes:
     """A fresh key."""
     while True:
         key = os.urandom(BYTES)
-        if 0 < int.from_bytes(key, "big") < _ORDER:
+        if is_key(key):
             return key
 
 
-def multiplied(operation: Operation, key: bytes, items: bytes) -> bytes:
+def is_key(key: bytes) -> bool:
+    """Whether bytes are a number that a point can be multiplied by."""
+    return len(key) == BYTES and 0 < int.from_bytes(key, "big") < ORDER
+
+
+def multiplied(operation: Literal["hash", "point"], key: bytes, items: bytes) -> bytes:
     """Each item times the key, in order. An item is a `point`, or a digest that is turned into one by a `hash`."""
-    count = len(items) // BYTES
+    return _computed(operation, key, items)
+
+
+def encrypted(numbers: bytes) -> bytes:
+    """Pairs of numbers as pairs of points: each number times the generator, with both coordinates."""
+    return _computed("encrypt", b"", numbers)
+
+
+def evaluated(cells: bytes, blinds: tuple[Point, Point], people: bytes) -> bytes:
+    """For each person, the sum of three cells minus the person's number times the generator, with a pair of points
+    added to it and the result multiplied by a fresh secret. A person is three places of cells and a number; a cell is a
+    pair of points. Only x-coordinates come back."""
+    return _computed("evaluate", b"".join(map(packed, blinds)) + cells, people)
+
+
+def packed(point: Point) -> bytes:
+    """A point by both coordinates."""
+    return point[0].to_bytes(BYTES, "big") + point[1].to_bytes(BYTES, "big")
+
+
+def unpacked(joined: bytes) -> list[Point]:
+    """Points by both coordinates, each of them on the curve."""
+    numbers = [int.from_bytes(joined[start : start + BYTES], "big") for start in range(0, len(joined), BYTES)]
+    found = list(zip(numbers[::2], numbers[1::2], strict=True))
+    if not all(map(on_curve, found)):
+        raise _invalid()
+    return found
+
+
+def of(number: int) -> Point:
+    """A number times the generator."""
+    joined = _curves().derive_private_key(number, _curves().SECP256R1()).public_key().public_bytes(*_both())
+    return int.from_bytes(joined[1 : BYTES + 1], "big"), int.from_bytes(joined[BYTES + 1 :], "big")
+
+
+def _computed(operation: Operation, head: bytes, items: bytes) -> bytes:
+    """What an operation makes of each item, in order. All processes get the head."""
+    size, made = _SIZES[operation]
+    count = len(items) // size
     workers = max(1, min(os.cpu_count() or 1, count // LARGE))
     if workers == 1:
-        return _multiplied(operation, key, items)
-    size = -(-count // workers) * BYTES
-    shares = [items[start : start + size] for start in range(0, len(items), size)]
+        return _OPERATIONS[operation](head, items)
+    step = -(-count // workers) * size
+    shares = [items[start : start + step] for start in range(0, len(items), step)]
     results: list[Any] = [None] * len(shares)
 
     def work(place: int) -> None:
-        command = [sys.executable, "-m", __name__, operation]
-        results[place] = subprocess.run(command, input=key + shares[place], capture_output=True, check=False)
+        command = [sys.executable, "-P", "-m", __name__, operation]  # nothing of the current folder is imported
+        given = len(head).to_bytes(_LENGTH, "big") + head + shares[place]
+        results[place] = subprocess.run(command, input=given, capture_output=True, check=False)
 
     threads = [threading.Thread(target=work, args=(place,)) for place in range(len(shares))]
     for thread in threads:
@@ -59,7 +114,10 @@ def multiplied(operation: Operation, key: bytes, items: bytes) -> bytes:
         thread.join()
     if any(done.returncode == _INVALID for done in results):
         raise _invalid()
-    if any(done.returncode or len(done.stdout) != len(share) for done, share in zip(results, shares, strict=True)):
+    if any(
+        done.returncode or len(done.stdout) * size != len(share) * made
+        for done, share in zip(results, shares, strict=True)
+    ):
         raise ShoalError("a process that multiplies points ended early; nothing was written")
     return b"".join(done.stdout for done in results)
 
@@ -68,14 +126,64 @@ def _invalid() -> InputError:
     return InputError("the other holder's message has a point that is not on the curve; the session is over")
 
 
-def _multiplied(operation: Operation, key: bytes, items: bytes) -> bytes:
+def _multiplied(lift: Callable[[bytes], Any], key: bytes, items: bytes) -> bytes:
     ec = _curves()
-    curve, exchange = ec.SECP256R1(), ec.ECDH()
-    secret = ec.derive_private_key(int.from_bytes(key, "big"), curve)
-    lift: Callable[[bytes], Any] = _hashed if operation == "hash" else _lifted
+    exchange = ec.ECDH()
+    secret = ec.derive_private_key(int.from_bytes(key, "big"), ec.SECP256R1())
     return b"".join(
         secret.exchange(exchange, lift(items[start : start + BYTES])) for start in range(0, len(items), BYTES)
     )
+
+
+def _encrypted(_: bytes, numbers: bytes) -> bytes:
+    ec, both = _curves(), _both()
+    curve = ec.SECP256R1()
+    return b"".join(
+        ec.derive_private_key(int.from_bytes(numbers[start : start + BYTES], "big"), curve)
+        .public_key().public_bytes(*both)[1:]
+        for start in range(0, len(numbers), BYTES)
+    )  # fmt: skip
+
+
+@cache
+def _subtracting() -> Multiples:
+    """What subtracts the number of a person."""
+    return Multiples(negated(GENERATOR), bits=8 * PRINT, width=8)
+
+
+def _evaluated(head: bytes, people: bytes) -> bytes:
+    ec = _curves()
+    curve, exchange = ec.SECP256R1(), ec.ECDH()
+    first_blind, second_blind = unpacked(head[: 4 * BYTES])
+    cells = memoryview(head)[4 * BYTES :]
+
+    def coordinates(start: int) -> Point:
+        return (
+            int.from_bytes(cells[start : start + BYTES], "big"),
+            int.from_bytes(cells[start + BYTES : start + 2 * BYTES], "big"),
+        )
+
+    made = []
+    for begin in range(0, len(people), _TOGETHER * PERSON):
+        batch = [
+            people[start : start + PERSON]
+            for start in range(begin, min(begin + _TOGETHER * PERSON, len(people)), PERSON)
+        ]
+        # The blinds come first: they are secret and random, so no cell can be chosen to be the same as a sum.
+        first: Sequence[Point] = [first_blind] * len(batch)
+        second: Sequence[Point] = [second_blind] * len(batch)
+        for at in range(0, 3 * _PLACE, _PLACE):
+            starts = [4 * BYTES * int.from_bytes(person[at : at + _PLACE], "big") for person in batch]
+            first = added(first, [coordinates(start) for start in starts])
+            second = added(second, [coordinates(start + 2 * BYTES) for start in starts])
+        second = _subtracting().add_to(second, [int.from_bytes(person[-PRINT:], "big") for person in batch])
+        for pair in zip(first, second, strict=True):
+            secret = ec.generate_private_key(curve)
+            made += [
+                secret.exchange(exchange, ec.EllipticCurvePublicKey.from_encoded_point(curve, b"\x04" + packed(point)))
+                for point in pair
+            ]
+    return b"".join(made)
 
 
 def _lifted(x: bytes) -> Any:
@@ -93,7 +201,7 @@ def _hashed(digest: bytes) -> Any:
     curve = ec.SECP256R1()
     for counter in range(1 << 16):
         x = hashlib.sha256(digest + counter.to_bytes(2, "big")).digest()
-        if int.from_bytes(x, "big") < _PRIME:
+        if int.from_bytes(x, "big") < PRIME:
             try:
                 return ec.EllipticCurvePublicKey.from_encoded_point(curve, b"\x02" + x)
             except ValueError:
@@ -109,15 +217,30 @@ def _curves() -> Any:
     return ec
 
 
+def _both() -> tuple[Any, Any]:
+    """How a point is written by both coordinates, with one byte before them."""
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    return Encoding.X962, PublicFormat.UncompressedPoint
+
+
 def check_installed() -> None:
     """Refuses, before any work is done, to go on without the package."""
     _curves()
 
 
+_OPERATIONS: dict[Operation, Callable[[bytes, bytes], bytes]] = {
+    "hash": partial(_multiplied, _hashed),
+    "point": partial(_multiplied, _lifted),
+    "encrypt": _encrypted,
+    "evaluate": _evaluated,
+}
+
 if __name__ == "__main__":
-    given = sys.stdin.buffer.read()
-    chosen: Operation = "hash" if sys.argv[1] == "hash" else "point"
+    chosen: Operation = next(name for name in _OPERATIONS if name == sys.argv[1])
+    length = int.from_bytes(sys.stdin.buffer.read(_LENGTH), "big")
+    common = sys.stdin.buffer.read(length)
     try:
-        sys.stdout.buffer.write(_multiplied(chosen, given[:BYTES], given[BYTES:]))
+        sys.stdout.buffer.write(_OPERATIONS[chosen](common, sys.stdin.buffer.read()))
     except InputError:
         sys.exit(_INVALID)

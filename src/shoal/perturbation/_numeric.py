@@ -12,6 +12,7 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
+from shoal.core.displacement import Coordinate, Displacement, ranks
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
@@ -31,6 +32,7 @@ class NumericPerturbation(Algorithm):
     columns: Annotated[tuple[str, ...], Doc("the columns to change; by default all numeric quasi-identifiers")] = ()
 
     claims: ClassVar[bool] = False
+    seed_protects: ClassVar[bool] = True
 
     @abstractmethod
     def changed(self, values: Floats, names: tuple[str, ...], generator: np.random.Generator, run: Run) -> Floats:
@@ -81,6 +83,14 @@ def varying(values: Floats, names: tuple[str, ...]) -> Floats:
     if constant:
         raise ParameterError(f"column {constant[0]!r} has one value only, so there is no spread to measure noise by")
     return deviations
+
+
+def by_rank(before: Floats, after: Floats) -> Displacement:
+    """What is known where the record of each rank has the same rank afterwards: equal values of people share some."""
+    found = []
+    for new, held in zip(after.T, before.T, strict=True):
+        found.append(Coordinate.between(ranks(new, new), ranks(held, held), 0))
+    return Displacement(tuple(found))
 
 
 def ranked(column: Floats) -> NDArray[np.int64]:

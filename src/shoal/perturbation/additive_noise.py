@@ -9,10 +9,14 @@ import numpy as np
 from annotated_types import Gt
 from typing_extensions import Doc
 
+from shoal.core.displacement import CERTAIN, Coordinate, Displacement
 from shoal.core.parameters import Examples
 from shoal.core.run import Run
 from shoal.errors import ParameterError
 from shoal.perturbation._numeric import Floats, NumericPerturbation, varying
+
+ROUNDING = 1e-9
+"""How far rounding may carry uniform noise past its end, as a share."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +36,7 @@ class AdditiveNoise(NumericPerturbation):
     Example:
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [20.0, 30.0, 40.0, 50.0]}), quasi=["age"])
-        >>> release = shoal.anonymize(data, algorithm=AdditiveNoise(share=0.1), seed=1)
+        >>> release = shoal.anonymize(data, algorithm=AdditiveNoise(share=0.1))
         >>> 20 < release.frame["age"].mean() < 50
         True
     """
@@ -65,6 +69,24 @@ class AdditiveNoise(NumericPerturbation):
             means = np.nanmean(values, axis=0)
             found = means + (found - means) / np.sqrt(1 + self.share)
         return found
+
+    def displacement(self, before: Floats, after: Floats) -> Displacement:
+        means = np.nanmean(before, axis=0)
+        records = means + (after - means) * (np.sqrt(1 + self.share) if self.restore else 1.0)
+        people, size = before, np.sqrt(self.share)
+        if self.correlated:
+            # In these directions the noise of one says nothing about that of another.
+            apart = np.linalg.inv(_root(before))
+            lacking = tuple(np.isnan(part) @ 2.0 ** np.arange(part.shape[1]) for part in (after, before))
+            records, people = records @ apart, people @ apart
+            normal = (Coordinate.of(*pair, CERTAIN * size, size) for pair in zip(records.T, people.T, strict=True))
+            return Displacement((Coordinate.of(lacking[0], lacking[1], 0), *normal))
+        found = []
+        for new, held, deviation in zip(records.T, people.T, size * np.nanstd(before, axis=0), strict=True):
+            within = CERTAIN if self.distribution == "normal" else np.sqrt(3) * (1 + ROUNDING)
+            spread = deviation if self.distribution == "normal" else None
+            found.append(Coordinate.of(new, held, within * deviation, spread))
+        return Displacement(tuple(found))
 
 
 def _root(values: Floats) -> Floats:

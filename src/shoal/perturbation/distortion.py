@@ -9,10 +9,11 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from typing_extensions import Doc
 
+from shoal.core.displacement import Displacement
 from shoal.core.parameters import Examples
 from shoal.core.run import Run
 from shoal.errors import ParameterError
-from shoal.perturbation._numeric import Floats, NumericPerturbation, ranked, varying
+from shoal.perturbation._numeric import Floats, NumericPerturbation, by_rank, ranked, varying
 
 Draw = Callable[[np.random.Generator, int], Floats]
 
@@ -33,7 +34,7 @@ class Distortion(NumericPerturbation):
     Example:
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [20.0, 30.0, 40.0, 60.0]}), quasi=["age"])
-        >>> release = shoal.anonymize(data, algorithm=Distortion(family="empirical"), seed=1)
+        >>> release = shoal.anonymize(data, algorithm=Distortion(family="empirical"))
         >>> 20 <= min(release.frame["age"]) and max(release.frame["age"]) <= 60
         True
     """
@@ -54,6 +55,9 @@ class Distortion(NumericPerturbation):
             drawn = fitted(column[order], self.family, name)(generator, len(order))
             found[order, place] = np.sort(drawn) if self.assign == "rank" else drawn
         return found
+
+    def displacement(self, before: Floats, after: Floats) -> Displacement | None:
+        return by_rank(before, after) if self.assign == "rank" else None
 
 
 def fitted(values: Floats, family: str, name: str = "") -> Draw:

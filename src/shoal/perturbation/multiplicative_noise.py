@@ -9,6 +9,7 @@ import numpy as np
 from annotated_types import Gt
 from typing_extensions import Doc
 
+from shoal.core.displacement import CERTAIN, Coordinate, Displacement
 from shoal.core.parameters import Examples
 from shoal.core.run import Run
 from shoal.perturbation._numeric import Floats, NumericPerturbation
@@ -29,7 +30,7 @@ class MultiplicativeNoise(NumericPerturbation):
     Example:
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"income": [0.0, 100.0, 200.0]}), quasi=["income"])
-        >>> release = shoal.anonymize(data, algorithm=MultiplicativeNoise(spread=0.2), seed=1)
+        >>> release = shoal.anonymize(data, algorithm=MultiplicativeNoise(spread=0.2))
         >>> min(release.frame["income"])
         0.0
     """
@@ -42,3 +43,15 @@ class MultiplicativeNoise(NumericPerturbation):
         size = np.sqrt(np.log1p(self.spread**2))
         found: Floats = values * generator.lognormal(-(size**2) / 2, size, values.shape)
         return found
+
+    def displacement(self, before: Floats, after: Floats) -> Displacement:
+        size = float(np.sqrt(np.log1p(self.spread**2)))
+        found = []
+        for new, held in zip(after.T, before.T, strict=True):
+            # Signs and zeros stay; what is left is a factor.
+            found.append(Coordinate.of(np.sign(new), np.sign(held), 0.5))
+            with np.errstate(divide="ignore"):
+                records, people = (np.where(part == 0, 0.0, np.log(np.abs(part))) for part in (new, held))
+            records = records + size**2 / 2
+            found.append(Coordinate.of(np.where(new == 0, 0.0, records), people, CERTAIN * size, size))
+        return Displacement(tuple(found))

@@ -38,7 +38,7 @@ class Pram(Algorithm):
     Example:
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"town": ["a", "b", "c"] * 5}), quasi=["town"])
-        >>> release = shoal.anonymize(data, algorithm=Pram(keep=0.5), seed=1)
+        >>> release = shoal.anonymize(data, algorithm=Pram(keep=0.5))
         >>> sorted(set(release.frame["town"]))
         ['a', 'b', 'c']
     """
@@ -51,6 +51,7 @@ class Pram(Algorithm):
     mix: Annotated[float, Ge(0), Le(1), Doc("how much of the invariant change is used")] = 1.0
 
     claims: ClassVar[bool] = False
+    seed_protects: ClassVar[bool] = True
     examples: ClassVar[Examples] = ({}, {"keep": 0.5, "invariant": True, "mix": 0.5})
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:

@@ -32,7 +32,7 @@ class RandomProjection(NumericPerturbation):
     Example:
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"x": [1.0, 2.0, 5.0], "y": [2.0, 0.0, 1.0]}), quasi=["x", "y"])
-        >>> release = shoal.anonymize(data, algorithm=RandomProjection(directions=1), seed=1)
+        >>> release = shoal.anonymize(data, algorithm=RandomProjection(directions=1))
         >>> release.frame["y"].null_count()
         3
     """

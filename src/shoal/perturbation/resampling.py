@@ -9,9 +9,10 @@ import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
+from shoal.core.displacement import Displacement
 from shoal.core.parameters import Examples
 from shoal.core.run import Run
-from shoal.perturbation._numeric import Floats, NumericPerturbation, ranked
+from shoal.perturbation._numeric import Floats, NumericPerturbation, by_rank, ranked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +31,7 @@ class Resampling(NumericPerturbation):
     Example:
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [20.0, 40.0, 60.0]}), quasi=["age"])
-        >>> release = shoal.anonymize(data, algorithm=Resampling(samples=50), seed=1)
+        >>> release = shoal.anonymize(data, algorithm=Resampling(samples=50))
         >>> len(set(release.frame["age"]))
         3
     """
@@ -49,3 +50,6 @@ class Resampling(NumericPerturbation):
                 means += np.sort(generator.choice(column[order], len(order))) if len(order) else means
             found[order, place] = means / self.samples
         return found
+
+    def displacement(self, before: Floats, after: Floats) -> Displacement:
+        return by_rank(before, after)

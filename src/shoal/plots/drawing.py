@@ -78,12 +78,12 @@ def check_picture(path: Path) -> None:
     altair()
 
 
-def drawn(chart: Any) -> Any:
-    """A chart as every picture looks, without what the drawing library cannot bear in a text."""
+def specification(chart: Any) -> dict[str, Any]:
+    """What is drawn of a chart: as every picture looks, without what the drawing library cannot bear in a text."""
     told = _printable(chart.to_dict())
     own = told.get("config", {})
     themed = {part: {**settings, **own.get(part, {})} for part, settings in _THEME.items()}
-    return altair().Chart.from_dict({**told, "config": {"font": FONT, "padding": PADDING, **own, **themed}})
+    return {**told, "config": {"font": FONT, "padding": PADDING, **own, **themed}}
 
 
 def save(chart: Any, path: Path) -> Path:
@@ -93,7 +93,7 @@ def save(chart: Any, path: Path) -> Path:
     """
     check_picture(path)
     page = {"inline": True, "embed_options": {"actions": MENU}, "json_kwds": {"cls": _Embedded}}
-    whole = drawn(chart)
+    whole = altair().Chart.from_dict(specification(chart))
     with replacing(path) as file:
         whole.save(str(file), **(page if path.suffix == ".html" else {}))
     return path
@@ -104,7 +104,7 @@ def svg(chart: Any) -> str:
     altair()
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(drawn(chart).to_dict()))
+    return str(vl_convert.vegalite_to_svg(specification(chart)))
 
 
 class _Embedded(json.JSONEncoder):

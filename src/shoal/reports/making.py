@@ -72,7 +72,8 @@ def report(
 
     Example:
         >>> import shoal, tempfile
-        >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"], sensitive=["occupation"])
+        >>> table = shoal.samples.adult().head(1000)
+        >>> data = shoal.read(table, quasi=["age", "sex", "race"], sensitive=["occupation"])
         >>> folder = Path(tempfile.mkdtemp())
         >>> _ = shoal.anonymize(data, shoal.KAnonymity(k=11), algorithm="mondrian").write(folder / "release.csv")
         >>> made = shoal.report(data, folder / "release.csv", recipient="the university", threshold=0.09)

@@ -19,6 +19,7 @@ from typing import Literal
 
 import polars as pl
 
+from shoal.core.forks import check_polars
 from shoal.errors import ParameterError
 from shoal.samples.hospital import admissions
 from shoal.samples.population import census
@@ -252,6 +253,7 @@ def virus_tests() -> pl.DataFrame:
 
 
 def _table(name: str) -> pl.DataFrame:
+    check_polars()
     content = (resources.files(__package__) / "tables" / name).read_bytes()
     if name.endswith(".parquet"):
         return pl.read_parquet(content)

@@ -104,8 +104,8 @@ def task(session: Session, spec: str) -> Task:
     def made(run: Run) -> Candidate:
         release = api.anonymize(
             data, *held.models, algorithm=spec, suppression=held.suppression, objective=held.objective,
-            seed=held.seed, rows_are_people=held.rows_are_people, allow_plain=held.allow_plain,
-            run=run.part(between=(0.0, 0.9)),
+            seed=held.seed, repeatable=held.repeatable, rows_are_people=held.rows_are_people,
+            allow_plain=held.allow_plain, run=run.part(between=(0.0, 0.9)),
         )  # fmt: skip
         run.report(0.95, "measuring")
         findings = api.evaluate(data, release, *METRICS, baselines=False)

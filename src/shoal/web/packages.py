@@ -33,12 +33,14 @@ def file_name(name: str, ending: str = "") -> str:
 
 @dataclass(frozen=True)
 class Order:
-    """What somebody wants to hand over. The key is unlocked already, so that no passphrase is kept."""
+    """What somebody wants to hand over. The key is unlocked already, so that no passphrase is kept. Unless they are
+    `local`, nothing that they get tells where files lie on this machine."""
 
     number: int
     job: Job
     name: str
     uploaded: bool
+    local: bool = True
     signer: SigningKey | None = field(default=None, repr=False)
 
 
@@ -76,7 +78,7 @@ class Package:
 
     def text(self, folder: Path | None = None) -> str:
         """The job as it lies in a folder beside the other files. A table that was brought through the browser has no
-        place that is known: it is expected beside the job."""
+        place that is known: it is expected beside the job, as is any table of somebody at another machine."""
         place = folder or self.folder
         source = self.order.job.input
         assert source is not None and self.job.output is not None
@@ -84,10 +86,10 @@ class Package:
             name: column if column.hierarchy is None else replace(column, hierarchy=_moved(column, self.folder, place))
             for name, column in self.job.columns.items()
         }
-        lying = replace(
-            self.job, input=place / source.name if self.order.uploaded else source, output=place / self.job.output.name,
-            columns=columns,
-        )  # fmt: skip
+        named = source if self.order.local and not self.order.uploaded else place / source.name
+        lying = replace(self.job, input=named, output=place / self.job.output.name, columns=columns)
+        if not self.order.local:
+            lying = replace(lying, sign=None, ledger=None)
         return lying.toml(place)
 
     def content(self, name: str) -> bytes:
@@ -110,6 +112,8 @@ class Package:
             raise InputError(f"there is no folder {folder.name!r}; make it first, or name another one")
         targets = [folder / name for name in self.names]
         made = folder / HIERARCHIES
+        if made.is_symlink():
+            raise InputError(f"{HIERARCHIES} is a link there, which is not followed; name another folder")
         fresh = any(name.startswith(HIERARCHIES) for name in self.own) and not made.exists()
         if fresh:
             made.mkdir()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.plots.drawing import BLUE, GREY, INK, ORANGE, PALE, drawn
+from shoal.plots.drawing import BLUE, GREY, INK, ORANGE, PALE, specification
 
 LIGHT = {"ink": "#33404d", "line": "#e3e8ec"}
 DARK = {"ink": "#c9d3dc", "line": "#36424d"}
@@ -26,7 +26,7 @@ FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 def svg(chart: Any, *, dark: bool) -> str:
     """A chart as a picture that stands on the page, whose background shows through."""
-    told = drawn(chart).to_dict()
+    told = specification(chart)
     import vl_convert
 
     colours = DARK if dark else LIGHT

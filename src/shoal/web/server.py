@@ -5,21 +5,19 @@ from __future__ import annotations
 import contextlib
 import errno
 import ipaddress
-import os
-import shutil
 import socket
-import tempfile
 import threading
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
+from shoal.core.private import PrivateFolder
+from shoal.core.signing import SigningKey
 from shoal.errors import InputError, MissingExtraError, ParameterError
 
 PORT = 8765
 """Where the page is unless another port is named; the next ones are tried when it is taken."""
 TRIED = 50
-PREFIX = "shoal-page-"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -69,31 +67,6 @@ def bound(host: str, port: int | None) -> socket.socket:
     raise InputError("no port is free; name one with --port")
 
 
-class PrivateFolder:
-    """A folder that only its owner can read, and that is wiped at the end; what a killed server left is wiped by the
-    next one."""
-
-    def __init__(self) -> None:
-        _wipe_left_behind()
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-        (self.path / "process").write_text(str(os.getpid()), encoding="ascii")
-
-    def wipe(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
-
-
-def _wipe_left_behind() -> None:
-    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        try:
-            if left.is_symlink() or left.stat().st_uid != os.getuid():
-                continue
-            os.kill(int((left / "process").read_text(encoding="ascii")), 0)
-        except ProcessLookupError:
-            shutil.rmtree(left, ignore_errors=True)
-        except (OSError, ValueError):
-            continue
-
-
 def serve(
     file: Path | None = None,
     *,
@@ -101,9 +74,15 @@ def serve(
     port: int | None = None,
     password: str | None = None,
     browser: bool = True,
+    signer: SigningKey | None = None,
+    ledger: Path | None = None,
     told: Callable[[str], None] = print,
 ) -> None:
-    """Serves the page until somebody stops it. `told` gets its address, with the token that opens it once."""
+    """Serves the page until somebody stops it. `told` gets its address, with the token that opens it once.
+
+    A page with a password, or at another address than this machine's own, is for visitors: they can sign with the
+    `signer` and enter releases into the `ledger`, and cannot name any file of this machine.
+    """
     try:
         import jinja2  # noqa: F401
         import python_multipart  # noqa: F401
@@ -135,7 +114,8 @@ def serve(
     try:
         if file is not None:
             session.open(file.resolve())
-        session.local = host in LOOPBACK
+        session.local = host in LOOPBACK and not password
+        session.signer, session.ledger = signer, None if ledger is None else ledger.resolve()
         config = uvicorn.Config(
             application(session, gate), log_config=None, access_log=False, lifespan="off", server_header=False,
             date_header=False, timeout_graceful_shutdown=1,

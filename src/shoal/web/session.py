@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import shutil
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,10 +11,11 @@ from threading import RLock
 from typing import Any
 
 from shoal import api, job, registry
-from shoal.api.anonymizing import SEED_BITS
+from shoal.core import seeds
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
 from shoal.core.schema import Role
+from shoal.core.signing import SigningKey
 from shoal.diagnosis.detection import Detection
 from shoal.errors import InputError
 from shoal.job import SUGGESTED_K, BalanceJob, ColumnJob, Job
@@ -59,7 +59,11 @@ class Session:
         self.notice: tuple[str, Mapping[str, Any]] | None = None
         self.uploaded = False
         self.local = True
-        """Whether whoever uses the page sits at this machine, so that files can be saved on it."""
+        """Whether whoever uses the page sits at this machine, so that they may name files on it."""
+        self.signer: SigningKey | None = None
+        """The key that whoever started the page offers to sign with."""
+        self.ledger: Path | None = None
+        """The ledger that whoever started the page keeps; every release that is made goes into it."""
         self.order: Order | None = None
         """What is to be handed over, and where it was saved."""
         self.about: dict[str, str] | None = None
@@ -119,7 +123,7 @@ class Session:
             self.tried, self.pinned, self.uploaded = [], [], uploaded
             self.order, self.about, self.saved = None, None, ()
             models = (job.plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
-            self.change(Job(input=path, models=models, seed=secrets.randbits(SEED_BITS), **given), "history.opened")
+            self.change(Job(input=path, models=models, seed=seeds.drawn(), repeatable=True, **given), "history.opened")
             self._looking()
         self.give_attacker(None)
         if before is not None and before != path:

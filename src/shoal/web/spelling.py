@@ -50,8 +50,10 @@ def command(job: Job) -> str:
     flags = {"strict": job.strict, "rows-are-people": job.rows_are_people, "rename-duplicates": job.rename_duplicates}
     options += [(flag, None) for flag, given in flags.items() if given]
     options += [("ledger", str(job.ledger))] if job.ledger is not None else []
+    options += [("allow-unjudged", _listed(job.allow_unjudged))] if job.allow_unjudged else []
     options += [("sign", str(job.sign))] if job.sign is not None else []
     options += [("seed", str(job.seed))] if job.seed is not None else []
+    options += [("repeatable", None)] if job.repeatable else []
     parts = [" ".join(map(shlex.quote, words))]
     parts += [f"--{name}" if value is None else f"--{name} {shlex.quote(value)}" for name, value in options]
     return _wrapped(parts)
@@ -102,6 +104,7 @@ def python(job: Job) -> str:
         "algorithm": None if job.algorithm is None else written(job.algorithm),
         "suppression": job.suppression or None, "objective": None if job.objective is None else written(job.objective),
         "rows_are_people": job.rows_are_people or None, "allow_plain": list(job.allow_plain), "seed": job.seed,
+        "repeatable": job.repeatable or None,
     }  # fmt: skip
     signed = f", sign={str(job.sign)!r}" if job.sign is not None else ""
     models = [f"    shoal.{_made(model)}," for model in job.models]

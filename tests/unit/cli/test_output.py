@@ -161,6 +161,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "attack": ("attack", "people.csv", "out.csv", "--threshold", "1"),
     "verify": ("verify", "out.csv"),
     "verify-sql": ("verify", "out.csv", "--sql", "duckdb"),
+    "recover": ("recover", "."),
     "report": ("report", "people.csv", "out.csv", "-o", "out.html", "--quick"),
     "keys": ("keys", "new", "officer.pem"),
     "ledger-list": ("ledger", "list", "people.ledger"),

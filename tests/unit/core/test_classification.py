@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 from shoal.api.learning import learner
-from shoal.core.classification import Records, majority, of_release, ten_fold, trained
+from shoal.core.classification import Records, majority, of_dataset, of_release, ten_fold, trained
 from shoal.core.learning import cross_validated, person_folds
 from shoal.errors import ParameterError, SchemaError
 
@@ -152,3 +152,13 @@ def test_a_form_that_does_not_tell_the_class(heart):
 def test_without_columns_the_most_frequent_class_is_guessed():
     records = Records({}, ["a", "a", "b", None])
     assert ten_fold(learner("c45")[1], records) == majority(records, records) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("income", [["1.0", "2.50", "+3"], ["café", "cafe\u0301 x", "\u200by"], [1.0, 2.5, 3.0]])
+def test_a_plain_target_is_known_in_any_spelling(income: list) -> None:
+    """It is published as it came, and the table knows it by what it says."""
+    table = pl.DataFrame({"age": [20, 40, 60] * 10, "income": income * 10})
+    data = shoal.read(table, quasi=["age"])
+    release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="optimal", allow_plain=["income"], seed=1)
+    own, published = of_dataset(data, "income"), of_release(release, "income", ["age"])
+    assert set(own.target) == set(published.target)

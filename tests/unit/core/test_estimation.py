@@ -25,12 +25,12 @@ WANTED = {"disease": "pneumonia", "age": "<= 30", "zip": "10001..20000"}
 GROUPS = np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int32)
 
 
-def part(groups, exact=True, **columns):
+def part(groups, spelling="intervals", **columns):
     codes, labels = {}, {}
     for name, values in columns.items():
         texts = list(dict.fromkeys(values))
         codes[name] = np.array([texts.index(value) for value in values], np.int32)
-        labels[name] = Labels(name, texts, np.bincount(codes[name]), exact)
+        labels[name] = Labels(name, texts, np.bincount(codes[name]), spelling)
     return Part(np.asarray(groups, np.int32), np.ones(len(groups), np.int64), codes, labels)
 
 
@@ -255,3 +255,116 @@ def test_a_column_of_several_tables_is_not_counted():
     with pytest.raises(NotDefined, match="several tables"):
         shoal.query(release, where={"ill": "a"})
     assert shoal.query(release, where={"age": 1, "sex": "F"}).value == pytest.approx(2)
+
+
+@pytest.mark.parametrize("missing", [[], [None]])
+def test_nothing_is_certain_of_means(tmp_path, missing):
+    data = shoal.read(pl.DataFrame({"x": [10, 20, 10, 20, 30, 50, 60, 70, *missing]}), quasi=["x"])
+    release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="mdav", seed=1)
+    release.write(tmp_path / "out.csv")
+    assert release.spellings == {"x": "means"}
+    for source in (release, tmp_path / "out.csv"):
+        for value in (15, 10, 55):
+            found = shoal.query(source, where={"x": value})
+            assert (found.low, found.high, found.error) == (None, None, None) and "means" in found.how
+
+
+def test_means_of_dates_are_means(tmp_path):
+    born = [f"198{year}-05-{day:02}" for year in range(5) for day in (3, 17)]
+    data = shoal.read(pl.DataFrame({"born": born}), quasi=["born"])
+    release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="mdav", seed=1)
+    found = shoal.query(release, where={"born": "= 1980-05-10"})
+    assert release.spellings == {"born": "means"} and found.low is None and "means" in found.how
+
+
+def test_a_year_is_no_number_of_days(tmp_path):
+    born = [f"198{number % 3}-05-{1 + number % 20:02}" for number in range(40)]
+    data = shoal.read(pl.DataFrame({"born": born}), quasi=["born"], hierarchies={"born": "dates:units=year"})
+    release = shoal.anonymize(data, shoal.KAnonymity(k=6), algorithm="optimal", seed=1)
+    assert set(release.frame["born"]) == {"1980", "1981", "1982"}
+    truth = shoal.query(data, where={"born": "<= 1981-01-01"}).value
+    found = shoal.query(release, where={"born": "<= 1981-01-01"})
+    assert found.low == found.high == truth == sum(text.startswith("1980") for text in born)
+    release.write(tmp_path / "out.csv")
+    with pytest.raises(NotDefined, match="give the hierarchy"):
+        shoal.query(tmp_path / "out.csv", where={"born": "<= 1981-01-01"})
+
+
+def test_a_top_with_a_name_hides_missing_values_too():
+    paths = [("a", "A", "any"), ("b", "A", "any"), ("c", "C", "any")]
+    table = pl.DataFrame({"x": [None, "a", "a", "b", "b", "c"]})
+    tree = shoal.Hierarchy.from_paths("x", paths)
+    release = shoal.anonymize(
+        shoal.read(table, quasi=["x"], hierarchies={"x": tree}), shoal.KAnonymity(k=2), algorithm="mondrian", seed=1
+    )
+    assert "any" in release.frame["x"].to_list()
+    found = shoal.query(release, where={"x": "is missing"})
+    assert found.low == 0 and found.high == 2
+
+
+def test_a_node_that_looks_like_a_number_is_a_node():
+    paths = [(str(age), str(age // 10 * 10), "*") for age in range(20, 40)]
+    data = shoal.read(
+        pl.DataFrame({"age": [*range(20, 40)]}), quasi=["age"],
+        hierarchies={"age": shoal.Hierarchy.from_paths("age", paths)},
+    )  # fmt: skip
+    release = shoal.anonymize(data, shoal.KAnonymity(k=10), algorithm="optimal", seed=1)
+    assert set(release.frame["age"]) == {"20", "30"}
+    for condition, truth in (("= 20", 1), ("<= 20", 1), ("> 20", 19), ("= 25", 1), ("<= 29", 10)):
+        found = shoal.query(release, where={"age": condition})
+        assert found.low <= truth <= found.high, condition
+
+
+def test_texts_that_look_like_labels_are_texts():
+    odd = ["*", "[1-5]", "{a|b}", "3", "a", "b"]
+    data = shoal.read(pl.DataFrame({"x": odd, "q": list("aabbcc")}), quasi=["q"], sensitive=["x"])
+    release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="mondrian", seed=1)
+    for source in (data, release):
+        for text in odd:
+            found = shoal.query(source, where={"x": [text]})
+            assert (found.value, found.low, found.high) == (1, 1, 1), text
+
+
+def test_what_hides_a_value_is_not_the_value():
+    data = shoal.read(pl.DataFrame({"x": ["a", "b", "c", "d"]}), quasi=["x"])
+    release = shoal.anonymize(data, shoal.KAnonymity(k=4), algorithm="optimal", seed=1)
+    found = shoal.query(release, where={"x": "= *"})
+    assert set(release.frame["x"]) == {"*"} and found.low == 0
+
+
+def test_numbers_are_compared_exactly():
+    huge = [2**53, 2**53 + 1, 2**53 + 2]
+    data = shoal.read(pl.DataFrame({"x": huge, "q": ["a", "a", "a"]}), quasi=["q"], sensitive=["x"])
+    release = shoal.anonymize(data, shoal.KAnonymity(k=3), algorithm="mondrian", seed=1)
+    for source in (data, release):
+        assert shoal.query(source, where={"x": f"<= {2**53}"}).high == 1
+        assert shoal.query(source, where={"x": 2**53 + 1}).value == 1
+
+
+def test_an_interval_of_whole_numbers_may_hold_others():
+    data = shoal.read(pl.DataFrame({"x": ["20", "20.5", "30", "40"]}), quasi=["x"])
+    release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="mondrian", seed=1)
+    for condition, truth in (("20.2..20.9", 1), ("< 21", 2), ("= 20.5", 1)):
+        assert shoal.query(data, where={"x": condition}).value == truth
+        found = shoal.query(release, where={"x": condition})
+        assert found.low <= truth <= found.high, condition
+
+
+def test_booleans_are_asked_for_as_python_has_them():
+    data = shoal.read(pl.DataFrame({"ill": [True, False, None, True], "q": list("aabb")}), quasi=["q"])
+    assert shoal.query(data, where={"ill": True}).value == 2 and shoal.query(data, where={"ill": [False]}).value == 1
+
+
+def test_numbers_too_large_for_a_sum_are_not_summed():
+    data = shoal.read(pl.DataFrame({"x": [1.7e308, 1.7e308], "q": ["a", "a"]}), quasi=["q"], sensitive=["x"])
+    assert shoal.query(data, where={"x": "> 1"}).value == 2
+    with pytest.raises(NotDefined, match="too large"):
+        shoal.query(data, "sum", "x")
+
+
+def test_a_range_of_times_may_be_written_with_blanks() -> None:
+    times = ["2021-10-31 01:00:00", "2021-10-31 02:00:00", "2021-10-31 03:00:00"]
+    data = shoal.read(pl.DataFrame({"at": times * 2}), quasi=["at"])
+    release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="mondrian", seed=1)
+    answer = shoal.query(release, "count", where={"at": "2021-10-31 01:00:00 .. 2021-10-31 02:00:00"})
+    assert (answer.low, answer.value, answer.high) == (4, 4, 4)

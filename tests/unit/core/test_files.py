@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from shoal.core import files
-from shoal.errors import OutputError
+from shoal.core.notices import tell
+from shoal.errors import InputError, OutputError
 
 KILLED = """
 import os, sys
@@ -39,6 +42,12 @@ os._exit(0)
 """
 
 
+INTERRUPTED = KILLED.replace(
+    'if event == "open" or event.startswith(("os.", "shutil.", "tempfile.", "fcntl.")):',
+    'if event == "os.rename" and Path(arguments[0]).parent.name == "new":',
+)
+
+
 def killed(step: int, *targets: Path) -> bool:
     """Replaces files in a process that ends, without a chance to clean up, before its step-th touch of the disk."""
     done = subprocess.run([sys.executable, "-c", KILLED, str(step), *map(str, targets)], capture_output=True)
@@ -46,12 +55,24 @@ def killed(step: int, *targets: Path) -> bool:
     return done.returncode == 9
 
 
+def killed_after(placed: int, *targets: Path) -> bool:
+    """Replaces files in a process that is killed when so many of them have taken their places."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, str(placed), *map(str, targets)], capture_output=True)
+    assert done.returncode in (0, 9), done.stderr
+    return done.returncode == 9
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """Every file below a folder, with what is in it."""
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
 def listed(*folders: Path) -> set[str]:
     return {path.name for folder in folders for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("fresh", [False, True])
-def test_a_kill_at_every_step_leaves_old_or_new(fresh: bool, tmp_path: Path) -> None:
+def test_a_kill_at_every_step_leaves_old_or_new(fresh: bool, tmp_path: Path, own_state: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     seen = set()
     for step in range(0, 400, 3 if fresh else 2):
@@ -69,6 +90,7 @@ def test_a_kill_at_every_step_leaves_old_or_new(fresh: bool, tmp_path: Path) -> 
         state = {target.read_text() if target.exists() else None for target in targets}
         assert state in ({"new"}, {None if fresh else "old"}), step
         assert listed(one, other) == ({target.name for target in targets} if state != {None} else set()), step
+        assert not list(own_state.glob("shoal/writes/*")), step
         seen |= state
         if ended:
             break
@@ -80,8 +102,8 @@ def test_a_kill_at_every_step_leaves_an_old_folder_or_the_new_one(fresh: bool, t
     target, beside = tmp_path / "release", tmp_path / "release.manifest.json"
     seen = set()
     for step in range(0, 400, 2):
-        for path in (target, beside):
-            files._remove(path)
+        shutil.rmtree(target, ignore_errors=True)
+        beside.unlink(missing_ok=True)
         if not fresh:
             target.mkdir()
             for name in ("part-00000.parquet", "part-00001.parquet"):
@@ -140,38 +162,146 @@ def test_a_folder_where_nothing_can_be_put_back_is_told(tmp_path: Path, monkeypa
     target, other = tmp_path / "a.csv", tmp_path / "b.csv"
 
     def interrupted(self: Path, place: Path) -> Path:
-        if self.parent.name in ("new", "old") and self.name == "b.csv":
+        if (self.parent.name, self.name) in (("new", "b.csv"), ("old", "a.csv")):
             raise PermissionError(13, "Permission denied")
         return replace(self, place)
 
-    replace, exists = Path.replace, Path.exists
+    replace = Path.replace
     for path in (target, other):
         path.write_text("old")
     monkeypatch.setattr(Path, "replace", interrupted)
-    monkeypatch.setattr(Path, "exists", lambda self: exists(self) and (self.name, self.parent.name) != ("b.csv", "new"))
     with pytest.raises(OutputError, match="could not be written"), files.replacing_all(target, other) as besides:
         for beside in besides:
             beside.write_text("new")
+    assert (target.read_text(), other.read_text()) == ("new", "old")
     with pytest.raises(OutputError, match="cannot be put back"):
         files.recover(tmp_path)
+    with pytest.raises(InputError, match="of two runs"):
+        files.check_whole(other, target)
     monkeypatch.undo()
-    files.recover(tmp_path)
+    assert files.recover(tmp_path) == [target, other]
+    files.check_whole(target, other)
     assert target.read_text() == other.read_text() == "old" and listed(tmp_path) == {"a.csv", "b.csv"}
 
 
-def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
-    kept = tmp_path / "kept.csv"
-    kept.write_text("mine")
-    for name in (".shoal-settings", ".shoal-0123456789abcdef"):
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "plan.json").write_text(f'["{kept}"]')
-        (folder / "exchanging.json").write_text("[0]")
-    if os.geteuid() != 0:
-        pytest.skip("only root can make a folder of somebody else")
-    os.chown(folder, 65534, 65534)
+def test_a_reader_says_that_a_write_was_interrupted_and_changes_nothing(tmp_path: Path) -> None:
+    targets = [tmp_path / "one" / "a.csv", tmp_path / "other" / "b.csv"]
+    for target in targets:
+        target.parent.mkdir()
+        target.write_text("old")
+    assert killed_after(1, *targets)
+    before = contents(tmp_path)
+    for target in targets:
+        with pytest.raises(InputError, match=r"stopped while its files took their places.*shoal recover .*one"):
+            files.check_whole(target)
+    files.check_whole(tmp_path / "one" / "another.csv")
+    assert contents(tmp_path) == before and [target.read_text() for target in targets] == ["new", "old"]
+    assert files.recover(tmp_path / "other") == targets
+    assert contents(tmp_path) == {"one/a.csv": "old", "other/b.csv": "old"}
+    assert files.recover() == []
+
+
+def test_what_others_wrote_since_is_not_put_back(tmp_path: Path) -> None:
+    kept, fresh, moved = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "moved" / "c.csv"
+    moved.parent.mkdir()
+    for path in (kept, moved):
+        path.write_text("old")
+    assert killed_after(3, kept, fresh, moved, tmp_path / "d.csv")
+    for path in (kept, fresh):
+        (tmp_path / "theirs").write_text("theirs")
+        (tmp_path / "theirs").replace(path)
+    (hidden,) = moved.parent.glob(".shoal-*")
+    hidden.rename(tmp_path / "away")
+    (tmp_path / "away" / "old").joinpath("c.csv").write_text("not ours")
+    hidden.mkdir()
+    (tmp_path / "away" / "old").rename(hidden / "old")
     files.recover(tmp_path)
-    assert kept.read_text() == "mine" and len(list(tmp_path.iterdir())) == 3
+    assert kept.read_text() == fresh.read_text() == "theirs" and moved.read_text() == "new"
+    assert not list(tmp_path.glob(".shoal-*"))
+
+
+def test_what_lies_in_a_folder_is_not_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    victim, folder = tmp_path / "victim", tmp_path / "archive"
+    victim.write_text("mine")
+    (folder / "sub").mkdir(parents=True)
+    for name in (".shoal-settings", ".shoal-0123456789abcdef"):
+        for parent in (folder, folder / "sub"):
+            (parent / name / "old").mkdir(parents=True)
+            (parent / name / "old" / "victim").write_text("theirs")
+            (parent / name / "plan.json").write_text(f'["sub/x", "../victim", "{victim}"]')
+            (parent / name / "exchanging.json").write_text("[0, 1, 2]")
+    monkeypatch.chdir(folder)
+    before = contents(tmp_path)
+    files.recover(folder)
+    files.recover(Path())
+    files.check_whole(folder / "release.csv")
+    with files.replacing(folder / "mine.csv") as beside:
+        beside.write_text("new")
+    assert contents(tmp_path) == {**before, "archive/mine.csv": "new"}
+
+
+def test_links_are_replaced_and_put_back_as_links(tmp_path: Path) -> None:
+    victim, link, dangling = tmp_path / "victim", tmp_path / "a.csv", tmp_path / "b.csv"
+    victim.write_text("mine")
+    link.symlink_to("victim")
+    dangling.symlink_to("nowhere")
+    assert killed_after(2, link, dangling, tmp_path / "c.csv")
+    assert not link.is_symlink() and not dangling.is_symlink()
+    files.recover(tmp_path)
+    assert link.readlink() == Path("victim") and dangling.readlink() == Path("nowhere")
+    assert victim.read_text() == "mine" and listed(tmp_path) == {"victim", "a.csv", "b.csv"}
+
+
+@pytest.mark.parametrize("how", ["is a file", "open to others", "a link", "somebody else's"])
+def test_without_a_private_folder_files_are_written_and_it_is_said_what_is_lost(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "home" / "shoal"
+    folder.mkdir(parents=True, mode=0o700)
+    if how == "is a file":
+        folder.rmdir()
+        folder.write_text("")
+    elif how == "open to others":
+        folder.chmod(0o777)
+    elif how == "a link":
+        folder.rename(tmp_path / "real")
+        folder.symlink_to(tmp_path / "real")
+    elif os.geteuid() != 0:
+        pytest.skip("only root can make a folder of somebody else")
+    else:
+        os.chown(folder, 65534, 65534)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
+    tell.cache_clear()
+    targets = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for target in targets:
+        target.write_text("old")
+    with files.replacing_all(*targets) as besides:
+        for beside in besides:
+            beside.write_text("new")
+    assert [target.read_text() for target in targets] == ["new", "new"]
+    assert "killed in that moment" in caplog.text
+    assert killed_after(1, *targets)
+    before = contents(tmp_path)
+    tell.cache_clear()
+    files.check_whole(targets[0])
+    assert "lies .shoal-" in caplog.text
+    files.recover(tmp_path)
+    assert contents(tmp_path) == before  # nobody can prove whose it is
+
+
+def test_marks_that_cannot_be_believed_are_not(tmp_path: Path, own_state: Path) -> None:
+    victim, folder = tmp_path / "victim", tmp_path / "here"
+    victim.write_text("mine")
+    folder.mkdir()
+    assert killed_after(1, folder / "a.csv", folder / "b.csv")
+    (mark,) = (own_state / "shoal" / "writes").glob("*.json")
+    told = json.loads(mark.read_text())
+    told["targets"][0] = [str(folder), "../victim"]
+    identity = victim.stat()
+    told["placings"][0]["new"] = [identity.st_dev, identity.st_ino]
+    mark.write_text(json.dumps(told))
+    assert files.recover(folder) == [] and victim.read_text() == "mine"
+    assert listed(own_state / "shoal" / "writes") == set()
 
 
 def test_outputs_that_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

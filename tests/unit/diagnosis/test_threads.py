@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from counts import count
+
 SCRIPT = """
 import faulthandler, sys, threading
 import shoal
 
 faulthandler.enable()
-frame = shoal.samples.adult().drop("education-num").head(4000)
+frame = shoal.samples.adult().drop("education-num").head(RECORDS)
 quasi = ["age", "workclass", "education", "marital-status", "race", "sex"]
 data = shoal.read(frame, quasi=quasi, sensitive=["occupation"])
 
@@ -32,7 +34,7 @@ start = threading.Barrier(4)
 
 def work(first):
     every = list(verbs())
-    for place in [2, 3] * 40 + [0] * 4 + [(place + 2 * first) % len(every) for place in range(len(every))]:
+    for place in [2, 3] * ROUNDS + [0] * 4 + [(place + 2 * first) % len(every) for place in range(len(every))]:
         if place in (0, 2, 3):  # the same question everywhere at the same time
             start.wait()
         if every[place]() != alone[place]:
@@ -49,5 +51,10 @@ sys.exit(f"answers differ: {sorted(set(failed))}" if failed else 0)
 
 def test_verbs_in_several_threads_give_what_they_give_alone():
     """In a process of its own: kernels that share memory end it."""
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.replace("ROUNDS", str(count(8, 40))).replace("RECORDS", str(count(1500, 4000)))],
+        capture_output=True,
+        text=True,
+        timeout=1200,
+    )
     assert done.returncode == 0, done.stderr[-2000:]

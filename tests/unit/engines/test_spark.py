@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from counts import LONG
 
 import shoal
 from shoal.algorithms.in_blocks import InBlocks
@@ -247,6 +248,7 @@ with cluster.started(folder) as running:
 """
 
 
+@pytest.mark.skipif(not LONG, reason="they belong to the long suite: make test-long")
 def test_a_worker_that_dies_leaves_a_right_release_or_none(tmp_path):
     import cluster
 

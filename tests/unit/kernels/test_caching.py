@@ -1,7 +1,8 @@
-"""Where compiled kernels are kept, and what happens where nothing can be."""
+"""Where compiled kernels are kept: what is valid is used, and a cache that is unusable costs time and nothing else."""
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -14,84 +15,133 @@ import shoal
 from shoal.kernels import caching
 
 KERNELS = Path(shoal.__file__).parent / "kernels"
-SCRIPT = """
+COUNTING = """
+import sys
+from numba.core.event import Listener, register
 import numpy as np
-from shoal.core.grouping import group
-group([np.arange(9, dtype=np.int32)] * 2, [2**20, 2**20])
-from shoal.kernels import grouping
-import numba, pathlib
-chosen = pathlib.Path(numba.config.CACHE_DIR)
-print(chosen, len(list(chosen.rglob("*.nbi"))) > 0, oct(chosen.parent.stat().st_mode & 0o077))
+compiled = []
+
+class Count(Listener):
+    def on_start(self, event):
+        compiled.append(event.data["dispatcher"].py_func.__name__)
+
+    def on_end(self, event):
+        pass
+
+register("numba:compile", Count())
+"""
+RUN = """
+from shoal.kernels.grouping import _bits
+print(_bits(np.array([5, 0, 9])), len(compiled))
 """
 
 
-def test_any_change_of_a_kernel_changes_the_folder(tmp_path: Path) -> None:
+def started(folder: Path, script: str = RUN, **environment: str) -> subprocess.Popen[str]:
+    """A process that runs one small kernel and prints its result and how many kernels it compiled."""
+    return subprocess.Popen(
+        [sys.executable, "-c", COUNTING + script],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder), **environment},
+    )  # fmt: skip
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
+    out, error = process.communicate(timeout=300)
+    assert process.returncode == 0, error
+    return out.strip(), error
+
+
+def ran(folder: Path, script: str = RUN, **environment: str) -> tuple[str, str]:
+    return ended(started(folder, script, **environment))
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with one small kernel, which two processes compiled at once."""
+    folder = tmp_path_factory.mktemp("compiled")
+    processes = [started(folder), started(folder)]
+    assert {ended(process) for process in processes} <= {("2 1", ""), ("2 0", "")}
+    (kept,) = (folder / "kernels").iterdir()
+    assert kept.stat().st_mode & caching.OTHERS == 0 and (folder / "kernels").stat().st_mode & 0o077 == 0
+    return folder
+
+
+def test_what_was_compiled_is_used(compiled: Path) -> None:
+    assert ran(compiled) == ("2 0", "")
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "changed", "no code"])
+def test_a_damaged_cache_is_compiled_again(compiled: Path, damage: str, tmp_path: Path) -> None:
+    shutil.copytree(compiled, tmp_path / "cache")
+    (kept,) = (tmp_path / "cache" / "kernels").iterdir()
+    whole = kept.read_bytes()
+    kept.write_bytes(
+        {
+            "empty": b"",
+            "cut": whole[: len(whole) // 2],
+            "changed": whole[:2000] + bytes([whole[2000] ^ 1]) + whole[2001:],
+            "no code": b"no code at all",
+        }[damage]
+    )
+    assert ran(tmp_path / "cache") == ("2 1", "")
+    assert ran(tmp_path / "cache") == ("2 0", "")
+
+
+def test_every_module_that_a_kernel_is_compiled_from_counts(tmp_path: Path) -> None:
     copy = tmp_path / "kernels"
     shutil.copytree(KERNELS, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    before = caching.version(copy)
-    assert before == caching.version(KERNELS) and before.startswith(shoal.__version__ + "-")
+    before = {path.stem: caching.version(path.stem, copy) for path in copy.glob("*.py")}
     (copy / "cost.py").write_bytes((copy / "cost.py").read_bytes() + b"\n")
-    changed = caching.version(copy)
-    (copy / "cost.py").rename(copy / "price.py")
-    assert len({before, changed, caching.version(copy)}) == 3
+    caching.version.cache_clear()
+    changed = {name for name, version in before.items() if version != caching.version(name, copy)}
+    assert {"cost", "refinement", "bundles", "rebuilding"} <= changed
+    assert not changed & {"grouping", "bits", "delimited", "levels"}
 
 
-def read_only(tmp_path: Path) -> tuple[Path, dict[str, str]]:
-    """An installation, a home and a cache where nothing can be written, for root neither: files are in the way."""
-    package, blocked, temporary = tmp_path / "package" / "shoal", tmp_path / "blocked", tmp_path / "temporary"
-    shutil.copytree(KERNELS.parent, package, ignore=shutil.ignore_patterns("__pycache__", "samples"))
-    (package / "kernels" / "__pycache__").write_text("")
+@pytest.mark.parametrize("path", sorted(KERNELS.glob("*.py")), ids=lambda path: path.stem)
+def test_all_imports_of_a_module_are_known(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    listed = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal.kernels"):
+            module = (node.module or "").removeprefix("shoal.kernels").removeprefix(".")
+            listed |= {module} if module else {alias.name for alias in node.names}
+        assert not (isinstance(node, ast.Import) and any(alias.name.startswith("shoal.") for alias in node.names))
+    assert caching.imports(path.read_text(encoding="utf-8")) == listed
+
+
+def test_where_nothing_can_be_kept_a_run_works_and_says_so_once(tmp_path: Path) -> None:
+    blocked = tmp_path / "blocked"  # for root, too: a file is in the way
     blocked.write_text("")
-    temporary.mkdir()
-    return temporary, {
-        **{name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"},
-        "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(temporary),
-        "HOME": str(blocked), "XDG_CACHE_HOME": str(blocked / "cache"), "LOCALAPPDATA": str(blocked),
-    }  # fmt: skip
+    result, told = ran(blocked, RUN + "print(_bits(np.array([5, 0, 9], np.int32)), len(compiled))\n")
+    assert result == "2 1\n2 2" and told.count("compiled code cannot be kept here") == 1
+    assert blocked.read_text() == ""
 
 
-def test_a_read_only_installation_works_and_says_so_once(tmp_path: Path) -> None:
-    temporary, environment = read_only(tmp_path)
-    for given in ({}, {"NUMBA_CACHE_DIR": environment["HOME"]}):
-        done = subprocess.run(
-            [sys.executable, "-c", SCRIPT], capture_output=True, text=True, env={**environment, **given}
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.startswith(str(temporary)) and done.stdout.endswith(" True 0o0\n")
-        assert done.stderr.count("compiled code cannot be kept here") == 1
-        assert list(temporary.iterdir()) == []
+def test_a_folder_that_others_can_write_to_is_not_used(compiled: Path, tmp_path: Path) -> None:
+    shutil.copytree(compiled, tmp_path / "cache")
+    (tmp_path / "cache" / "kernels").chmod(0o777)
+    files = list((tmp_path / "cache" / "kernels").iterdir())
+    result, told = ran(tmp_path / "cache")
+    assert result == "2 1" and told.count("compiled code cannot be kept here") == 1
+    assert list((tmp_path / "cache" / "kernels").iterdir()) == files
 
 
-@pytest.fixture
-def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr(caching.tempfile, "tempdir", str(tmp_path / "temporary"))
-    monkeypatch.setattr(caching.atexit, "register", lambda *_: None)
-    return tmp_path / "temporary"
+@pytest.mark.parametrize("lacking", ["_reduce", "_rebuild"])
+def test_without_a_private_name_of_the_compiler_its_own_cache_is_used(lacking: str, tmp_path: Path) -> None:
+    script = f"""
+from numba.core import compiler
+taken = compiler.CompileResult.{lacking}
+del compiler.CompileResult.{lacking}
+from shoal.kernels.grouping import _bits
+compiler.CompileResult.{lacking} = taken
+print(_bits(np.array([5, 0, 9])), len(compiled))
+"""
+    assert ran(tmp_path, script) == ("2 1", "")
+    assert not (tmp_path / "kernels").exists() and list(tmp_path.rglob("*.nbi"))
+    assert ran(tmp_path, script) == ("2 0", "")
 
 
-def test_a_folder_that_others_can_write_to_is_not_used(tmp_path: Path, private: Path) -> None:
-    home = tmp_path / "home"
-    assert caching.kept(home, "v") == home / "v" and (home / "v").stat().st_mode & 0o777 == 0o700
-    (home / "v" / "code").write_text("")
-    (home / "v").chmod(0o777)
-    chosen = caching.kept(home, "v")
-    assert private in chosen.parents and not chosen.exists()
-
-
-def test_what_was_kept_is_used_where_nothing_can_be_written(
-    tmp_path: Path, private: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = tmp_path / "home"
-    (caching.kept(home, "v") / "code").write_text("compiled")
-
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError("read-only file system")
-
-    monkeypatch.setattr(caching.tempfile, "TemporaryFile", refuse)
-    chosen = caching.kept(home, "v")
-    assert private in chosen.parents and (chosen / "code").read_text() == "compiled"
-    caching._remove(chosen.parent, os.getpid() + 1)
-    assert chosen.exists()
-    caching._remove(chosen.parent, os.getpid())
-    assert list(private.iterdir()) == []
+def test_a_users_own_functions_are_kept_where_they_were(tmp_path: Path) -> None:
+    script = RUN + "import numba; print(numba.config.CACHE_DIR)"
+    assert ran(tmp_path, script)[0].splitlines()[1] == str(tmp_path)

@@ -20,7 +20,7 @@ from shoal.cli import main
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
-from shoal.errors import DisclosureError, InfeasibleError, InputError, OutputError
+from shoal.errors import DisclosureError, InfeasibleError, InputError, OutputError, ParameterError
 from shoal.ledger import Ledger, retold, store
 
 FOUR = pl.DataFrame(
@@ -74,7 +74,7 @@ class TestGolden:
         ledger = Ledger(tmp_path / "four.ledger")
         for _ in range(3):
             entered(ledger, self.data, parted(self.data, [0, 0, 1, 1], shoal.KAnonymity(k=2)))
-        assert len(ledger.entries()) == 3 and not any(broken for _, broken, _ in retold(ledger, Run()))
+        assert len(ledger.entries()) == 3 and not any(each.breaches for each in retold(ledger, Run()))
 
 
 class TestReleases:
@@ -135,11 +135,23 @@ class TestReleases:
         with pytest.raises(InputError, match="'person'"):
             shoal.anonymize(other, "k-anonymity:k=2", ledger=ledger, allow_plain=["gender"])
 
-    def test_a_perturbed_release_is_entered_and_said_not_to_be_judged(self, tmp_path: Path) -> None:
+    def test_a_perturbed_release_is_entered_only_where_that_is_allowed(self, tmp_path: Path) -> None:
         ledger = tmp_path / "adults.ledger"
-        shoal.anonymize(adults(), "k-anonymity:k=5", algorithm="mondrian", ledger=ledger)
-        release = shoal.anonymize(adults(), algorithm="rank-swapping", ledger=ledger, seed=1)
+        shoal.anonymize(adults(), "k-anonymity:k=5", algorithm="mondrian", seed=1, ledger=ledger)
+        with pytest.raises(DisclosureError, match="--allow-unjudged release:this"):
+            shoal.anonymize(adults(), algorithm="rank-swapping", ledger=ledger, seed=1)
+        with pytest.raises(ParameterError, match="'relaese:this'"):
+            shoal.anonymize(adults(), algorithm="rank-swapping", ledger=ledger, seed=1, allow_unjudged=["relaese:this"])
+        release = shoal.anonymize(
+            adults(), algorithm="rank-swapping", ledger=ledger, seed=1, allow_unjudged=["release:this"]
+        )
         assert any("perturbed" in note for note in release.notes) and len(Ledger(ledger).entries()) == 2
+        # what comes later cannot be held against it either
+        again = {"algorithm": "coarsening", "seed": 1, "ledger": ledger}
+        with pytest.raises(DisclosureError, match="--allow-unjudged release:2"):
+            shoal.anonymize(adults(), "k-anonymity:k=5", **again)
+        shoal.anonymize(adults(), "k-anonymity:k=5", **again, allow_unjudged=["release:2"])
+        assert [each.holds for each in retold(Ledger(ledger), Run())] == [True] * 3
 
 
 class TestFile:
@@ -169,8 +181,12 @@ class TestFile:
             Ledger(file).entries()
         with sqlite3.connect(file) as database:
             database.execute("PRAGMA user_version = 1")
+        with pytest.raises(InputError, match="not sealed"):
+            Ledger(file).check_writable()
+        with sqlite3.connect(file) as database:
+            database.execute("PRAGMA user_version = 2")
         monkeypatch.setattr(store, "UPGRADES", ("ALTER TABLE sessions ADD COLUMN remark TEXT",))
-        with pytest.raises(InputError, match="older format 1"):
+        with pytest.raises(InputError, match="older format 2"):
             Ledger(file).entries()
         Ledger(file).check_writable()
         assert len(Ledger(file).entries()) == 1, "it was upgraded, and nothing was lost"
@@ -217,7 +233,7 @@ class TestFile:
             thread.join()
         kept = len(Ledger(file).entries())
         assert kept + len(refused) == 3 and 1 <= kept <= 2
-        assert not Ledger(file).store.damage() and not any(broken for _, broken, _ in retold(Ledger(file), Run()))
+        assert not Ledger(file).store.damage() and not any(each.breaches for each in retold(Ledger(file), Run()))
 
 
 class TestTogether:

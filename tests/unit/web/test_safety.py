@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlencode
 
+import polars as pl
 import pytest
+import uvicorn
 
+from shoal.core.signing import SigningKey
 from shoal.errors import InputError, ParameterError
-from shoal.web.server import PREFIX, PrivateFolder, bound, check_address
+from shoal.ledger import Ledger
+from shoal.web.server import bound, check_address, serve
+from shoal.web.session import Session
 
 CSV = "name,age,city\nJane Doe,41,Graz\nJohn Roe,42,Linz\nAnn Poe,43,Graz\n"
 
@@ -131,15 +137,68 @@ def test_a_port_that_is_taken_is_said_or_the_next_one_is_found() -> None:
     second.close()
 
 
-def test_the_private_folder_is_private_and_wiped_also_after_a_kill(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def remote(serving, tmp_path: Path):
+    """A page for visitors, who sit at other machines."""
+    pl.DataFrame({"age": [30, 31] * 20, "sex": ["f", "m"] * 20, "ill": ["a", "b"] * 20}).write_csv(tmp_path / "p.csv")
+    page = serving(tmp_path / "p.csv")
+    page.session.local = False
+    page.facts("/exposed.json", panel="exposure")
+    page.post("/exposed/role", column=0, role="quasi")
+    return page
+
+
+def test_a_visitor_can_name_no_file_of_the_machine(remote, tmp_path: Path) -> None:
+    key, ledger, folder = tmp_path / "holder.pem", tmp_path / "people.ledger", tmp_path / "out"
+    SigningKey.new().save(key)
+    folder.mkdir()
+    (tmp_path / "age.csv").write_text("30;*\n31;*\n")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for named in ({"sign": key}, {"ledger": ledger}, {"sign": tmp_path / "none"}, {"ledger": "/proc/self/environ"}):
+        remote.post("/hand-over/make", name="release.csv", **named)
+        (option,) = named
+        assert remote.session.order is None and f"--{option}" in remote.ask("/hand-over")[2]
+    for rule in ("table", "tree"):
+        asked = urlencode({"column": 0, "rule": rule, "path": tmp_path / "age.csv"})
+        remote.ask("/give-up/rule", method="POST", body=asked.encode())
+        assert remote.session.job.columns["age"].hierarchy is None
+    remote.post("/hand-over/make", name="release.csv")
+    assert remote.facts("/hand-over.json", panel="package")["package"]["state"] == "ready"
+    remote.post("/hand-over/save", folder=folder)
+    remote.post("/hand-over/key", key=folder / "new.pem")
+    pages = [remote.ask(path)[2] for path in ("/hand-over", "/hand-over.json", "/hand-over/file?name=job.toml")]
+    assert not any(str(tmp_path) in page for page in pages)
+    assert not any(f'name="{field}"' in pages[0] for field in ("sign", "ledger", "folder", "passphrase"))
+    after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and "private" not in path.parts}
+    assert after == before
+
+
+def test_a_visitor_signs_and_enters_with_what_the_page_was_started_with(remote, tmp_path: Path) -> None:
+    key, ledger = SigningKey.new(), tmp_path / "people.ledger"
+    remote.session.signer, remote.session.ledger = key, ledger
+    page = remote.ask("/hand-over")[2]
+    assert key.public.fingerprint in page and "people.ledger" in page
+    remote.post("/hand-over/make", name="release.csv", signed="1")
+    told = remote.facts("/hand-over.json", panel="package")["package"]
+    assert told["state"] == "ready" and told["signed_by"] == key.public.fingerprint
+    assert len(Ledger(ledger).entries()) == 1
+    assert "people.ledger" not in remote.ask("/hand-over/file?name=job.toml")[2]
+
+
+@pytest.mark.parametrize(("host", "password", "local"), [
+    ("127.0.0.1", None, True), ("127.0.0.1", "secret", False), ("127.0.0.2", None, False),
+])  # fmt: skip
+def test_only_somebody_at_the_machine_without_a_password_is_local(
+    host: str, password: str | None, local: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    left = tmp_path / f"{PREFIX}left"
-    left.mkdir()
-    (left / "process").write_text("999999999")
-    (left / "table.csv").write_text(CSV)
-    folder = PrivateFolder()
-    assert not left.exists() and folder.path.stat().st_mode & 0o077 == 0
-    folder.wipe()
-    assert list(tmp_path.iterdir()) == []
+    started: list[Session] = []
+
+    def stopped_at_once(self: uvicorn.Server, sockets: object = None) -> None:
+        raise KeyboardInterrupt
+
+    made = Session.__init__
+    monkeypatch.setattr(Session, "__init__", lambda self, folder: (started.append(self), made(self, folder))[1])
+    monkeypatch.setattr("uvicorn.Server.run", stopped_at_once)
+    serve(host=host, port=0, password=password, browser=False, told=lambda text: None)
+    assert [session.local for session in started] == [local]
+    assert not started[0].folder.exists()

@@ -98,6 +98,10 @@ class Optimal(Algorithm):
         int, Ge(0), Doc("the number of nodes above which a local search goes first and time is limited")
     ] = 1_000_000
 
+    @property
+    def seed_protects(self) -> bool:
+        return self.within > 0
+
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         lattice = Lattice.of(dataset.hierarchies, self.least_levels, self.greatest_levels)
         checker = Checker(dataset, policy, run, self.weights)

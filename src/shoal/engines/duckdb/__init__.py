@@ -21,10 +21,11 @@ from shoal.core.dataset import Dataset
 from shoal.core.description import AS_IT_IS, Description, Opening
 from shoal.core.files import replacing_all
 from shoal.core.run import Run
-from shoal.core.schema import ENCODED, Missing, refused, with_roles
+from shoal.core.schema import ENCODED, Kind, Missing, refused, with_roles
 from shoal.core.survey import Overview
 from shoal.engines.duckdb.databases import check_spot, storing
 from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, joined, translation
+from shoal.engines.duckdb.identity import respelled
 from shoal.engines.duckdb.kept import NOWHERE, Kept, keep
 from shoal.engines.duckdb.looking import looked_at
 from shoal.engines.duckdb.published import DuckDBPublished, open_published
@@ -122,7 +123,8 @@ class DuckDB(Engine):
             )
             leaf[name] = np.full(len(there), NOWHERE, np.int32)
             leaf[name][there] = leaves
-            held[name] = CodedColumn(hierarchy, raw, translation(session, found[name], leaf[name], there))
+            codes = translation(session, found[name], leaf[name], there)
+            held[name] = CodedColumn(hierarchy, raw, codes, respelled(session, found[name], each))
             columns[name] = wanted.column(each.values, hierarchy)
         # Quasi-identifiers first, in their order, then sensitive ones: as classes are asked for.
         ordered = [name for role in ENCODED for name, its in wanted.roles.items() if its is role and name in held]
@@ -145,8 +147,8 @@ class DuckDB(Engine):
     def watched(self, run: Run, doing: str) -> AbstractContextManager[None]:
         return self.session.stopped_by(run, doing, several=True)
 
-    def open_published(self, path: Path) -> DuckDBPublished:
-        return open_published(self.session, path)
+    def open_published(self, path: Path, kinds: Mapping[str, Kind] | None = None) -> DuckDBPublished:
+        return open_published(self.session, path, kinds)
 
     def check_format(self, path: Path) -> None:
         if self.in_database(path):

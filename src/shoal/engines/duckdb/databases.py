@@ -95,10 +95,10 @@ class Connection:
     Errors of the drivers quote cells and passwords: none of their texts is passed on.
     """
 
-    def __init__(self, spot: Spot) -> None:
+    def __init__(self, spot: Spot, *, write: bool = True) -> None:
         self.spot = spot
         with self._told():
-            self._held = _connected(spot)
+            self._held = _connected(spot, write)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -184,12 +184,13 @@ class Connection:
             self._held.close()
 
 
-def _connected(spot: Spot) -> Any:
-    """A connection of the driver, in a transaction."""
+def _connected(spot: Spot, write: bool) -> Any:
+    """A connection of the driver, in a transaction; unless it is to `write`, the file cannot be changed by it, nor by
+    what somebody laid beside it for the database to go on with."""
     if spot.kind == "duckdb":
         import duckdb
 
-        held = duckdb.connect(spot.target)
+        held = duckdb.connect(spot.target, read_only=not write)
         held.execute("BEGIN TRANSACTION")
         return held
     named = {"sqlite": "SQLite", "postgres": "PostgreSQL"}[spot.kind]
@@ -197,6 +198,8 @@ def _connected(spot: Spot) -> Any:
         driver = import_module(f"adbc_driver_{named.lower()}.dbapi")
     except ImportError:
         raise MissingExtraError(f"a table of {named}", "databases") from None
+    if spot.kind == "sqlite" and not write:
+        return driver.connect(f"{Path(spot.target).resolve().as_uri()}?mode=ro")
     return driver.connect(spot.target)
 
 
@@ -232,7 +235,7 @@ class _Shared:
 
 def connected(place: Spot, held: Connection | None) -> Any:
     """A connection to read a table with: the one that is writing it, where it is `held`."""
-    return Connection(place) if held is None else _Shared(held)
+    return Connection(place, write=False) if held is None else _Shared(held)
 
 
 @contextmanager

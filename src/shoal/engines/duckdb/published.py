@@ -16,6 +16,7 @@ from shoal.core.files import in_folder, piece
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
+from shoal.core.schema import Kind
 from shoal.engines.duckdb.databases import Connection
 from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, translation
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
@@ -49,7 +50,7 @@ class DuckDBPublished:
 
     `joins` has, by the stored column that is looked up, its dictionary, which goes by that column's name, and the key
     there. The sum of the `hashes` of a row settles its place. With `repeated`, a row stands for as many equal ones as
-    its column `n` says. `held` keeps what the rows are read from.
+    its column `n` says. `held` keeps what the rows are read from; `kinds` say what the values of columns are.
     """
 
     session: Session
@@ -62,6 +63,7 @@ class DuckDBPublished:
     books: Mapping[str, pa.Array] = field(default_factory=dict)
     label: str = "the release"
     repeated: bool = False
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
     _known: dict[str, list[str | None]] = field(default_factory=dict)
 
     @cached_property
@@ -113,7 +115,7 @@ class DuckDBPublished:
 
     def _labelled(self, name: str, found: Distinct) -> Codes:
         """The position of each distinct value of a column among its labels."""
-        codes, labels = as_texts(name, found.values)
+        codes, labels = as_texts(name, found.values, self.kinds.get(name))
         self._known[name] = labels
         return codes
 
@@ -124,10 +126,10 @@ class DuckDBPublished:
 
     def codes(self, name: str) -> Codes:
         column = self.session.fetch(f"SELECT {quoted(name)} FROM ({self._ordered})", what=self.label)[name]
-        return as_texts(name, as_came(column, self._column(name).came))[0]
+        return as_texts(name, as_came(column, self._column(name).came), self.kinds.get(name))[0]
 
     def places(self, name: str) -> Codes:
-        return places_among(self.labels(name), self.books[name])
+        return places_among(self.labels(name), self.books[name], self.kinds.get(name))
 
     def group(
         self,
@@ -179,8 +181,9 @@ class DuckDBPublished:
         columns.append(PublishedColumn(name, "n", "r.n"))
         hashes = [cell_hash(each.name, each.value, kind) for each, kind in zip(columns, kinds, strict=True)]
         return DuckDBPublished(
-            self.session, str(tallied), tuple(columns), tuple(hashes), held=(tallied,), opened=self.opened
-        )
+            self.session, str(tallied), tuple(columns), tuple(hashes), held=(tallied,), opened=self.opened,
+            kinds=self.kinds,
+        )  # fmt: skip
 
     @property
     def _ordered(self) -> str:
@@ -332,13 +335,15 @@ def _alike(here: pa.DataType, came: pa.DataType) -> bool:
     return here == came or bool(here == pa.string() and came == pa.large_string())
 
 
-def open_published(session: Session, path: Path) -> DuckDBPublished:
-    """A release, as it was published."""
+def open_published(session: Session, path: Path, kinds: Mapping[str, Kind] | None = None) -> DuckDBPublished:
+    """A release, as it was published; `kinds` say what the values of its columns are."""
     held = session.stored.get(str(path))
-    source = open_source(session, path) if held is None else open_stored(session, held.spot, held=held)
+    source = open_source(session, path, views=False) if held is None else open_stored(session, held.spot, held=held)
     selected = ", ".join(f"s.{quoted(name)} AS x{at}" for at, name in enumerate(source.names))
     columns = tuple(
         PublishedColumn(name, f"x{at}", f"r.x{at}", source.came(name)) for at, name in enumerate(source.names)
     )
     rows = f"(SELECT {selected} FROM {source.relation})"
-    return DuckDBPublished(session, rows, columns, held=(source,), opened=source.opened, label=path.name)
+    return DuckDBPublished(
+        session, rows, columns, held=(source,), opened=source.opened, label=path.name, kinds=kinds or {}
+    )

@@ -19,10 +19,9 @@ from shoal.engines.duckdb.encoding import loadable, packed
 from shoal.engines.duckdb.hashing import cell_hash
 from shoal.engines.duckdb.plain import numbered, repeating
 from shoal.engines.duckdb.published import DuckDBPublished, PublishedColumn
-from shoal.engines.duckdb.session import Session, Stored, quoted
+from shoal.engines.duckdb.session import Session, Stored
 from shoal.engines.duckdb.source import Source, changed
 from shoal.engines.duckdb.table import DuckDBTable
-from shoal.engines.embedded.encoding import as_came, dictionary
 from shoal.engines.embedded.hashing import row_hashes
 from shoal.engines.embedded.table import changed_values, published_values, tokens, with_labels
 
@@ -203,7 +202,10 @@ class Publishing:
     def _add_leaves(self, draft: _Draft, here: str, name: str) -> None:
         """A column with a role that is published as it is: one spelling of each value."""
         held, fakes = self.table.columns[name], self.recoding.counterfeits
-        raw = held.raw if fakes is None else with_labels(held.raw, held.hierarchy, fakes.leaves)
+        if fakes is None or name not in self.schema.sensitive:
+            raw = held.raw
+        else:
+            raw = with_labels(held.raw, held.hierarchy, fakes.leaves)
         codes = np.arange(len(raw), dtype=np.int32)
         leaves = pa.table({"code": codes, "value": loadable(raw), "hash": row_hashes([(name, raw)])})
         cast = f"code, CAST(value AS {self._source.kinds[name]}) AS value, hash"
@@ -259,7 +261,7 @@ class Publishing:
         made = session.create(query, what=source.label)
         published = DuckDBPublished(
             session, str(made), tuple(draft.columns), tuple(draft.hashes), draft.joins, held=(made,),
-            opened=source.opened, books=draft.books, repeated=draft.repeated,
+            opened=source.opened, books=draft.books, repeated=draft.repeated, kinds=self.schema.kinds,
         )  # fmt: skip
         if published.records != self._expected + (0 if fakes is None else len(fakes)):
             raise changed(source.label)
@@ -290,18 +292,19 @@ class Publishing:
         return self._session.load(shown, ", ".join(("owner", *cast, "hash")))
 
     def _tokens(self, name: str) -> Stored:
-        """The pseudonym of each identifier; the distinct ones pass through Python, batch by batch."""
+        """The pseudonym of each identifier; what the distinct ones say passes through Python, batch by batch."""
         assert self.pseudonyms is not None
-        source, session = self._source, self._session
+        session, said = self._session, self.table.said(name)
         numbered = session.create(
-            f"SELECT value, row_number() OVER () - 1 AS id FROM (SELECT DISTINCT s.{quoted(name)} AS value "
-            f"FROM {source.relation})",
-            what=source.label,
+            f"SELECT said, row_number() OVER () - 1 AS id FROM (SELECT DISTINCT said FROM {said})",
+            what=self._source.label,
         )
         empty = pa.table({"id": pa.array([], pa.int64()), "token": pa.array([], pa.string())})
         drawn = session.load(empty)
-        for batch in session.batches(f"SELECT id, value FROM {numbered}"):
-            values = dictionary(name, as_came(pa.chunked_array([batch.column(1)]), source.came(name)))
-            made = pa.DictionaryArray.from_arrays(values.indices, tokens(name, values.dictionary, self.pseudonyms))
-            session.append(drawn, pa.table({"id": batch.column(0), "token": made.dictionary_decode()}))
-        return session.create(f"SELECT value, token FROM {numbered} JOIN {drawn} USING (id)")
+        for batch in session.batches(f"SELECT id, said FROM {numbered}"):
+            made = tokens(name, batch.column(1), self.pseudonyms)
+            session.append(drawn, pa.table({"id": batch.column(0), "token": made}))
+        return session.create(
+            f"SELECT s.value, d.token FROM {said} AS s JOIN {numbered} AS n ON n.said IS NOT DISTINCT FROM s.said "
+            f"JOIN {drawn} AS d USING (id)"
+        )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import shutil
-import tempfile
+import os
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Event, Lock, Thread, get_ident
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from shoal.core.forks import check_same
+from shoal.core.private import PrivateFolder
 from shoal.core.run import Run
 from shoal.errors import CancelledError, InputError, MissingExtraError, OutputError, ShoalError
 
@@ -63,10 +65,9 @@ class Session:
         except ImportError:
             raise MissingExtraError("the duckdb engine", "duckdb") from None
         try:
-            self.folder = tempfile.mkdtemp(prefix="shoal-", dir=folder)
+            self._folder = PrivateFolder(None if folder is None else Path(folder))
         except OSError:
             raise OutputError("the temporary folder does not exist, or nothing can be written there") from None
-        weakref.finalize(self, shutil.rmtree, self.folder, True)
         fixed = {
             "temp_directory": self.folder,
             "autoinstall_known_extensions": "false",  # nothing is fetched from anywhere unless the holder does it
@@ -83,10 +84,17 @@ class Session:
         self._queries: dict[int, int] = {}
         """How many queries threads have done whose progress somebody watches."""
         self._lock = Lock()
+        self._process = os.getpid()
+
+    @property
+    def folder(self) -> str:
+        """Where it spills to."""
+        return str(self._folder.path)
 
     @contextmanager
     def cursor(self, what: str = "the table") -> Iterator[duckdb.DuckDBPyConnection]:
         """A cursor for one query; `what` is named when it fails."""
+        check_same(self._process, "the DuckDB session, or what was read with it,")
         thread = get_ident()
         with self._lock:
             cursor = self._connection.cursor()

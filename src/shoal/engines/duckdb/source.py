@@ -125,13 +125,16 @@ def _plain(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
-def open_source(session: Session, source: Any, opening: Opening = AS_IT_IS) -> Source:
-    """A table of a database, or whatever the embedded engine opens; Parquet files are queried where they are."""
+def open_source(session: Session, source: Any, opening: Opening = AS_IT_IS, *, views: bool = True) -> Source:
+    """A table of a database, or whatever the embedded engine opens; Parquet files are queried where they are.
+
+    Without `views`, only what a database holds itself is taken: a view can read any file of whoever asks it.
+    """
     if not isinstance(source, (str, PathLike)):
         return _checked(_held(session, "the frame", embedded.open_frame(source, opening)))
     table = spot(str(source))
     if table is not None:
-        return _open_table(session, table, tuple(opening.missing))
+        return _open_table(session, table, tuple(opening.missing), views)
     path = Path(source)
     opened = embedded.open_path(path, opening)
     if opened.frame is not None or opened.format != "parquet":
@@ -160,10 +163,12 @@ def _those(schema: pa.Schema, opened: embedded.Source) -> pa.Schema:
     return pa.schema([schema.field(name) for name in opened.header])
 
 
-def _open_table(session: Session, place: Spot, missing: tuple[str, ...]) -> Source:
+def _open_table(session: Session, place: Spot, missing: tuple[str, ...], views: bool) -> Source:
     """A table or view of a database, which is only read. Those of DuckDB are queried where they are; those of others
     are copied into the session the first time that rows are needed."""
-    return _open_attached(session, place, missing) if place.kind == "duckdb" else open_stored(session, place, missing)
+    if place.kind == "duckdb":
+        return _open_attached(session, place, missing, views)
+    return open_stored(session, place, missing)
 
 
 def open_stored(session: Session, place: Spot, missing: tuple[str, ...] = (), held: Connection | None = None) -> Source:
@@ -178,15 +183,16 @@ def open_stored(session: Session, place: Spot, missing: tuple[str, ...] = (), he
     return _checked(Source(session, place.table, names, None, None, missing, stream=rows))
 
 
-def _open_attached(session: Session, place: Spot, missing: tuple[str, ...]) -> Source:
+def _open_attached(session: Session, place: Spot, missing: tuple[str, ...], views: bool) -> Source:
     target, label, table = place.target, place.label, place.table
     catalog = session.attached(target)
     session.execute(f"ATTACH IF NOT EXISTS {literal(target)} AS {quoted(catalog)} (READ_ONLY)", what=label)
     with session.cursor(label) as cursor:
         known = cursor.execute(
             "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = ? "
-            "AND table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY ALL",
-            [catalog],
+            "AND table_schema NOT IN ('information_schema', 'pg_catalog') AND (table_type = 'BASE TABLE' OR ?) "
+            "ORDER BY ALL",
+            [catalog, views],
         ).fetchall()
     named = ".".join(quoted(part) for part in (catalog, *chosen(place, known)))
     kinds = session.described(named, what=table)

@@ -14,6 +14,8 @@ from shoal.core.classes import Classes
 from shoal.core.contracts import Published, Sheet
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.identifiers import one_spelling
+from shoal.core.identity import identifiers
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
@@ -21,20 +23,23 @@ from shoal.core.schema import Schema
 from shoal.core.survey import Survey, spaced
 from shoal.engines.duckdb.encoding import Tally, joined
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
+from shoal.engines.duckdb.identity import published, said
 from shoal.engines.duckdb.session import Session, Stored, quoted
 from shoal.engines.duckdb.source import Source
 from shoal.engines.embedded.encoding import as_came, glanced
+from shoal.engines.embedded.hashing import row_hashes
 from shoal.errors import unknown_columns
 
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
-    """The leaves of a column: `codes` is the table of its values and their leaves, `raw` has the original value of each
-    leaf that occurs."""
+    """The leaves of a column: `codes` is the table of its values and their leaves, `raw` has the published value of
+    each leaf that occurs, `respelled` those values of the source that are spelled otherwise, where there are some."""
 
     hierarchy: Hierarchy
     raw: pa.Array
     codes: Stored
+    respelled: Stored | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +56,7 @@ class DuckDBTable:
     tally: Tally
     dropping: frozenset[str] = frozenset()
     between: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    _said: dict[str, Stored] = field(default_factory=dict)
 
     @property
     def _session(self) -> Session:
@@ -71,10 +77,27 @@ class DuckDBTable:
         return self.tally.classes(attributes, beside, [trees[name] for name in attributes], person)
 
     def repeated(self, name: str) -> int:
-        at = f"c{self.source.names.index(name)}"
-        value = f"nullif(trim(CAST({at} AS VARCHAR)), '')"
-        rows = self.rows([], [name])
-        return int(self._session.value(f"SELECT count({value}) - count(DISTINCT {value}) FROM {rows}"))
+        rows = f"{self.rows([], [name])} AS b {self.joined_said(name, 't')}"
+        return int(self._session.value(f"SELECT count(t.said) - count(DISTINCT t.said) FROM {rows}"))
+
+    def said(self, name: str) -> Stored:
+        """The distinct values of a column with what they `said`, whatever their type and however they are spelled."""
+        if name not in self._said:
+            held = self.columns.get(name)
+            if held is None:
+                self._said[name] = said(self.source, name)
+            else:
+                labels = pa.array(identifiers(held.hierarchy.labels[0].tolist()), pa.string())
+                loaded = self._session.load(pa.table({"code": np.arange(len(labels), dtype=np.int32), "said": labels}))
+                self._said[name] = self._session.create(
+                    f"SELECT value, said FROM {held.codes} JOIN {loaded} USING (code)"
+                )
+        return self._said[name]
+
+    def joined_said(self, name: str, alias: str) -> str:
+        """A join of records `b` with what a column of theirs said."""
+        value = f"b.c{self.source.names.index(name)}"
+        return f"JOIN {self.said(name)} AS {alias} ON {alias}.value IS NOT DISTINCT FROM {value}"
 
     def codes(self, name: str) -> Codes:
         if name not in self.columns:
@@ -96,14 +119,12 @@ class DuckDBTable:
         return replace(self, tally=replace(self.tally, table=stored), between=between)
 
     def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
-        kinds = self.source.kinds
-        places = [self.source.names.index(name) for name in names]
-        hashes = [cell_hash(name, f"c{at}", kinds[name], key) for name, at in zip(names, places, strict=True)]
         order = ", ".join((*(f"k{self.places[name]}" for name in quasi), "hash"))
-        rows = self.rows(quasi, names, seed=seed)
-        found = self._session.fetch(f"SELECT {row_hash(hashes)} AS digest FROM {rows} ORDER BY {order}")
-        digests: NDArray[np.uint64] = found["digest"].to_numpy()
-        return digests
+        texts = ", ".join(f"t{at}.said AS s{at}" for at in range(len(names)))
+        beside = " ".join(self.joined_said(name, f"t{at}") for at, name in enumerate(names))
+        rows = f"{self.rows(quasi, names, seed=seed)} AS b {beside}"
+        found = self._session.fetch(f"SELECT {texts} FROM {rows} ORDER BY {order}")
+        return row_hashes(zip(names, found.columns, strict=True), key, one_spelling)
 
     def numbers(self, names: Sequence[str], seed: int) -> dict[str, Floats]:
         ordered = self._fetched(names, f"{self.rows(names, seed=seed)} ORDER BY hash")
@@ -130,13 +151,27 @@ class DuckDBTable:
         codes = {f"l{self.places[name]}": (f"s.{quoted(name)}", self.columns[name].codes) for name in names}
         selected = [f"l{self.places[name]}.code AS k{self.places[name]}" for name in names]
         selected += [f"s.{quoted(name)} AS c{self.source.names.index(name)}" for name in plain]
+        origin = joined(self.source.relation, codes)
         if seed is not None:
-            kinds = self.source.kinds
-            hashes = [cell_hash(name, f"s.{quoted(name)}", kinds[name], seed) for name in self.source.names]
+            hashes = [
+                cell_hash(name, self._published(name), self.source.kinds[name], seed) for name in self.source.names
+            ]
             selected.append(f"{row_hash(hashes)} AS hash")
+            for name, held in self.columns.items():
+                if held.respelled is not None:
+                    other = f"r{self.places[name]}"
+                    origin += f" LEFT JOIN {held.respelled} AS {other} ON {other}.value = s.{quoted(name)}"
         bounds = [f"l{self.places[name]}.code BETWEEN {a} AND {b}" for name, (a, b) in self.between.items()]
         where = f" WHERE {' AND '.join(bounds)}" if bounds else ""
-        return f"(SELECT {', '.join(selected)} FROM {joined(self.source.relation, codes)}{where})"
+        return f"(SELECT {', '.join(selected)} FROM {origin}{where})"
+
+    def _published(self, name: str) -> str:
+        """A value of a record as it is published, where the column has a role."""
+        value, held = f"s.{quoted(name)}", self.columns.get(name)
+        if held is None:
+            return value
+        other = None if held.respelled is None else f"r{self.places[name]}"
+        return published(value, self.source.kinds[name], other)
 
     def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int, run: Run) -> Survey:
         """Only the records that are looked at come to Python; the others are counted in the database."""

@@ -15,7 +15,7 @@ from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.description import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import Missing, refused, with_roles
+from shoal.core.schema import Kind, Missing, refused, with_roles
 from shoal.core.survey import Overview
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
 from shoal.engines.embedded.looking import looked_at
@@ -80,8 +80,8 @@ class Embedded(Engine):
     def look(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
 
-    def open_published(self, path: Path) -> EmbeddedPublished:
-        return open_published(path)
+    def open_published(self, path: Path, kinds: Mapping[str, Kind] | None = None) -> EmbeddedPublished:
+        return open_published(path, kinds)
 
     def check_format(self, path: Path) -> None:
         format_of(path)

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from shoal.core.values import NUMBER
-from shoal.engines.embedded.csv import decompressed
 from shoal.engines.embedded.encoding import numbers_of
+from shoal.engines.embedded.unpacking import Unpacked
 from shoal.errors import InputError
 
 _QUOTED = r"'((?:[^'\\]|\\.)*)'" + r'|"((?:[^"\\]|\\.)*)"'
@@ -31,8 +31,8 @@ def read(path: Path) -> tuple[pa.Table, frozenset[str]]:
     Numbers are read as numbers, names and texts as texts, `?` as missing.
     """
     try:
-        with decompressed(path) as stream:
-            content = bytes(stream.read())
+        with Unpacked(path) as file:
+            content = file.read()
     except OSError:
         raise InputError(f"{path.name}: this file cannot be read") from None
     try:

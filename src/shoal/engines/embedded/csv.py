@@ -18,7 +18,9 @@ import pyarrow.csv
 
 from shoal.core.header import LOOKED_AT, held_back
 from shoal.core.header import names as checked_names
+from shoal.core.notices import tell
 from shoal.engines.embedded import fields
+from shoal.engines.embedded.unpacking import Unpacked, check_unpacked
 from shoal.errors import InputError, ParameterError, quoted
 
 SAMPLE = 1 << 20
@@ -27,7 +29,6 @@ LARGE = 1 << 24
 """A file of so many bytes is worth the code that is compiled for large ones."""
 FEW_DELIMITERS = 8
 DELIMITERS = (",", ";", "\t", "|")
-_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _MARKS = {
     b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
@@ -41,8 +42,9 @@ _NO_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode
 class Dialect:
     """How a CSV file is written, its columns as they are called here, and its whole header as it stands there.
 
-    The column `names[i]` is field `places[i]` of each row. Before the header there are `preamble` lines. The encoding
-    is `guessed` where nothing but the bytes themselves spoke for it.
+    The column `names[i]` is field `places[i]` of each row. Before the header there are `preamble` lines; of a file of
+    several columns, blank lines do not count anywhere. The encoding is `guessed` where nothing but the bytes themselves
+    spoke for it.
     """
 
     names: tuple[str, ...]
@@ -64,18 +66,10 @@ class Dialect:
         return replace(self, names=tuple(self.names[at] for at in kept), places=tuple(self.places[at] for at in kept))
 
 
-def decompressed(path: Path) -> Any:
-    """The bytes of a file, decompressed where it is gz or zst."""
-    with path.open("rb") as file:
-        start = file.read(4)
-    compression = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
-    return pa.input_stream(str(path), compression=compression)
-
-
 def _sampled(path: Path) -> bytes:
     try:
-        with decompressed(path) as stream:
-            return bytes(stream.read(SAMPLE))
+        with Unpacked(path) as file:
+            return file.read(SAMPLE)
     except OSError:
         raise InputError(f"{path.name}: cannot be read or decompressed") from None
 
@@ -126,8 +120,8 @@ def _mixed(path: Path, torn: int) -> InputError:
 
 def _lines_that_are_not_utf8(path: Path) -> int:
     found, rest = 0, b""
-    with decompressed(path) as stream:
-        while block := stream.read(BLOCK):
+    with Unpacked(path) as file:
+        while block := file.read(BLOCK):
             *lines, rest = (rest + block).split(b"\n")
             found += sum(not line.isascii() and not _is_utf8(line) for line in lines)
     return found + (not _is_utf8(rest))
@@ -222,19 +216,36 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
     where = f"{path.name} (read as {encoding})"
     names = held_back(checked_names(header[nameless:], where, below, rename=rename), below)
     _refuse_open_quotes(path, (field for record in sampled for field in record), delimiter, len(header))
+    preamble = int(declared is not None)
+    if len(header) == 1:
+        before, after = _blank_lines(text)
+        preamble += before
+        if after:
+            tell(f"{path.name}: it has one column, so that its empty lines count as records without a value")
     return Dialect(
-        ("", *names) if nameless else names, header, tuple(range(len(header))), delimiter, encoding, guessed,
-        int(declared is not None),
-    )  # fmt: skip
+        ("", *names) if nameless else names, header, tuple(range(len(header))), delimiter, encoding, guessed, preamble
+    )
+
+
+def _blank_lines(text: str) -> tuple[int, int]:
+    """How many blank lines there are before the header, and below it."""
+    content = text.lstrip("\ufeff\r\n")
+    before = len(re.findall(r"\r\n|\r|\n", text[: len(text) - len(content)]))
+    below = 0
+    with contextlib.suppress(csv.Error):
+        below = sum(not record for record in csv.reader(io.StringIO(content, newline="")))
+    return before, below
 
 
 def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[str]) -> dict[str, pa.ChunkedArray]:
     """Columns of a CSV file as dictionary-encoded text; `missing` are the spellings of a missing value."""
     columns = _at_once(path, dialect, names, missing) if path.stat().st_size >= LARGE else None
     if columns is None:
-        with _refusing(path, dialect), decompressed(path) as stream:
-            options = _options(dialect, names, missing, pa.dictionary(pa.int32(), pa.string()))
-            table = pa.csv.read_csv(_decoded(stream, dialect), **options)
+        with _refusing(path, dialect):
+            check_unpacked(path)
+            with Unpacked(path) as file:
+                options = _options(dialect, names, missing, pa.dictionary(pa.int32(), pa.string()))
+                table = pa.csv.read_csv(_decoded(file.stream, dialect), **options)
         places = zip(names, _fields(dialect, names), strict=True)
         columns = {name: table[at].unify_dictionaries() for name, at in places}
     if len(columns[names[0]]) == 0:
@@ -250,9 +261,12 @@ def _at_once(
     """Columns of a large file, several times as fast; None where it is written in a way that takes the whole parser."""
     places = dict(zip(dialect.names, dialect.places, strict=True))
     try:
-        with decompressed(path) as stream:
+        with Unpacked(path) as file:
+            counted = dialect.encoding.startswith("utf-8")
+            if not counted:
+                check_unpacked(path)
             found = fields.columns(
-                _decoded(stream, dialect), delimiter=dialect.delimiter, header=dialect.header,
+                file if counted else _decoded(file.stream, dialect), delimiter=dialect.delimiter, header=dialect.header,
                 preamble=dialect.preamble, chosen=[places[name] for name in names], missing=missing,
             )  # fmt: skip
     except (fields.OddError, pa.ArrowException, UnicodeError, LookupError, OSError):
@@ -263,10 +277,13 @@ def _at_once(
 def batches(path: Path, dialect: Dialect, missing: Sequence[str]) -> Iterator[pa.Table]:
     """A CSV file as text, piece by piece; what `load` refuses is refused, at the latest when the file is at its end."""
     rows = 0
-    with _refusing(path, dialect), decompressed(path) as stream:
+    with _refusing(path, dialect), Unpacked(path) as file:
+        if path.stat().st_size < LARGE:
+            check_unpacked(path)
         options = _options(dialect, dialect.names, missing, pa.string())
-        for batch in pa.csv.open_csv(_decoded(stream, dialect), **options):
+        for batch in pa.csv.open_csv(_decoded(file.stream, dialect), **options):
             rows += batch.num_rows
+            file.count(batch.nbytes - 3 * batch.num_rows * batch.num_columns)  # a delimiter each, for four bytes more
             columns = [batch.column(at) for at in _fields(dialect, dialect.names)]
             for name, column in zip(dialect.names, columns, strict=True):
                 _check_texts(path, dialect, name, column.drop_null())
@@ -294,7 +311,9 @@ def _options(dialect: Dialect, names: Sequence[str], missing: Sequence[str], tex
     unique = len(set(dialect.header)) == dialect.width
     return {
         "read_options": pa.csv.ReadOptions(block_size=BLOCK, skip_rows=dialect.preamble),
-        "parse_options": pa.csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
+        "parse_options": pa.csv.ParseOptions(
+            delimiter=dialect.delimiter, newlines_in_values=True, ignore_empty_lines=dialect.width > 1
+        ),
         "convert_options": pa.csv.ConvertOptions(
             column_types=dict.fromkeys(dialect.header, text),
             include_columns=[dialect.header[places[name]] for name in names] if unique else None,
@@ -350,8 +369,8 @@ def _ragged(path: Path, dialect: Dialect) -> int:
     options = _options(dialect, dialect.names, (), pa.string())
     options["read_options"].use_threads = False
     options["parse_options"].invalid_row_handler = count
-    with contextlib.suppress(pa.ArrowException, UnicodeError), decompressed(path) as stream:
-        pa.csv.read_csv(_decoded(stream, dialect), **options)
+    with contextlib.suppress(pa.ArrowException, UnicodeError), Unpacked(path) as file:
+        pa.csv.read_csv(_decoded(file.stream, dialect), **options)
     return ragged
 
 

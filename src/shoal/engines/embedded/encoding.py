@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,18 +12,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.core.dates import Calendar, of_typed
-from shoal.core.formats import Reading, dated, understood
+from shoal.core.dates import of_typed
+from shoal.core.dates import read as read_dates
+from shoal.core.formats import Reading, dated, respelled_note, spelling_notes, understood
 from shoal.core.grouping import Codes
-from shoal.core.hierarchy import LARGEST, Hierarchy, are_numbers, ascending, number, spelled
+from shoal.core.hierarchy import LARGEST, Hierarchy, are_numbers, ascending, number
+from shoal.core.identity import identifier, plain_number, plain_numbers, plain_text, plain_texts, without_idle_fraction
 from shoal.core.numbers import FORMATS
 from shoal.core.schema import Kind
 from shoal.core.survey import spaced
 from shoal.core.values import Values, chronological
 from shoal.errors import HierarchyError, InputError, SchemaError, ShoalError
 
-_IDLE_FRACTION = re.compile(r"(?<=:\d\d)\.0+(?!\d)")
-_PADDED = re.compile(r"[-+]?0\d+")
 MISSING = -1
 SOME = 1 << 10
 CHUNK = 1 << 15
@@ -81,22 +81,40 @@ def occurring(places: NDArray[Any], count: int) -> NDArray[np.bool_]:
     return found
 
 
-def _texts(values: pa.Array) -> list[str]:
+def texts_of(values: pa.Array) -> list[str]:
+    """What each of some values, none of which is missing, says as a text."""
     kind = values.type
     if pa.types.is_floating(kind):  # through its shortest spelling, which for a narrow float is not that of its double
-        return [spelled(float(str(value))) for value in values.to_numpy(zero_copy_only=False)]
+        return [_float_text(float(str(value))) for value in values.to_numpy(zero_copy_only=False)]
     if pa.types.is_boolean(kind):
         return ["true" if value else "false" for value in values.to_pylist()]
     if pa.types.is_duration(kind):
         return [str(value) for value in values.cast(pa.int64()).to_pylist()]
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        return [str(text) for text in of_typed(values).spelled(times=True)]
     if pa.types.is_temporal(kind):
-        return [_moment(text) for text in values.cast(pa.string()).to_pylist()]
-    return [_moment(str(value).strip()) for value in values.to_pylist()]
+        return [without_idle_fraction(text) for text in values.cast(pa.string()).to_pylist()]
+    if _is_text(kind):
+        texts = plain_texts(values)
+        timed = pc.any(pc.match_substring(values, ".0")).as_py() and pc.any(pc.match_substring(values, ":")).as_py()
+        return [without_idle_fraction(text) for text in texts] if timed else texts
+    return [str(value) for value in values.to_pylist()]
 
 
-def _moment(text: str) -> str:
-    """A time without a fraction of nothing, which files of one kind hold and files of another do not."""
-    return _IDLE_FRACTION.sub("", text) if ".0" in text and ":" in text else text
+def _float_text(value: float) -> str:
+    """A float as Arrow writes it into a CSV file."""
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)
+
+
+def identified(values: pa.Array, kind: Kind) -> list[str]:
+    """What each value of a column of a kind says, in the spelling that stands for all."""
+    texts = texts_of(values)
+    if kind is Kind.NUMERIC:
+        return [plain_number(text) or text for text in texts]
+    if kind is Kind.DATE:
+        spelled = read_dates(texts, "iso").spelled(times=True)
+        return [date or text for date, text in zip(spelled, texts, strict=True)]
+    return texts
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
@@ -113,35 +131,36 @@ def _read(
     """How the distinct values of a column are understood."""
     temporal = pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)
     if temporal and kind in (None, Kind.DATE):
-        moments = of_typed(values)
-        return dated(texts, moments, Calendar("iso", moments.times))
+        zone = values.type.tz if pa.types.is_timestamp(values.type) else None
+        return dated(name, texts, of_typed(values), clock=zone or "")
     if _is_text(values.type) or kind is Kind.DATE or form not in (None, *FORMATS):
         return understood(name, texts, kind, form, plain=plain)
     return Reading(texts)
 
 
-def numbers_of(values: pa.Array, texts: list[str]) -> NDArray[np.float64] | None:
-    """The values as numbers, when every one is a number of its own.
+def numbers_of(values: pa.Array, texts: Sequence[str]) -> tuple[list[str], NDArray[np.float64]] | None:
+    """The values as plain numbers, and in floating point, when every one is a number.
 
-    Codes with leading zeros are none, nor are codes such as 250.0 and 250.00, nor whole numbers so large that two
-    of them are the same floating-point number: as numbers, different values would become one.
+    Codes with leading zeros are none, nor are whole numbers so large that two different ones are the same
+    floating-point number: as numbers, different values would become one.
     """
-    if not texts or pa.types.is_boolean(values.type):
+    if pa.types.is_boolean(values.type):
         return None
     if pa.types.is_temporal(values.type) and not pa.types.is_duration(values.type):
         return None
-    if not _is_numeric(values.type) and any(_PADDED.fullmatch(text) for text in texts):
+    plain = plain_numbers(texts)
+    if plain is None:
         return None
-    numbers = np.array([number(text) for text in texts], dtype=np.float64)
-    alone = are_numbers(numbers) and len(np.unique(numbers)) == len(set(texts))
-    return numbers if alone else None
+    numbers = np.array([float(text) for text in plain], dtype=np.float64)
+    exact = are_numbers(numbers) and len(np.unique(numbers)) == len(set(plain))
+    return (plain, numbers) if exact else None
 
 
 def _spelled_as_no_number(name: str, texts: list[str], filled: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which texts spell not-a-number among numbers, and so are missing; an infinite number among them is refused."""
     odd = np.array([text.lower().lstrip("+-") in ("nan", "inf", "infinity") for text in texts], dtype=np.bool_) & filled
     rest = [text for text, chosen in zip(texts, filled & ~odd, strict=True) if chosen]
-    if not odd.any() or not rest or not all(np.isfinite(number(text)) for text in rest):
+    if not odd.any() or plain_numbers(rest, padded=True) is None:
         return np.zeros(len(texts), dtype=np.bool_)
     if any(chosen and not text.lower().endswith("nan") for text, chosen in zip(texts, odd, strict=True)):
         raise InputError(f"column {name!r} holds infinite numbers; replace them or make them missing")
@@ -160,6 +179,21 @@ def dictionary(name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:
     """A column as one array of indices and one of distinct values; nested and binary ones are refused."""
     check_type(name, column.type)
     return in_one(column)
+
+
+def by_identity(name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """A column of identifiers as one array of indices and one of what the distinct ones say; blank ones are missing."""
+    combined = dictionary(name, column)
+    said = pa.array(said_by(combined.dictionary), pa.large_string()).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(said.indices.take(combined.indices), said.dictionary)
+
+
+def said_by(identifiers: pa.Array) -> list[str | None]:
+    """What each identifier says, where it says anything."""
+    present = identifiers.drop_null()
+    said = identifier if _is_text(present.type) else lambda text: plain_number(text) or text
+    texts = map(said, present.to_pylist() if _is_text(present.type) else texts_of(present))
+    return [next(texts) or None if filled else None for filled in identifiers.is_valid().to_pylist()]
 
 
 def in_one(column: pa.ChunkedArray) -> pa.DictionaryArray:
@@ -188,39 +222,40 @@ def encode(
         infinite = int(pc.sum(pc.is_inf(raw)).as_py() or 0)
         if infinite:
             raise InputError(f"column {name!r} holds infinite numbers; replace them or make them missing")
+        zero = pc.equal(raw.cast(pa.float32()) if pa.types.is_float16(raw.type) else raw, 0.0)
+        raw = pc.if_else(zero, pa.scalar(0, raw.type), raw)  # no zero with a sign
     present = raw.is_valid().to_numpy(zero_copy_only=False)
     try:
-        texts = _texts(raw.drop_null())
+        texts = texts_of(raw.drop_null())
+        absent = set(map(plain_text, missing))
+        filled = np.array([text != "" and text not in absent for text in texts], dtype=np.bool_)
+        if kind in (None, Kind.NUMERIC) and not _is_numeric(raw.type):
+            filled &= ~_spelled_as_no_number(name, texts, filled)
+        kept = np.flatnonzero(present)[filled]
+        texts = [text for text, holds in zip(texts, filled, strict=True) if holds]
+        values = raw.take(pa.array(kept))
+        plain, numbers = numbers_of(values, texts) or (None, None)
+        reading = _read(name, values, texts, kind, form, plain=numbers is not None)
     except pa.ArrowInvalid:
         raise SchemaError(f"column {name!r} has a time zone that is not known here; convert it to UTC") from None
-    filled = np.array([text != "" and text not in missing for text in texts], dtype=np.bool_)
-    if kind in (None, Kind.NUMERIC) and not _is_numeric(raw.type):
-        filled &= ~_spelled_as_no_number(name, texts, filled)
-    kept = np.flatnonzero(present)[filled]
-    texts = [text for text, holds in zip(texts, filled, strict=True) if holds]
-    values = raw.take(pa.array(kept))
-    numbers = numbers_of(values, texts)
-    reading = _read(name, values, texts, kind, form, plain=numbers is not None)
+    spellings = len(texts)
     if reading.calendar is not None or reading.form is not None:
         sound = np.array([text is not None for text in reading.texts], dtype=np.bool_)
         kept, values, texts = kept[sound], values.filter(pa.array(sound)), [text for text in reading.texts if text]
-        if reading.form is not None and _is_text(values.type):  # in another spelling than a release has
-            values = pa.array(texts, values.type)
-        numbers = numbers_of(values, texts) if reading.quantities is None else reading.quantities[sound]
+        plain, numbers = numbers_of(values, texts) or (None, None)
+        if reading.quantities is not None:
+            numbers = reading.quantities[sound]
+        spellings = len(texts)
     found = kind or reading.kind or (Kind.CATEGORICAL if numbers is None else Kind.NUMERIC)
-    if found is Kind.NUMERIC and numbers is None and texts and reading.doubt is None:
-        numbers = np.array([number(text) for text in texts], dtype=np.float64)
-        unfit, large = int(np.sum(~np.isfinite(numbers))), int(np.sum(np.abs(numbers) > LARGEST))
-        if unfit or large:
-            what = f"{unfit} of its {len(texts)} distinct values are not numbers"
-            if not unfit:
-                what = f"{large} of its {len(texts)} distinct values are beyond {LARGEST:g}, too large to reckon with"
-            raise SchemaError(f"column {name!r} is said to be numeric and {what}")
-    if len(set(texts)) < len(texts):  # blanks beside: the shortest spelling stands for all, whichever came first
-        raws = [str(value) for value in values.to_pylist()]
-        shortest = sorted(range(len(texts)), key=lambda place: (len(raws[place]), raws[place]))
-        kept, texts, values = kept[shortest], [texts[place] for place in shortest], values.take(pa.array(shortest))
-        numbers = None if numbers is None else numbers[shortest]
+    notes = reading.notes
+    if found is Kind.NUMERIC and texts and reading.doubt is None:
+        written, texts = texts, plain or plain_numbers(texts, padded=True) or texts
+        if numbers is None:
+            numbers = _quantities(name, texts)
+        if _is_text(values.type) and reading.form is None:
+            notes += respelled_note(name, written, texts)
+    if _is_text(values.type):
+        values = pa.array(texts, values.type)
     listed = np.array(texts, dtype=object)
     measured = found is Kind.NUMERIC or reading.calendar is not None
     quantities = numbers if measured and texts else None
@@ -232,11 +267,25 @@ def encode(
     first = order[fresh]
     translation = np.full(len(raw) + 1, MISSING, dtype=np.int32)
     translation[kept[order]] = np.cumsum(fresh, dtype=np.int32) - np.int32(1)
+    if _is_text(values.type):
+        notes += spelling_notes(name, listed[first].tolist(), spellings, compared=not measured)
     described = Values(
         name, found, listed[first], None if quantities is None else quantities[first], reading.calendar, reading.form,
-        reading.doubt, reading.notes,
+        reading.doubt, notes,
     )  # fmt: skip
     return Encoded(indices, described, values.take(pa.array(first)), translation)
+
+
+def _quantities(name: str, texts: list[str]) -> NDArray[np.float64]:
+    """The numbers of a column that is said to be numeric; one that is not is refused."""
+    numbers = np.array([number(text) for text in texts], dtype=np.float64)
+    unfit, large = int(np.sum(~np.isfinite(numbers))), int(np.sum(np.abs(numbers) > LARGEST))
+    if unfit or large:
+        what = f"{unfit} of its {len(texts)} distinct values are not numbers"
+        if not unfit:
+            what = f"{large} of its {len(texts)} distinct values are beyond {LARGEST:g}, too large to reckon with"
+        raise SchemaError(f"column {name!r} is said to be numeric and {what}")
+    return numbers
 
 
 def glanced(name: str, column: pa.ChunkedArray, missing: Collection[str], most: int) -> tuple[Values, Codes] | str:
@@ -293,7 +342,9 @@ def bind(
     values = encoded.values
     if values.calendar is not None:
         hierarchy = hierarchy.dated(values.calendar)
-    elif values.kind is not Kind.NUMERIC:
+    elif values.kind is Kind.NUMERIC:
+        hierarchy = hierarchy.numbered()
+    else:
         hierarchy = replace(hierarchy, values=None, bounds=None)
     if encoded.has_missing:
         hierarchy = hierarchy.with_missing()

@@ -189,7 +189,8 @@ class _Lane:
         found, rows = kernel.separators(data, length, self.delimiter, places, marks)
         if found < 0:
             raise OddError  # a carriage return stands alone
-        if self.width == 1 or found != rows * self.width or not kernel.are_laid_out(data, places, rows, self.width):
+        # Blank lines are no rows, but of a file of one column, where they are records without a value.
+        if found != rows * self.width or not kernel.are_laid_out(data, places, rows, self.width):
             rows = kernel.laid_out(data, places, marks, found, self.width)
         if rows < 0:
             raise OddError

@@ -15,8 +15,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.files import check_inside
+from shoal.core.forks import check_polars
 from shoal.core.header import LISTED
 from shoal.core.notices import tell
+from shoal.engines.embedded.unpacking import Unpacked, check_archive
 from shoal.errors import InputError, MissingExtraError, ParameterError, quoted
 
 Columns = tuple[tuple[str, ...], list[pa.ChunkedArray]]
@@ -68,6 +71,7 @@ def spreadsheet(path: Path, sheet: str | None) -> Columns:
         import fastexcel
     except ImportError:
         raise MissingExtraError("reading spreadsheets", "excel") from None
+    check_archive(path)
     with _unreadable(path, "spreadsheet", fastexcel.FastExcelError):
         book = fastexcel.read_excel(path)
         sheets = [name for name in book.sheet_names if book.load_sheet(name, header_row=None, n_rows=1).total_height]
@@ -108,9 +112,13 @@ def statistics(path: Path, form: str) -> Columns:
         import pyreadstat
     except ImportError:
         raise MissingExtraError("reading files of Stata, SPSS and SAS", "statistics") from None
+    check_polars()
     more: dict[str, Any] = {}
-    if form == "sas7bdat" and path.with_suffix(".sas7bcat").is_file():
-        more["catalog_file"] = str(path.with_suffix(".sas7bcat"))
+    catalog = path.with_suffix(".sas7bcat")
+    if form == "sas7bdat" and catalog.is_file():
+        check_inside(catalog)
+        tell(f"{path.name}: {catalog.name}, which lies beside it, says what its codes mean")
+        more["catalog_file"] = str(catalog)
     read = {"dta": "read_dta", "sav": "read_sav", "sas7bdat": "read_sas7bdat", "xpt": "read_xport"}[form]
     with _unreadable(path, form, Exception):  # it raises whatever its parts do
         table, about = getattr(pyreadstat, read)(str(path), output_format="polars", **more)
@@ -137,12 +145,13 @@ def _labelled(path: Path, name: str, column: pa.ChunkedArray, labels: dict[Any, 
     return pa.chunked_array([pa.DictionaryArray.from_arrays(encoded.indices, pa.array(texts, pa.string()))])
 
 
-def lines(path: Path, stream: Any) -> Columns:
+def lines(path: Path, file: Unpacked) -> Columns:
     """JSON lines: an object a line, each key a column; a key that an object lacks is missing there."""
     import polars
 
+    check_polars()
     with _unreadable(path, "JSON lines file", polars.exceptions.PolarsError):
-        table = polars.read_ndjson(io.BytesIO(stream.read()), infer_schema_length=None)
+        table = polars.read_ndjson(io.BytesIO(file.read()), infer_schema_length=None)
     return tuple(table.columns), [_chunked(table[name].to_arrow()) for name in table.columns]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -29,8 +29,13 @@ def keyed(column: str, seed: int | None) -> bytes:
     return hashlib.sha256(f"{seed}\x1f{column}".encode("utf-8", "surrogatepass")).hexdigest().encode()
 
 
-def row_hashes(columns: Iterable[tuple[str, pa.ChunkedArray | pa.Array]], seed: int | None = None) -> Hashes:
-    """A hash of each row: the sum of its values' hashes, whatever the order of the columns.
+def row_hashes(
+    columns: Iterable[tuple[str, pa.ChunkedArray | pa.Array]],
+    seed: int | None = None,
+    spelling: Callable[[str], str] | None = None,
+) -> Hashes:
+    """A hash of each row: the sum of its values' hashes, whatever the order of the columns. With a `spelling`, values
+    that it spells alike are one value.
 
     Example:
         >>> rows = [("a", pa.array(["x", None, "x"])), ("b", pa.array([1, 1, 1]))]
@@ -42,6 +47,8 @@ def row_hashes(columns: Iterable[tuple[str, pa.ChunkedArray | pa.Array]], seed: 
     for name, column in columns:
         indices, texts = _spelled(column)
         start = keyed(name, seed)
+        if spelling is not None:
+            texts = [spelling(text or "") for text in (texts if isinstance(texts, list) else texts.to_pylist())]
         hashes = _hashed(texts, start + PRESENT)
         if indices.min(initial=0) < 0:
             hashes = np.append(hashes, _hashed([""], start + ABSENT))

@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from shoal.core.classes import Classes, summarize
 from shoal.core.description import Opening
 from shoal.core.files import in_folder, piece
+from shoal.core.forks import check_polars
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
+from shoal.core.schema import Kind
 from shoal.engines.embedded import arff, lines, source
 from shoal.engines.embedded.csv import Dialect
 from shoal.engines.embedded.encoding import (
-    _texts,
     dictionary,
+    identified,
     in_known_zone,
     indices_of,
     looked_up,
@@ -43,7 +45,7 @@ class EmbeddedPublished:
 
     `types` and `dtypes` are what Arrow and pandas called the types of the columns that came in, `books` the values
     that quasi-identifiers are published as, by the entries of their codebooks, `header` the names as a file has them,
-    `nominal` the columns that hold names whatever those look like.
+    `nominal` the columns that hold names whatever those look like, `kinds` what the values of columns are.
     """
 
     table: pa.Table
@@ -54,6 +56,7 @@ class EmbeddedPublished:
     books: Mapping[str, pa.Array] = field(default_factory=dict)
     header: tuple[str, ...] = ()
     nominal: frozenset[str] = frozenset()
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
     _read: dict[str, tuple[NDArray[Any], list[str | None]]] = field(default_factory=dict)
 
     @property
@@ -70,7 +73,7 @@ class EmbeddedPublished:
         if held is None:
             if name not in self.table.column_names:
                 raise unknown_columns([name], self.names)
-            held = self._read[name] = as_texts(name, self.table[name])
+            held = self._read[name] = as_texts(name, self.table[name], self.kinds.get(name))
         return held
 
     def labels(self, name: str) -> Sequence[str | None]:
@@ -81,7 +84,7 @@ class EmbeddedPublished:
         return codes
 
     def places(self, name: str) -> Codes:
-        return places_among(self.labels(name), self.books[name])
+        return places_among(self.labels(name), self.books[name], self.kinds.get(name))
 
     def group(
         self,
@@ -132,6 +135,7 @@ class EmbeddedPublished:
 
         backend: Any = self.native or "polars"
         if backend == "polars":
+            check_polars()
             table = pa.table({name: in_known_zone(table[name]) for name in table.column_names})
         frame = nw.from_arrow(table, backend=backend).to_native()
         for name, dtype in self.dtypes.items():
@@ -223,20 +227,20 @@ def leaves_of(name: str, labels: Sequence[str | None], hierarchy: Hierarchy) -> 
     return np.array(leaves, dtype=np.int32)
 
 
-def places_among(labels: Sequence[str | None], book: pa.Array) -> Codes:
+def places_among(labels: Sequence[str | None], book: pa.Array, kind: Kind | None) -> Codes:
     """Where each entry of a codebook stands among the labels of a column; negative where it does not occur."""
     known = {label: place for place, label in enumerate(labels)}
-    return np.array([known.get(text, -1) for text in spelled_values(book)], np.int32)
+    return np.array([known.get(text, -1) for text in published_texts(book, kind)], np.int32)
 
 
-def spelled_values(values: pa.Array) -> list[str | None]:
-    """Published values as texts, missing ones as None."""
-    present = iter(_texts(values.drop_null()))
+def published_texts(values: pa.Array, kind: Kind | None) -> list[str | None]:
+    """What published values of a kind say, missing ones as None."""
+    present = iter(identified(values.drop_null(), kind or Kind.TEXT))
     return [next(present) if filled else None for filled in values.is_valid().to_pylist()]
 
 
-def as_texts(name: str, column: pa.ChunkedArray) -> tuple[NDArray[Any], list[str | None]]:
-    """Positions in the ascending list of distinct texts, the missing value last.
+def as_texts(name: str, column: pa.ChunkedArray, kind: Kind | None = None) -> tuple[NDArray[Any], list[str | None]]:
+    """Positions in the ascending list of what the values of a column of some kind say, the missing value last.
 
     Dictionaries may list values that only withheld records had: those do not count.
     """
@@ -246,7 +250,7 @@ def as_texts(name: str, column: pa.ChunkedArray) -> tuple[NDArray[Any], list[str
     shown = np.flatnonzero(occurring(indices, len(combined.dictionary)))
     values = shown[shown < len(combined.dictionary)]
     everything = len(values) == len(combined.dictionary)
-    texts = spelled_values(combined.dictionary if everything else combined.dictionary.take(pa.array(values)))
+    texts = published_texts(combined.dictionary if everything else combined.dictionary.take(pa.array(values)), kind)
     texts += [None] * (len(shown) - len(texts))
     labels: list[str | None] = [*sorted({text for text in texts if text is not None})]
     if None in texts:
@@ -273,7 +277,10 @@ def format_of(path: Path) -> str:
     )
 
 
-def open_published(path: Path, *, delimiter: str | None = None) -> EmbeddedPublished:
-    """A release file, as it was published."""
+def open_published(
+    path: Path, kinds: Mapping[str, Kind] | None = None, *, delimiter: str | None = None
+) -> EmbeddedPublished:
+    """A release file, as it was published; `kinds` say what the values of its columns are."""
     opened = source.open_path(path, Opening(delimiter=delimiter))
-    return EmbeddedPublished(pa.table(opened.load(opened.names)), None, opened.dialect, header=opened.names)
+    table = pa.table(opened.load(opened.names))
+    return EmbeddedPublished(table, None, opened.dialect, header=opened.names, kinds=kinds or {})

@@ -20,6 +20,7 @@ from shoal.core.schema import Kind
 from shoal.core.values import FORMULA, NUMBER
 from shoal.engines.embedded import arff, csv, formats
 from shoal.engines.embedded.formats import format_of
+from shoal.engines.embedded.unpacking import Unpacked
 from shoal.errors import InputError, ParameterError, quoted
 
 
@@ -241,8 +242,8 @@ def _whole(path: Path, form: str, sheet: str | None) -> formats.Columns:
     if form == "xlsx":
         return formats.spreadsheet(path, sheet)
     if form == "jsonl":
-        with csv.decompressed(path) as stream:
-            return formats.lines(path, stream)
+        with Unpacked(path) as file:
+            return formats.lines(path, file)
     return formats.statistics(path, form)
 
 

@@ -15,13 +15,15 @@ from shoal.core.classes import Classes, summarize
 from shoal.core.contracts import Published, Sheet, What
 from shoal.core.grouping import Codes, group, located
 from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.identifiers import one_spelling
+from shoal.core.identity import identifiers
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Codebook, Counterfeits, Plan, Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.core.survey import Survey, alone, spaced
 from shoal.core.values import Values
-from shoal.engines.embedded.encoding import dictionary, glanced, looked_up, narrowest, numbered, plain_values
+from shoal.engines.embedded.encoding import by_identity, glanced, indices_of, looked_up, narrowest, numbered
 from shoal.engines.embedded.hashing import ascending, row_hashes
 from shoal.engines.embedded.published import EmbeddedPublished
 from shoal.engines.embedded.source import Source
@@ -74,12 +76,9 @@ class EmbeddedTable:
         )
 
     def repeated(self, name: str) -> int:
-        column = plain_values(self._loaded([name])[name]).drop_null()
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            column = pc.utf8_trim_whitespace(column)
-            column = column.filter(pc.not_equal(column, ""))
-        hashes = row_hashes([(name, column)])
-        return len(hashes) - len(np.unique(hashes))
+        codes = indices_of(self._said(name))
+        present = codes[codes >= 0]
+        return len(present) - len(np.unique(present))
 
     def _tuples(self, quasi: Sequence[str], known: Codes | None = None) -> Codes:
         """The distinct tuple of each row, in the order of the summary; quicker where those of the summary are known."""
@@ -136,7 +135,8 @@ class EmbeddedTable:
         return EmbeddedTable(self.source, columns, int(np.count_nonzero(inside)), kept, _orders=orders)
 
     def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
-        return row_hashes(self._loaded(names).items(), key)[self._listing(quasi, seed)]
+        said = [(name, self._said(name)) for name in names]
+        return row_hashes(said, key, one_spelling)[self._listing(quasi, seed)]
 
     def numbers(self, names: Sequence[str], seed: int) -> dict[str, Floats]:
         order, found = self._order(seed), {}
@@ -177,9 +177,7 @@ class EmbeddedTable:
             owners = owners[rows]
         names = {column.name for sheet in sheets for column in sheet.columns if column.what in ("raw", "pseudonym")}
         names |= {name for name in schema.names if recoding.plan is None}
-        # Whose a record is is encoded, and pseudonyms are made of what stands at the source.
-        held = [name for name in self.columns if name != schema.person]
-        plain = self._loaded([name for name in schema.names if name in names and name not in held])
+        plain = self._loaded([name for name in schema.names if name in names and name not in self.columns])
         changed = self._changed(recoding, seed)
         tables: dict[str, Published] = {}
         for sheet in sheets:
@@ -207,7 +205,7 @@ class EmbeddedTable:
                 by_row[name] = pa.array(owners)
             elif column.what == "pseudonym":
                 assert pseudonyms is not None
-                by_row[name] = _pseudonymous(name, plain[name], pseudonyms, rows)
+                by_row[name] = _pseudonymous(name, self._said(name), pseudonyms, rows)
             elif column.what == "changed" and name in changed:
                 by_row[name] = _taken(changed[name], rows)
             elif column.what != "count":
@@ -229,7 +227,7 @@ class EmbeddedTable:
         types = None if self.source.frame is None else self.source.frame.schema
         return EmbeddedPublished(
             ordered, self.source.native, self.source.dialect, types, self.source.dtypes, books,
-            nominal=self.source.nominal,
+            nominal=self.source.nominal, kinds=schema.kinds,
         )  # fmt: skip
 
     def _owners(self, schema: Schema, plan: Plan, seed: int) -> Codes:
@@ -266,11 +264,25 @@ class EmbeddedTable:
         return found
 
     def _loaded(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
-        """Columns as they are at the source, of the records that are kept."""
-        loaded = self.source.load(names)
-        if self.kept is None:
-            return loaded
-        return {name: column.filter(pa.array(self.kept)) for name, column in loaded.items()}
+        """Columns of the records that are kept: those with a role as they are published, the others as they are at the
+        source."""
+        loaded = self.source.load([name for name in names if name not in self.columns])
+        if self.kept is not None:
+            loaded = {name: column.filter(pa.array(self.kept)) for name, column in loaded.items()}
+        held = {name: self.columns[name] for name in names if name in self.columns}
+        loaded |= {
+            name: pa.chunked_array([pa.DictionaryArray.from_arrays(each.codes, each.raw)])
+            for name, each in held.items()
+        }
+        return {name: loaded[name] for name in names}
+
+    def _said(self, name: str) -> pa.DictionaryArray:
+        """What a column with a role, or one of identifiers, says, whatever its type and however it is spelled."""
+        if name not in self.columns:
+            return by_identity(name, self._loaded([name])[name])
+        held = self.columns[name]
+        said = pa.array(identifiers(held.hierarchy.labels[0].tolist()), pa.large_string())
+        return pa.DictionaryArray.from_arrays(held.codes, said)
 
 
 def _arranged(
@@ -310,8 +322,24 @@ def with_labels(raw: pa.Array, hierarchy: Hierarchy, leaves: Codes) -> pa.Array:
     wanted = np.zeros(len(raw), dtype=np.bool_)
     wanted[leaves] = True
     wanted &= raw.is_null().to_numpy(zero_copy_only=False)
-    texts = pa.array(hierarchy.labels[0][wanted].tolist(), pa.string())
-    return pc.replace_with_mask(raw, pa.array(wanted), texts.cast(raw.type))
+    places = np.arange(len(raw))
+    places[wanted] = len(raw) + np.arange(np.count_nonzero(wanted))
+    added = _typed(hierarchy.labels[0][wanted].tolist(), raw.type)
+    return pa.concat_arrays([raw, added]).take(pa.array(places))
+
+
+def _typed(labels: list[str], kind: pa.DataType) -> pa.Array:
+    """Labels as values of the type that a column has."""
+    texts = pa.array(labels, pa.string())
+    if pa.types.is_duration(kind):
+        return texts.cast(pa.int64()).cast(kind)
+    if pa.types.is_time(kind):
+        moments = pa.array([f"1970-01-01 {label}" for label in labels], pa.string())
+        return moments.cast(pa.timestamp(kind.unit)).cast(kind)
+    if pa.types.is_timestamp(kind) and kind.tz is not None and labels and all("T" not in label for label in labels):
+        days = texts.cast(pa.timestamp(kind.unit))  # which begin by the clock of the zone
+        return pc.assume_timezone(days, kind.tz, ambiguous="earliest", nonexistent="earliest")
+    return texts.cast(kind)
 
 
 def published_values(book: Codebook, raw: pa.Array) -> pa.Array:
@@ -331,12 +359,11 @@ def changed_values(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
     return pa.array(values, pa.float64(), from_pandas=True).cast(kind if whole else pa.float64())
 
 
-def _pseudonymous(name: str, column: pa.ChunkedArray, pseudonyms: Pseudonyms, rows: Rows | None) -> pa.Array:
-    encoded = _taken(dictionary(name, column), rows)
+def _pseudonymous(name: str, said: pa.DictionaryArray, pseudonyms: Pseudonyms, rows: Rows | None) -> pa.Array:
+    encoded = _taken(said, rows)
     return pa.DictionaryArray.from_arrays(encoded.indices, tokens(name, encoded.dictionary, pseudonyms))
 
 
-def tokens(name: str, values: pa.Array, pseudonyms: Pseudonyms) -> pa.Array:
-    """The pseudonyms of distinct identifiers; blanks around one do not count."""
-    texts = [None if value is None else str(value).strip() for value in values.to_pylist()]
-    return pa.array(pseudonyms.of(name, texts), pa.string())
+def tokens(name: str, said: pa.Array, pseudonyms: Pseudonyms) -> pa.Array:
+    """The pseudonyms of what distinct identifiers say."""
+    return pa.array(pseudonyms.of(name, said.to_pylist()), pa.string())

@@ -18,7 +18,7 @@ from shoal.core.contracts import Engine, Published
 from shoal.core.dataset import Dataset
 from shoal.core.description import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import Missing, refused, with_roles
+from shoal.core.schema import Kind, Missing, refused, with_roles
 from shoal.core.survey import Overview
 from shoal.engines.embedded import published as embedded
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, check_type, encode
@@ -128,12 +128,14 @@ class Spark(Engine):
     def watched(self, run: Run, doing: str) -> AbstractContextManager[None]:
         return self.session.stopped_by(run, doing)
 
-    def open_published(self, path: Path) -> Published:
+    def open_published(self, path: Path, kinds: Mapping[str, Kind] | None = None) -> Published:
         source = open_source(self.session, path)
         if source.opened is not None:
-            return embedded.open_published(path)
+            return embedded.open_published(path, kinds)
         columns = tuple(PublishedColumn(name, source.column(name), came=source.came(name)) for name in source.names)
-        return SparkPublished(source.session, source.rows, columns, source, read=True, label=path.name)
+        return SparkPublished(
+            source.session, source.rows, columns, source, read=True, label=path.name, kinds=kinds or {}
+        )
 
     def check_format(self, path: Path) -> None:
         embedded.format_of(path)

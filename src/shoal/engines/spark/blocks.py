@@ -44,7 +44,7 @@ def map_blocks(
     names = [*schema.quasi, *schema.sensitive, *([] if schema.person is None else [schema.person])]
     rows, hash = table.kept(source.rows), None
     if len(names) > len(schema.quasi):
-        hash = source.hash(source.names, seed)
+        hash = table.hash(seed)
         rows = rows.select(*(source.column(name) for name in source.names), sql.lit(1).cast("bigint").alias("n"))
     else:
         rows = rows.groupBy(*(source.column(name) for name in names)).agg(sql.count(sql.lit(1)).alias("n"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING
@@ -23,17 +23,20 @@ _LOWER = (1 << 32) - 1
 
 @dataclass(frozen=True, eq=False)
 class RowHash:
-    """The sum of the hashes of some columns, batch by batch, with the types that they had at the source."""
+    """The sum of the hashes of some columns, batch by batch, with the types that they had at the source; `published`
+    makes of the values of columns with a role what is published of them."""
 
     names: tuple[str, ...]
     types: tuple[pa.DataType | None, ...]
     seed: int | None = None
+    published: Mapping[str, Callable[[pa.ChunkedArray], pa.ChunkedArray]] = field(default_factory=dict)
 
     def __call__(self, *columns: pa.Array) -> pa.Array:
-        given = zip(self.names, columns, self.types, strict=True)
-        return signed(
-            row_hashes([(name, as_came(pa.chunked_array([column]), came)) for name, column, came in given], self.seed)
-        )
+        shown = []
+        for name, column, came in zip(self.names, columns, self.types, strict=True):
+            values = as_came(pa.chunked_array([column]), came)
+            shown.append((name, self.published[name](values) if name in self.published else values))
+        return signed(row_hashes(shown, self.seed))
 
 
 def signed(hashes: Hashes) -> pa.Array:

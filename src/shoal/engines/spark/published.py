@@ -16,6 +16,7 @@ from shoal.core.files import in_folder, piece
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
+from shoal.core.schema import Kind
 from shoal.engines.embedded.encoding import as_came
 from shoal.engines.embedded.hashing import row_hashes
 from shoal.engines.embedded.published import EmbeddedPublished, as_texts, leaves_of, places_among, write
@@ -52,7 +53,7 @@ class SparkPublished:
     occurs as `times`, and what the numbers mean.
 
     The hash of a row, as it is published, settles its place; rows that were `read` from a file are in its order, and
-    each is there once.
+    each is there once. `kinds` say what the values of columns are.
     """
 
     session: Session
@@ -62,6 +63,7 @@ class SparkPublished:
     books: Mapping[str, pa.Array] = field(default_factory=dict)
     read: bool = False
     label: str = "the release"
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
     _known: dict[str, list[str | None]] = field(default_factory=dict)
 
     @cached_property
@@ -105,15 +107,15 @@ class SparkPublished:
     def labels(self, name: str) -> Sequence[str | None]:
         if name not in self._known:
             [column], _ = self._tallied([name])
-            self._known[name] = as_texts(name, column)[1]
+            self._known[name] = as_texts(name, column, self.kinds.get(name))[1]
         return self._known[name]
 
     def codes(self, name: str) -> Codes:
         found = repeated(self.session.fetch(self._ordered([name]), what=self.label))
-        return as_texts(name, as_came(found[0], self._column(name).came))[0]
+        return as_texts(name, as_came(found[0], self._column(name).came), self.kinds.get(name))[0]
 
     def places(self, name: str) -> Codes:
-        return places_among(self.labels(name), self.books[name])
+        return places_among(self.labels(name), self.books[name], self.kinds.get(name))
 
     def group(
         self,
@@ -127,7 +129,7 @@ class SparkPublished:
         shown, weights = self._tallied(names, count)
         codes = {}
         for name, column in zip(names, shown, strict=True):
-            codes[name], self._known[name] = as_texts(name, column)
+            codes[name], self._known[name] = as_texts(name, column, self.kinds.get(name))
         sizes = {name: len(self._known[name]) for name in names}
         columns: list[tuple[str, Codes, int, Hierarchy | None]] = []
         for name, tree in sensitive:

@@ -15,7 +15,7 @@ from shoal.core.grouping import Codes, group
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.core.schema import Schema
-from shoal.engines.embedded.encoding import as_came, dictionary
+from shoal.engines.embedded.encoding import as_came, by_identity
 from shoal.engines.embedded.table import changed_values, published_values, tokens, with_labels
 from shoal.engines.spark.encoding import looked_up
 from shoal.engines.spark.hashing import ascending
@@ -169,7 +169,9 @@ class Publishing:
             else:
                 self._add(draft, here, name, self._source.column(name), self._source.came(name))
         rows = self._from_tally(draft, fakes) if counted else self._from_rows(draft, fakes)
-        published = SparkPublished(self._session, rows, tuple(draft.columns), self._source, draft.books)
+        published = SparkPublished(
+            self._session, rows, tuple(draft.columns), self._source, draft.books, kinds=self.schema.kinds
+        )
         if published.records != self._expected + (0 if fakes is None else len(fakes)):
             raise InputError(f"{self._source.label}: the table changed while it was being read; read it again")
         return published if sheet.counted is None else published.counted(sheet.counted)
@@ -219,7 +221,10 @@ class Publishing:
         from pyspark.sql import functions as sql
 
         held, fakes = self.table.columns[name], self.recoding.counterfeits
-        raw = held.raw if fakes is None else with_labels(held.raw, held.hierarchy, fakes.leaves)
+        if fakes is None or name not in self.schema.sensitive:
+            raw = held.raw
+        else:
+            raw = with_labels(held.raw, held.hierarchy, fakes.leaves)
         draft.leaves[here] = name
         draft.stored[here] = sql.col(here)
         draft.columns.append(PublishedColumn(name, here, raw, *self._raw_type(name)))
@@ -234,8 +239,8 @@ class Publishing:
         assert self.pseudonyms is not None
         source, column = self._source, self._source.column(name)
         found = self._session.fetch(self.table.kept(source.rows).select(column).distinct(), what=source.label)
-        spelled = dictionary(name, as_came(found[column], source.came(name)))
-        drawn = pa.DictionaryArray.from_arrays(spelled.indices, tokens(name, spelled.dictionary, self.pseudonyms))
+        said = by_identity(name, as_came(found[column], source.came(name)))
+        drawn = pa.DictionaryArray.from_arrays(said.indices, tokens(name, said.dictionary, self.pseudonyms))
         keys = {column: found[column].combine_chunks()}
         draft.rows = looked_up(self._session, draft.rows, keys, {f"t{here}": drawn.dictionary_decode()})
         self._add(draft, here, name, f"t{here}")

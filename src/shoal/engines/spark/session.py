@@ -9,7 +9,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
@@ -85,8 +85,7 @@ def _new(builder: Any, master: str | None) -> SparkSession:
         if urlsplit(master).hostname in _LOOPBACK:
             settings["spark.driver.host"] = settings["spark.driver.bindAddress"] = "127.0.0.1"
     try:
-        with told_plainly("the cluster"), _unwarned():
-            _start_java(settings)
+        with told_plainly("the cluster"), _unwarned(), nullcontext() if _start_java(settings) else _silent():
             made: SparkSession = builder.appName("shoal").config(map=settings).getOrCreate()
             return made
     except MissingProgramError:
@@ -95,15 +94,36 @@ def _new(builder: Any, master: str | None) -> SparkSession:
         raise InputError("Spark does not start: check its settings, and that a master runs at the address") from None
 
 
-def _start_java(settings: Mapping[str, str]) -> None:
-    """Starts the Java that Spark runs in, unless it runs already. Nobody sees what it says: it may quote cells."""
-    from pyspark import SparkConf, SparkContext
-    from pyspark.java_gateway import launch_gateway
+def _start_java(settings: Mapping[str, str]) -> bool:
+    """Starts the Java that Spark runs in, unless it runs already. Nobody sees what it says: it may quote cells.
 
-    if SparkContext._gateway is None:
-        silent = {"stderr": subprocess.DEVNULL}
-        gateway = launch_gateway(SparkConf().setAll(list(settings.items())), silent)  # type: ignore[no-untyped-call]
-        SparkContext._ensure_initialized(gateway=gateway)
+    Returns False where PySpark has other private names than those that this takes.
+    """
+    from pyspark import SparkConf, SparkContext
+
+    try:
+        from pyspark.java_gateway import launch_gateway
+
+        if SparkContext._gateway is None:
+            silent = {"stderr": subprocess.DEVNULL}
+            gateway = launch_gateway(SparkConf().setAll(list(settings.items())), silent)  # type: ignore[no-untyped-call]
+            SparkContext._ensure_initialized(gateway=gateway)
+    except (AttributeError, ImportError, TypeError):
+        return False
+    return True
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """What programs that are started meanwhile say on the standard error, and this one too, is seen by nobody."""
+    kept = os.dup(2)
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 class Session:
@@ -189,7 +209,10 @@ def _done(context: SparkContext, tag: str) -> float:
     """The share of the tasks of jobs with a tag that are done. More of them may be to come: as many as the cluster does
     at a time are added to those that are known."""
     tracker = context.statusTracker()
-    jobs = [tracker.getJobInfo(job) for job in context._jsc.sc().statusTracker().getJobIdsForTag(tag)]
+    try:
+        jobs = [tracker.getJobInfo(job) for job in context._jsc.sc().statusTracker().getJobIdsForTag(tag)]
+    except (AttributeError, TypeError):  # PySpark has no public way from a tag to its jobs
+        return 0.0
     numbers = {stage for job in jobs if job is not None for stage in job.stageIds}
     stages = [stage for stage in map(tracker.getStageInfo, numbers) if stage is not None]
     known = sum(stage.numTasks for stage in stages)

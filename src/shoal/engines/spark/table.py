@@ -22,7 +22,8 @@ from shoal.core.schema import Schema
 from shoal.core.survey import Survey, spaced
 from shoal.engines.embedded.encoding import as_came, glanced
 from shoal.engines.spark.encoding import CodedColumn, LeafOf, looked_up
-from shoal.engines.spark.hashing import ascending, hashed
+from shoal.engines.spark.hashing import RowHash, ascending, hashed
+from shoal.engines.spark.identity import IdentifierText, LabelOf, PublishedSpelling, SaidHash
 from shoal.engines.spark.session import Session, computed
 from shoal.engines.spark.source import Source
 from shoal.errors import unknown_columns
@@ -85,15 +86,22 @@ class SparkTable:
 
     def record_hash(self, seed: int) -> Column:
         """The hash of the whole record that is keyed with the seed."""
-        names = self.source.names
-        return hashed([self.source.column(name) for name in names], self.source.hash(names, seed))
+        return hashed([self.source.column(name) for name in self.source.names], self.hash(seed))
+
+    def hash(self, seed: int) -> RowHash:
+        """What hashes whole records, with the seed as its key: columns with a role as they are published."""
+        published = {name: PublishedSpelling.of(column) for name, column in self.columns.items()}
+        return replace(self.source.hash(self.source.names, seed), published=published)
+
+    def _reader(self, name: str) -> LabelOf | IdentifierText:
+        """What reads a column with a role, or one of identifiers, on the workers."""
+        return LabelOf.of(self.columns[name]) if name in self.columns else IdentifierText(self.source.came(name))
 
     def repeated(self, name: str) -> int:
         from pyspark.sql import functions as sql
 
-        value = sql.col(self.source.column(name))
-        bare = sql.regexp_replace(value.cast("string"), r"(?U)^\s+|\s+$", "")
-        rows = self.kept(self.source.rows).select(sql.nullif(bare, sql.lit("")).alias("v"))
+        said = computed(self._reader(name), [self.source.column(name)], "string")
+        rows = self.kept(self.source.rows).select(said.alias("v"))
         counted = rows.agg((sql.count("v") - sql.countDistinct("v")).alias("n"))
         return int(self.session.fetch(counted, what=self.source.label)["n"][0].as_py())
 
@@ -148,8 +156,8 @@ class SparkTable:
         return map_blocks(self, schema, blocks, work, seed, run, doing)
 
     def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
-        columns = [self.source.column(name) for name in names]
-        digest = hashed(columns, self.source.hash(names, key))
+        said = SaidHash(tuple(names), tuple(map(self._reader, names)), key)
+        digest = computed(said, [self.source.column(name) for name in names], "bigint")
         return self._listed(quasi, seed, {"digest": digest})["digest"].view(np.uint64)
 
     def numbers(self, names: Sequence[str], seed: int) -> dict[str, Floats]:

@@ -227,6 +227,8 @@ def change_rule(session: Session, given: Asked) -> str:
     """A rule that makes the hierarchy: intervals, calendar levels, masking, an order."""
     place = int(given["column"])
     name, rule = session.column(place), given["rule"]
+    if not any(rule in rules for rules in BUILDERS.values()):  # others read files of this machine
+        raise ParameterError("there is no such rule here")
     found = registry.find("hierarchies", rule)
     values: dict[str, Any] = {}
     for each in parameters(found):

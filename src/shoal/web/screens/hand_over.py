@@ -25,7 +25,9 @@ RELEASE = "release.csv"
 def facts(session: Session, asked: Asked) -> dict[str, Any]:
     job = _named(session, session.order.name if session.order is not None else RELEASE)
     told = {
-        "chosen": chosen(session), "folder": str(_folder(session)), "local": session.local, "name": RELEASE,
+        "chosen": chosen(session), "folder": str(_folder(session)) if session.local else "", "local": session.local,
+        "signer": None if session.signer is None else session.signer.public.fingerprint,
+        "ledger": None if session.ledger is None else session.ledger.name, "name": RELEASE,
         "command": spelling.command(job), "python": spelling.python(job), "place": session.place,
         "history": [
             {"what": step.what, "words": dict(step.words), "when": f"{step.when:%H:%M}"} for step in session.steps
@@ -47,8 +49,9 @@ def _named(session: Session, name: str) -> Job:
     """The job as somebody would run it who has the table beside them."""
     source = session.job.input
     assert source is not None
+    known = session.local and not session.uploaded
     return replace(
-        session.job, input=Path(source.name) if session.uploaded else source, output=Path(name),
+        session.job, input=source if known else Path(source.name), output=Path(name),
         algorithm=jobs.plugin("algorithms", chosen(session)),
     )  # fmt: skip
 
@@ -82,17 +85,42 @@ def make(session: Session, given: Asked) -> str:
     name = given.get("name", "").strip() or RELEASE
     if Path(name).name != name or name.startswith("."):
         raise ParameterError("the release needs the name of a file, without a folder")
-    key = given.get("sign", "").strip()
-    signer = SigningKey.load(Path(key).expanduser(), given.get("passphrase", "").encode() or None) if key else None
-    ledger = given.get("ledger", "").strip()
-    job = replace(
-        _current(session), sign=Path(key).expanduser().resolve() if key else None,
-        ledger=Path(ledger).expanduser().resolve() if ledger else None,
-    )  # fmt: skip
+    signer, job = _signing(session, given)
+    job = replace(job, ledger=_ledger(session, given))
     number = 1 if session.order is None else session.order.number + 1
-    session.order, session.saved = Order(number, job, name, session.uploaded, signer), ()
+    session.order, session.saved = Order(number, job, name, session.uploaded, session.local, signer), ()
     session.about = None
     return "/hand-over#package"
+
+
+def _signing(session: Session, given: Asked) -> tuple[SigningKey | None, Job]:
+    """The key to sign with, and the job that names its file where whoever uses the page may know it."""
+    job, named = _current(session), _file(session, given, "sign")
+    if session.signer is not None:
+        return (session.signer if given.get("signed") else None), job
+    if named is None:
+        return None, job
+    signer = SigningKey.load(named, given.get("passphrase", "").encode() or None)
+    return signer, replace(job, sign=named.resolve())
+
+
+def _ledger(session: Session, given: Asked) -> Path | None:
+    """The ledger: the one that the page was started with, else the one that is named."""
+    named = _file(session, given, "ledger")
+    if session.ledger is not None:
+        return session.ledger
+    return None if named is None else named.resolve()
+
+
+def _file(session: Session, given: Asked, option: str) -> Path | None:
+    """A file of this machine that a form names; only somebody who sits at it may name one."""
+    named = given.get(option, "").strip()
+    if named and not session.local:
+        raise InputError(
+            "this page is used from another machine, from which no file of this one can be named; whoever runs it "
+            f"names that file: shoal serve --{option} FILE"
+        )
+    return Path(named).expanduser() if named else None
 
 
 def write_report(session: Session, given: Asked) -> str:
