@@ -110,14 +110,15 @@ def drawn_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("secrets.randbits", random.Random(request.node.nodeid).getrandbits)
 
 
+TESTS = Path(__file__).parent
 ORDER = ("acceptance", "contract", "robustness", "property", "fuzz", "docs", "golden", "unit")
 """Folders with long tests go first, so that no process is left with one at the end."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def turn(item: pytest.Item) -> tuple[bool, int]:
-        folder = item.path.relative_to(Path(__file__).parent).parts[0]
-        return "spark" not in item.nodeid, ORDER.index(folder) if folder in ORDER else len(ORDER)
+        folders = (place for place, name in enumerate(ORDER) if TESTS / name in item.path.parents)
+        return "spark" not in item.nodeid, next(folders, len(ORDER))
 
     items.sort(key=turn)
 
