@@ -89,7 +89,7 @@ class Package:
         named = source if self.order.local and not self.order.uploaded else place / source.name
         lying = replace(self.job, input=named, output=place / self.job.output.name, columns=columns)
         if not self.order.local:
-            lying = replace(lying, sign=None, ledger=None)
+            lying = replace(lying, sign=None, ledger=None, allow_unjudged=())
         return lying.toml(place)
 
     def content(self, name: str) -> bytes:

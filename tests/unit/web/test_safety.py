@@ -178,6 +178,9 @@ def test_a_visitor_signs_and_enters_with_what_the_page_was_started_with(remote, 
     remote.session.signer, remote.session.ledger = key, ledger
     page = remote.ask("/hand-over")[2]
     assert key.public.fingerprint in page and "people.ledger" in page
+    assert 'name="allow_unjudged"' not in page
+    remote.post("/hand-over/make", name="release.csv", signed="1", allow_unjudged="release:this")
+    assert remote.session.order is None and "only whoever runs this page" in remote.ask("/hand-over")[2]
     remote.post("/hand-over/make", name="release.csv", signed="1")
     told = remote.facts("/hand-over.json", panel="package")["package"]
     assert told["state"] == "ready" and told["signed_by"] == key.public.fingerprint

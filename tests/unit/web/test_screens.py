@@ -337,3 +337,16 @@ def test_the_ledger_refuses_what_breaks_an_earlier_promise(served: Any, tmp_path
     told = served.facts("/hand-over.json", panel="package")["package"]
     assert told["state"] == "failed" and "1 earlier release" in told["task"]["error"]
     assert len(Ledger(ledger).entries()) == 1
+
+
+def test_what_the_ledger_cannot_judge_is_published_only_where_it_is_named(served: Any, tmp_path: Path) -> None:
+    ledger = tmp_path / "people.ledger"
+    served.post("/hand-over/make", name="release.csv", sign="", ledger="", allow_unjudged="release:this")
+    assert served.session.order is None and "name the ledger" in served.ask("/hand-over")[2]
+    served.post("/hand-over/make", name="release.csv", sign="", ledger=ledger, allow_unjudged="nobody, release:this")
+    told = served.facts("/hand-over.json", panel="package")["package"]
+    assert told["state"] == "failed" and "neither a column" in told["task"]["error"]
+    served.post("/hand-over/make", name="release.csv", sign="", ledger=ledger, allow_unjudged="release:this")
+    told = served.facts("/hand-over.json", panel="package")["package"]
+    assert told["state"] == "ready" and not told["stale"]
+    assert served.session.order.job.allow_unjudged == ("release:this",)

@@ -71,7 +71,8 @@ def _told(session: Session) -> dict[str, Any]:
     made = _package(session)
     return {
         "summary": made.outcome.summary, "given": list(made.given), "own": list(made.own), "files": list(made.names),
-        "signed_by": made.signed_by, "stale": replace(made.order.job, sign=None, ledger=None) != _current(session),
+        "signed_by": made.signed_by,
+        "stale": replace(made.order.job, sign=None, ledger=None, allow_unjudged=()) != _current(session),
         "saved": [str(path) for path in session.saved], "notes": list(made.outcome.notes),
     }  # fmt: skip
 
@@ -86,7 +87,8 @@ def make(session: Session, given: Asked) -> str:
     if Path(name).name != name or name.startswith("."):
         raise ParameterError("the release needs the name of a file, without a folder")
     signer, job = _signing(session, given)
-    job = replace(job, ledger=_ledger(session, given))
+    ledger = _ledger(session, given)
+    job = replace(job, ledger=ledger, allow_unjudged=_unjudged(session, given, ledger))
     number = 1 if session.order is None else session.order.number + 1
     session.order, session.saved = Order(number, job, name, session.uploaded, session.local, signer), ()
     session.about = None
@@ -110,6 +112,16 @@ def _ledger(session: Session, given: Asked) -> Path | None:
     if session.ledger is not None:
         return session.ledger
     return None if named is None else named.resolve()
+
+
+def _unjudged(session: Session, given: Asked, ledger: Path | None) -> tuple[str, ...]:
+    """What is published although the ledger cannot judge it; only somebody who sits at this machine may say so."""
+    names = tuple(filter(None, (name.strip() for name in given.get("allow_unjudged", "").split(","))))
+    if names and not session.local:
+        raise InputError("only whoever runs this page can allow what the ledger cannot judge")
+    if names and ledger is None:
+        raise ParameterError("name the ledger that cannot judge these columns or releases")
+    return names
 
 
 def _file(session: Session, given: Asked, option: str) -> Path | None:
