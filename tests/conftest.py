@@ -29,6 +29,11 @@ for library in (
 ):  # the tests run beside one another: each keeps to one thread for linear algebra
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    # Each process that is started would compile all that it imports, for a second or more: it is kept, but not here.
+    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(sys.prefix) / "bytecode"))
+    sys.dont_write_bytecode, sys.pycache_prefix = False, os.environ["PYTHONPYCACHEPREFIX"]
+
 if "SHOAL_KERNELS" in os.environ:
     from kernels import record
 
