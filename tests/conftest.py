@@ -52,6 +52,16 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def commands() -> Iterator[Any]:
+    """Starts real processes quickly: `commands.run("verify", path)`, `commands.start(...)`; see `tests/command.py`."""
+    from command import Commands
+
+    made = Commands()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="session")
 def reference() -> Path:
     """The reference copy of Adult with its hierarchies, which lies beside the repository and is not part of it."""
     if not REFERENCE.is_dir():

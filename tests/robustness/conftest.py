@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from canary_table import BODY, CANARY, HEADER, NUMERIC_CANARY
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What a command gave back."""
-
-    code: int
-    out: str
-    err: str
+from command import Ended
 
 
 def with_algorithm(arguments: tuple[object, ...]) -> list[str]:
@@ -32,18 +22,18 @@ def with_algorithm(arguments: tuple[object, ...]) -> list[str]:
     return [*spelled, "--algorithm", "mondrian"] if plain else spelled
 
 
-def checked(code: int, out: str, err: str) -> Ran:
+def checked(code: int, out: str, err: str) -> Ended:
     for text in (out, err):
         assert CANARY not in text and NUMERIC_CANARY not in text, "a cell's value was printed"
     assert "Traceback" not in err
-    return Ran(code, out, err)
+    return Ended(code, out, err)
 
 
 @pytest.fixture
-def shoal(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+def shoal(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
     """Runs the command in this process."""
 
-    def run(*arguments: object) -> Ran:
+    def run(*arguments: object) -> Ended:
         from shoal.cli import main
 
         capsys.readouterr()
@@ -59,15 +49,12 @@ def shoal(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
 
 
 @pytest.fixture
-def process() -> Callable[..., Ran]:
+def process(commands: Any) -> Callable[..., Ended]:
     """Runs the command in a process of its own."""
 
-    def run(*arguments: object, script: str = "from shoal.cli import main; main()", **environment: str) -> Ran:
-        done = subprocess.run(
-            [sys.executable, "-c", script, *with_algorithm(arguments)],
-            capture_output=True, text=True, timeout=120, env={**os.environ, **environment},
-        )  # fmt: skip
-        return checked(done.returncode, done.stdout, done.stderr)
+    def run(*arguments: object, **more: Any) -> Ended:
+        done = commands.run(*with_algorithm(arguments), **more)
+        return checked(done.code, done.out, done.err)
 
     return run
 

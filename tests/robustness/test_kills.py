@@ -7,14 +7,13 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from canary_table import ROLES
+from command import Commands, Running
 from counts import count
 
 import shoal as library
@@ -24,77 +23,7 @@ from shoal.core.notices import tell
 from shoal.errors import InputError
 
 KILLS = count(15, 60)
-FORKING = """
-import contextlib, os, signal, sys
-import numpy as np
-import polars, pyarrow.csv, pyarrow.feather, pyarrow.parquet, rich.table
-import shoal.outcome, shoal.kernels.mondrian, shoal.kernels.splitting
-from shoal import registry
-from shoal.cli import main
-from shoal.core.grouping import group
-
-with contextlib.suppress(ImportError):
-    import pandas
-group([np.arange(9, dtype=np.int32)] * 2, [10, 10])
-for family in registry.CONTRACTS:
-    for name in registry.names(family):
-        registry.find(family, name)
-
-asked = {signal.SIGINT, signal.SIGTERM}
-for line in sys.stdin:
-    signal.pthread_sigmask(signal.SIG_BLOCK, asked)
-    child = os.fork()
-    if not child:
-        errors = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(errors, 1), os.dup2(errors, 2)
-        code = 1
-        try:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, asked)
-            main(line.rstrip("\\n").split("\\t"))
-        except SystemExit as end:
-            code = end.code or 0
-        except KeyboardInterrupt:  # before the command had begun
-            code = 130
-        finally:
-            signal.pthread_sigmask(signal.SIG_BLOCK, asked)
-            sys.stdout.flush(), sys.stderr.flush()
-            os._exit(code)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, asked)
-    print(child, flush=True)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
-class Commands:
-    """Runs real commands in processes that are forked from one that has everything imported."""
-
-    def __init__(self, errors: Path) -> None:
-        self.errors = errors
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", FORKING, str(errors)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def start(self, *arguments: object) -> int:
-        assert self.process.stdin is not None
-        self.process.stdin.write("\t".join(map(str, arguments)) + "\n")
-        self.process.stdin.flush()
-        return self._number()
-
-    def ended(self) -> int:
-        code = self._number()
-        assert "Traceback" not in self.errors.read_text()
-        return code
-
-    def _number(self) -> int:
-        assert self.process.stdout is not None
-        return int(self.process.stdout.readline())
-
-
-@pytest.fixture
-def commands(tmp_path: Path) -> Iterator[Commands]:
-    made = Commands(tmp_path / "errors.txt")
-    yield made
-    made.process.communicate()
+QUICK = ("--algorithm", "mondrian")
 
 
 def whole(target: Path, file: Path) -> int:
@@ -120,14 +49,12 @@ def test_kills_at_random_moments(table: Path, tmp_path: Path, commands: Commands
     target.parent.mkdir()
     file.parent.mkdir()
 
-    def begin(k: int) -> int:
-        return commands.start("anonymize", table, "-o", target, *ROLES, "--k", k, "--save-job", file)
+    def begin(k: int) -> Running:
+        return commands.start("anonymize", table, "-o", target, *ROLES, "--k", k, "--save-job", file, *QUICK)
 
-    begin(2)
-    assert commands.ended() == 0
+    assert begin(2).ended().code == 0
     started = time.monotonic()
-    begin(3)
-    assert commands.ended() == 0
+    assert begin(3).ended().code == 0
     took = time.monotonic() - started
     k, seen = whole(target, file), Counter[str]()
     for number in range(KILLS):
@@ -137,15 +64,15 @@ def test_kills_at_random_moments(table: Path, tmp_path: Path, commands: Commands
         if number % 2:
             time.sleep(chance.random() * took)
         else:  # while files are written
-            while alive(running) and not any(target.parent.glob(".shoal-*")):
+            while running.alive and not any(target.parent.glob(".shoal-*")):
                 time.sleep(0.0005)
             time.sleep(chance.random() * 0.01)
-        if alive(running):
-            os.kill(running, sent)
-        code = commands.ended()
-        assert code in (0, 130, -sent), commands.errors.read_text()
+        if running.alive:
+            running.send(sent)
+        ended = running.ended()
+        assert ended.code in (0, 130, -sent) and "Traceback" not in ended.err, ended
         before, k = k, whole(target, file)
-        assert k == wanted or (k == before and code != 0)
+        assert k == wanted or (k == before and ended.code != 0)
         seen[f"{sent.name} {'new' if k == wanted else 'old'}"] += 1
     assert {"SIGINT old", "SIGTERM old", "SIGKILL old"} <= seen.keys(), seen
 
@@ -193,32 +120,20 @@ def test_a_reader_after_a_kill_says_which_command_puts_it_right(table: Path, tmp
 
 
 def test_what_came_from_the_standard_input_does_not_outlive_a_kill_for_long(
-    table: Path, tmp_path: Path, process
+    table: Path, tmp_path: Path, commands: Commands
 ) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    command = [sys.executable, "-m", "shoal", "anonymize", "-", "-o", tmp_path / "out.csv", *ROLES, "--k", "2"]
-    running = subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": str(temporary)})
-    assert running.stdin is not None
+    out = tmp_path / "out.csv"
+    running = commands.start("anonymize", "-", "-o", out, *ROLES, "--k", 2, given=None, TMPDIR=str(temporary))
     running.stdin.write(table.read_bytes().ljust(4 << 20))
-    running.stdin.flush()
-    while not (copies := [path for path in temporary.glob("*/stdin") if path.stat().st_size]):
-        assert running.poll() is None
-        time.sleep(0.01)
-    assert copies[0].parent.stat().st_mode & 0o077 == 0
-    running.kill()
-    running.communicate()
-    assert copies[0].exists()
-    assert process("recover", TMPDIR=str(temporary)).code == 0
+    (copy,) = running.until(lambda: [path for path in temporary.glob("*/stdin") if path.stat().st_size])
+    assert copy.parent.stat().st_mode & 0o077 == 0
+    running.send(signal.SIGKILL)
+    assert running.ended().code == -signal.SIGKILL
+    assert copy.exists()
+    assert commands.run("recover", TMPDIR=str(temporary)).code == 0
     assert list(temporary.iterdir()) == []
-
-
-def alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def test_a_full_disk_for_what_shoal_notes(
