@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from canary_table import ROLES
 from command import Commands, Running
-from counts import count
+from counts import LONG, count
 
 import shoal as library
 from shoal import job
@@ -23,7 +23,7 @@ from shoal.core.notices import tell
 from shoal.errors import InputError
 
 KILLS = count(15, 60)
-QUICK = ("--algorithm", "mondrian")
+QUICK = () if LONG else ("--algorithm", "mondrian")
 
 
 def whole(target: Path, file: Path) -> int:
