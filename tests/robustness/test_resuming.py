@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
-import subprocess
-import sys
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
 import pytest
+from command import MAIN, Commands, Ended
 from counts import LONG
 
 import shoal
+from shoal.cli import main
 from shoal.core.checkpoint import HEADER
 from shoal.core.files import sha256
+from shoal.core.run import Run
 
 KILLING = """
 import os, signal, sys
@@ -65,6 +69,7 @@ READS = {
     "embedded": "",
 }
 SEARCH = "shoal.algorithms.full_domain.optimal:Optimal.search"
+OPTIMAL, MONDRIAN = ("--algorithm", "optimal"), ("--algorithm", "mondrian")
 QUASI = "age,gender,education,marital-status"
 
 
@@ -88,8 +93,15 @@ def arguments(warehouse: Path, engine: str, out: Path, *more: object) -> list[st
     return [str(each) for each in given]
 
 
-def ran(script: str, *given: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", script, *given], capture_output=True, text=True, timeout=300)
+Ran = Callable[..., Ended]
+
+
+@pytest.fixture(scope="module")
+def ran() -> Iterator[Ran]:
+    """Runs a script with some arguments in a process of its own."""
+    commands = Commands()
+    yield lambda script, *given: commands.run(*given, script=script)
+    commands.stop()
 
 
 def published(out: Path) -> tuple[str, str]:
@@ -97,22 +109,26 @@ def published(out: Path) -> tuple[str, str]:
     return sha256(out), sha256(out.with_name(f"{out.name}.manifest.json"))
 
 
-def undisturbed(given: list[str], begins: str = "") -> None:
-    done = ran(begins + FORBIDDING, "", *given)
-    assert done.returncode == 0, done.stderr
+def done(given: list[str]) -> int:
+    """The code with which a command ends that is run here."""
+    try:
+        main(given)
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
 
 
-def killed(given: list[str], state: Path, stage: str, passes: int = 0, begins: str = "") -> None:
+def killed(ran: Ran, given: list[str], state: Path, stage: str, passes: int = 0) -> None:
     """Begins a run and kills it at a stage; what it leaves is for its owner alone."""
-    first = ran(begins + KILLING, stage, str(passes), *given, "--state", str(state))
-    assert first.returncode == -signal.SIGKILL, first.stderr
+    first = ran(KILLING, stage, passes, *given, "--state", state)
+    assert first.code == -signal.SIGKILL, first.err
     assert state.stat().st_mode & 0o777 == 0o700
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in state.iterdir())
 
 
-def resumed(given: list[str], state: Path, forbidden: str = "", begins: str = "") -> None:
-    again = ran(begins + FORBIDDING, forbidden, *given, "--state", str(state))
-    assert again.returncode == 0, again.stderr
+def resumed(ran: Ran, given: list[str], state: Path, forbidden: str = "") -> None:
+    again = ran(FORBIDDING, forbidden, *given, "--state", state)
+    assert again.code == 0, again.err
     assert not state.exists()
 
 
@@ -136,25 +152,60 @@ def forbidden_after(stage: str, engine: str) -> str:
 def whole(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The release of an undisturbed run on DuckDB."""
     out = tmp_path_factory.mktemp("releases") / "out"
-    undisturbed(arguments(warehouse, "duckdb", out, "--algorithm", "optimal"))
+    assert done(arguments(warehouse, "duckdb", out, *OPTIMAL)) == 0
     assert len(list(out.iterdir())) > 5
     return out
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_run_that_was_killed_goes_on(warehouse: Path, whole: Path, tmp_path: Path, stage: str) -> None:
+def test_a_run_that_was_killed_goes_on(ran: Ran, warehouse: Path, whole: Path, tmp_path: Path, stage: str) -> None:
     out, state = tmp_path / "out", tmp_path / "state"
-    given = arguments(warehouse, "duckdb", out, "--algorithm", "optimal")
-    killed(given, state, stage, passes=4 if stage == "writing" else 0)
-    resumed(given, state, forbidden_after(stage, "duckdb"))
+    given = arguments(warehouse, "duckdb", out, *OPTIMAL)
+    killed(ran, given, state, stage, passes=4 if stage == "writing" else 0)
+    resumed(ran, given, state, forbidden_after(stage, "duckdb"))
     assert published(out) == published(whole) and shoal.verify(out, engine="duckdb").holds
 
 
-def test_another_engine_takes_the_plan_and_reads_anew(warehouse: Path, whole: Path, tmp_path: Path) -> None:
+def test_another_engine_takes_the_plan_and_reads_anew(ran: Ran, warehouse: Path, whole: Path, tmp_path: Path) -> None:
     out, state = tmp_path / "out", tmp_path / "state"
-    killed(arguments(warehouse, "embedded", out, "--algorithm", "optimal"), state, "publishing")
-    resumed(arguments(warehouse, "duckdb:memory_limit=1GB", out, "--algorithm", "optimal"), state, SEARCH)
+    killed(ran, arguments(warehouse, "embedded", out, *OPTIMAL), state, "publishing")
+    resumed(ran, arguments(warehouse, "duckdb:memory_limit=1GB", out, *OPTIMAL), state, SEARCH)
     assert published(out) == published(whole)
+
+
+def test_a_run_on_spark_goes_on(
+    spark: Any, warehouse: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cluster takes a while to start: the run goes on in the same one, from what a kill would have left."""
+    out, state, left = tmp_path / "out", tmp_path / "state", tmp_path / "left"
+    given = [*arguments(warehouse, "spark", out, *OPTIMAL), "--state", str(state)]
+    reported = Run.report
+
+    def report(run: Run, share: float, doing: str) -> None:
+        reported(run, share, doing)
+        if doing == "writing" and not left.exists():
+            shutil.copytree(state, left)
+            run.cancel()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Run, "report", report)
+        assert done(given) == 130
+    assert not out.exists()
+    shutil.rmtree(state)
+    left.rename(state)
+    for place in forbidden_after("writing", "spark").split(","):
+        monkeypatch.setattr(place.replace(":", "."), forbidden)
+    assert done(given) == 0
+    assert not state.exists() and shoal.verify(out).holds
+    assert rows_of(out).equals(rows_of(whole))
+
+
+def forbidden(*given: object, **named: object) -> None:
+    raise AssertionError("this is done again")
+
+
+def rows_of(folder: Path) -> polars.DataFrame:
+    return polars.concat(map(polars.read_parquet, sorted(folder.iterdir())))
 
 
 SESSION = """
@@ -168,40 +219,41 @@ SparkSession.builder.master("local[2]").config(map=cluster.SETTINGS).getOrCreate
 """Starts a session, which the command takes."""
 
 
-def test_a_run_on_spark_goes_on(warehouse: Path, whole: Path, tmp_path: Path) -> None:
+@pytest.mark.skipif(not LONG, reason="they belong to the long suite: make test-long")
+def test_a_run_on_spark_that_was_killed_goes_on(ran: Ran, warehouse: Path, whole: Path, tmp_path: Path) -> None:
     import cluster
 
     if cluster.java() is None or find_spec("pyspark") is None:
         pytest.skip("they need Java 17 and pyspark")
-    out = tmp_path / "out"
     begins = SESSION.format(tests=str(Path(cluster.__file__).parent))
-    given = arguments(warehouse, "spark", out, "--algorithm", "optimal")
-    killed(given, tmp_path / "state", "writing", begins=begins)
-    resumed(given, tmp_path / "state", forbidden_after("writing", "spark"), begins)
-    assert shoal.verify(out).holds
-    read = [polars.concat(map(polars.read_parquet, sorted(folder.iterdir()))) for folder in (out, whole)]
-    assert read[0].equals(read[1])
-    if LONG:  # the same bytes as a run that nobody disturbed
-        other = tmp_path / "whole"
-        undisturbed(arguments(warehouse, "spark", other, "--algorithm", "optimal"), begins)
-        assert published(out) == published(other)
+
+    def running(script: str, *given: object) -> Ended:
+        return ran(begins + script, *given)
+
+    out, other = tmp_path / "out", tmp_path / "whole"
+    given = arguments(warehouse, "spark", out, *OPTIMAL)
+    killed(running, given, tmp_path / "state", "writing")
+    resumed(running, given, tmp_path / "state", forbidden_after("writing", "spark"))
+    assert shoal.verify(out).holds and rows_of(out).equals(rows_of(whole))
+    assert running(MAIN, *arguments(warehouse, "spark", other, *OPTIMAL)).code == 0
+    assert published(out) == published(other)
 
 
 BLOCKS = ("--algorithm", "in-blocks:base=mondrian,records=500")
 
 
-def test_blocks_that_were_solved_are_not_solved_again(warehouse: Path, tmp_path: Path) -> None:
+def test_blocks_that_were_solved_are_not_solved_again(ran: Ran, warehouse: Path, tmp_path: Path) -> None:
     out, other, state = tmp_path / "out", tmp_path / "whole", tmp_path / "state"
-    undisturbed(arguments(warehouse, "duckdb", other, *BLOCKS))
+    assert done(arguments(warehouse, "duckdb", other, *BLOCKS)) == 0
     given = arguments(warehouse, "duckdb", out, *BLOCKS)
-    killed(given, state, "recoding blocks", passes=2)
+    killed(ran, given, state, "recoding blocks", passes=2)
     parts = json.loads((state / HEADER).read_text())["parts"]
     solved = [name for name in parts if name.startswith("block-") and "cuts" not in name]
     assert len(solved) >= 2  # another one may be on its way
-    again = ran(COUNTING, *given, "--state", str(state))
-    assert again.returncode == 0, again.stderr
-    blocks = int(again.stderr.split("blocks: ")[1].split()[0])
-    searched = int(again.stderr.split("searched: ")[1].split()[0])
+    again = ran(COUNTING, *given, "--state", state)
+    assert again.code == 0, again.err
+    blocks = int(again.err.split("blocks: ")[1].split()[0])
+    searched = int(again.err.split("searched: ")[1].split()[0])
     assert searched == blocks - len(solved) > 0
     assert published(out) == published(other)
 
@@ -226,39 +278,53 @@ main()
 """The command, which says how many blocks there are and in how many of them it searched."""
 
 
+@pytest.fixture(scope="module")
+def left(ran: Ran, warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The state of a run that was killed when its plan was made."""
+    folder = tmp_path_factory.mktemp("left")
+    killed(ran, arguments(warehouse, "duckdb", folder / "out", *MONDRIAN), folder / "state", "publishing")
+    return folder / "state"
+
+
 @pytest.fixture
-def begun(warehouse: Path, tmp_path: Path) -> tuple[list[str], Path]:
+def begun(left: Path, warehouse: Path, tmp_path: Path) -> tuple[list[str], Path]:
     """A run that was killed when its plan was made, and its state."""
-    given, state = arguments(warehouse, "duckdb", tmp_path / "out", "--algorithm", "mondrian"), tmp_path / "state"
-    killed(given, state, "publishing")
-    return given, state
+    shutil.copytree(left, tmp_path / "state")
+    return arguments(warehouse, "duckdb", tmp_path / "out", *MONDRIAN), tmp_path / "state"
 
 
-def test_a_state_is_of_one_run(begun: tuple[list[str], Path], warehouse: Path, tmp_path: Path, process) -> None:
+def refused(ran: Ran, *given: object) -> Ended:
+    """What a command says that is given something wrong."""
+    told = ran(MAIN, *given)
+    assert told.code and "Traceback" not in told.err
+    return told
+
+
+def test_a_state_is_of_one_run(ran: Ran, begun: tuple[list[str], Path], warehouse: Path, tmp_path: Path) -> None:
     given, state = begun
     before = {path.name: path.read_bytes() for path in state.iterdir()}
     others = {
         "another seed": ("--seed", "8"), "another policy": ("--k", "5"),
-        "another policy, algorithm": ("--algorithm", "optimal"),
+        "another policy, algorithm": OPTIMAL,
         "other pseudonyms": ("--pseudonyms", "random"),
         "another table": ("--missing", "?"), "another table, or": ("--strict",),
     }  # fmt: skip
     for message, changed in others.items():
-        refused = process(*given, "--state", state, *changed)
-        assert refused.code == 2 and message in refused.err and "name another" in refused.err, refused.err
+        told = refused(ran, *given, "--state", state, *changed)
+        assert told.code == 2 and message in told.err and "name another" in told.err, told.err
     grown = tmp_path / "grown"
     grown.mkdir()
     for path in warehouse.iterdir():
         (grown / path.name).write_bytes(path.read_bytes())
     shoal.samples.census(10, seed=5).with_row_index("number", 9000).write_parquet(grown / "2.parquet")
-    refused = process(*given[:1], grown, *given[2:], "--state", state)
-    assert refused.code == 2 and "another table" in refused.err
+    told = refused(ran, *given[:1], grown, *given[2:], "--state", state)
+    assert told.code == 2 and "another table" in told.err
     assert {path.name: path.read_bytes() for path in state.iterdir()} == before
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("harm", ["cut short", "changed", "lost", "header"])
-def test_a_damaged_state_is_refused(begun: tuple[list[str], Path], harm: str, process) -> None:
+def test_a_damaged_state_is_refused(ran: Ran, begun: tuple[list[str], Path], harm: str) -> None:
     given, state = begun
     part = state / HEADER if harm == "header" else next(state.glob("decided*"))
     content = part.read_bytes()
@@ -267,12 +333,12 @@ def test_a_damaged_state_is_refused(begun: tuple[list[str], Path], harm: str, pr
     else:
         flipped = content[:200] + bytes([content[200] ^ 1]) + content[201:]
         part.write_bytes(flipped if harm == "changed" else content[:-10])
-    refused = process(*given, "--state", state)
-    assert refused.code == 2 and "damaged" in refused.err and "begin anew" in refused.err
+    told = refused(ran, *given, "--state", state)
+    assert told.code == 2 and "damaged" in told.err and "begin anew" in told.err
     assert not Path(given[3]).exists()
 
 
-def test_a_forged_plan_is_never_published(begun: tuple[list[str], Path], process) -> None:
+def test_a_forged_plan_is_never_published(ran: Ran, begun: tuple[list[str], Path]) -> None:
     """Whoever can write there can also set the hash: what a run goes on with is verified all the same."""
     given, state = begun
     part = next(state.glob("decided*"))
@@ -284,37 +350,37 @@ def test_a_forged_plan_is_never_published(begun: tuple[list[str], Path], process
     header = json.loads((state / HEADER).read_text())
     header["parts"][part.name] = sha256(part)
     (state / HEADER).write_text(json.dumps(header))
-    refused = process(*given, "--state", state)
-    assert refused.code == 3 and "does not cover" in refused.err, refused.err
+    told = refused(ran, *given, "--state", state)
+    assert told.code == 3 and "does not cover" in told.err, told.err
     assert not Path(given[3]).exists()
 
 
-def test_a_folder_with_other_files_is_left_alone(warehouse: Path, tmp_path: Path, process) -> None:
+def test_a_folder_with_other_files_is_left_alone(ran: Ran, warehouse: Path, tmp_path: Path) -> None:
     state = tmp_path / "state"
     state.mkdir()
     (state / "thesis.txt").write_text("years of work")
     given = arguments(warehouse, "embedded", tmp_path / "out")
-    refused = process(*given, "--state", state)
-    assert refused.code == 2 and "other files" in refused.err
+    told = refused(ran, *given, "--state", state)
+    assert told.code == 2 and "other files" in told.err
     assert (state / "thesis.txt").read_text() == "years of work"
-    refused = process(*given, "--state", tmp_path / "nowhere" / "state")
-    assert refused.code == 2 and "does not exist" in refused.err
+    told = refused(ran, *given, "--state", tmp_path / "nowhere" / "state")
+    assert told.code == 2 and "does not exist" in told.err
 
 
-def test_ctrl_c_says_how_to_go_on(warehouse: Path, tmp_path: Path) -> None:
-    given, state = arguments(warehouse, "duckdb", tmp_path / "out", "--algorithm", "optimal"), tmp_path / "state"
-    stopped = ran(KILLING.replace("SIGKILL", "SIGINT"), "publishing", "0", *given, "--state", str(state))
-    assert stopped.returncode == 130 and f"what was done is kept in {state}" in stopped.stderr
+def test_ctrl_c_says_how_to_go_on(ran: Ran, warehouse: Path, tmp_path: Path) -> None:
+    given, state = arguments(warehouse, "duckdb", tmp_path / "out", *OPTIMAL), tmp_path / "state"
+    stopped = ran(KILLING.replace("SIGKILL", "SIGINT"), "publishing", 0, *given, "--state", state)
+    assert stopped.code == 130 and f"what was done is kept in {state}" in stopped.err
     assert not (tmp_path / "out").exists()
-    resumed(given, state, forbidden_after("publishing", "duckdb"))
+    resumed(ran, given, state, forbidden_after("publishing", "duckdb"))
 
 
-def test_random_pseudonyms_are_drawn_anew(warehouse: Path, tmp_path: Path) -> None:
+def test_random_pseudonyms_are_drawn_anew(ran: Ran, warehouse: Path, tmp_path: Path) -> None:
     out, state = tmp_path / "out", tmp_path / "state"
-    given = arguments(warehouse, "duckdb", out, "--algorithm", "mondrian", "--pseudonyms", "random")
-    killed(given, state, "writing", passes=4)
+    given = arguments(warehouse, "duckdb", out, *MONDRIAN, "--pseudonyms", "random")
+    killed(ran, given, state, "writing", passes=4)
     assert not any(path.suffix == ".parquet" for path in state.iterdir())  # no row of the first run comes back
-    resumed(given, state)
+    resumed(ran, given, state)
     drawn = polars.concat([polars.read_parquet(path, columns=["number"]) for path in out.iterdir()])
     assert drawn["number"].n_unique() == len(drawn) > 2900
 
