@@ -29,6 +29,7 @@ from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
 from shoal.kernels import shipped
+from shoal.kernels.interrupts import wait_for_code
 
 OTHERS = 0o022
 """Permissions to write for anybody else, who could then choose what code we run."""
@@ -81,6 +82,7 @@ class KernelCache:
         the memory management that goes with it; as soon as anything is compiled after all, the compiler imports them.
         """
         rtsys.initialize(context)
+        wait_for_code(context.codegen())
         target = context.codegen().magic_tuple()
         here = folder()
         places = [self.path(here, signature, target)] if is_safe(here) else []
