@@ -1,4 +1,5 @@
-"""Private names of PySpark that may go: without them nothing is said that should not be, and everything works."""
+"""Private names of PySpark that may go: without them nothing is said that should not be, and everything works. And what
+the driver does with what comes in several batches."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 pytest.importorskip("pyspark")
@@ -15,6 +17,7 @@ pytest.importorskip("pyspark")
 from pyspark import SparkContext
 
 from shoal.engines.spark import session
+from shoal.engines.spark.encoding import encoded_places
 
 
 @pytest.mark.parametrize("lacking", ["_gateway", "_ensure_initialized"])
@@ -35,3 +38,11 @@ def test_what_a_program_says_when_it_starts_is_seen_by_nobody(capfd: pytest.Capt
 def test_progress_needs_no_private_name() -> None:
     context: Any = SimpleNamespace(statusTracker=lambda: None)
     assert session._done(context, "tag") == 0.0
+
+
+@pytest.mark.parametrize("chunks", [[["b", None], ["a", None, "b"], [], [None, "c"]], [[None]], [[]], []])
+def test_distinct_rows_come_in_several_batches_that_lack_values(chunks: list[list[str | None]]) -> None:
+    column = pa.chunked_array([pa.array(chunk, pa.string()) for chunk in chunks], pa.string())
+    encoded = encoded_places(column)
+    assert encoded.dictionary.take(encoded.indices).to_pylist() == column.to_pylist()
+    assert len(encoded.dictionary) == len(encoded.dictionary.unique()) and not encoded.indices.null_count

@@ -54,8 +54,9 @@ def tally(source: Source, names: Sequence[str]) -> Tally:
 
 
 def encoded_places(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """A column as places among its distinct values, missing being one of them."""
-    encoded = column.dictionary_encode(null_encoding="encode").unify_dictionaries().combine_chunks()
+    """A column as places among its distinct values, missing being one of them. All of its chunks have one dictionary:
+    Arrow encodes them together, and could not unify dictionaries in which a value is missing."""
+    encoded = column.dictionary_encode(null_encoding="encode").combine_chunks()
     return encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
 
 
