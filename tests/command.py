@@ -38,10 +38,35 @@ class Ended:
     err: str
 
 
+class Printed:
+    """What a process prints, read from a pipe while it runs."""
+
+    def __init__(self) -> None:
+        self._reading, self.writing = os.pipe()
+        self._held = bytearray()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def begin(self) -> None:
+        os.close(self.writing)
+        self._reader.start()
+
+    def _read(self) -> None:
+        while data := os.read(self._reading, 1 << 16):
+            self._held += data
+        os.close(self._reading)
+
+    def text(self) -> str:
+        return bytes(self._held).decode(errors="replace")
+
+    def whole(self) -> str:
+        self._reader.join()
+        return self.text()
+
+
 class Running:
     """A process that was started."""
 
-    def __init__(self, asked: Callable[..., Any], number: int, stdin: IO[bytes] | None, *printed: IO[bytes]) -> None:
+    def __init__(self, asked: Callable[..., Any], number: int, stdin: IO[bytes] | None, *printed: Printed) -> None:
         self._asked, self._printed = asked, printed
         self.number, self.stdin = number, stdin
 
@@ -55,11 +80,11 @@ class Running:
 
     @property
     def out(self) -> str:
-        return _text(self._printed[0])
+        return self._printed[0].text()
 
     @property
     def err(self) -> str:
-        return _text(self._printed[1])
+        return self._printed[1].text()
 
     def until(self, holds: Callable[[], Any]) -> Any:
         """Waits for something that the process does."""
@@ -77,7 +102,7 @@ class Running:
         while (code := self._asked(ended=self.number, seconds=1.0)) is None:
             if time.monotonic() > until:
                 self.send(signal.SIGKILL)
-        return Ended(code, self.out, self.err)
+        return Ended(code, *(printed.whole() for printed in self._printed))
 
 
 class Commands:
@@ -91,15 +116,16 @@ class Commands:
     def start(self, *arguments: object, script: str = MAIN, given: bytes | None = b"", **environment: str) -> Running:
         """Starts a command with something in its standard input, or with `None` an input that stays open: `.stdin`."""
         reading, writing = os.pipe()
-        out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
+        out, err = Printed(), Printed()
         asked = {
             "arguments": [str(argument) for argument in arguments],
             "script": script,
             "folder": str(Path.cwd()),
             "environment": {**os.environ, **environment},
         }
-        number = self._asked([reading, out.fileno(), err.fileno()], **asked)
+        number = self._asked([reading, out.writing, err.writing], **asked)
         os.close(reading)
+        out.begin(), err.begin()
         stdin = os.fdopen(writing, "wb", buffering=0)
         if given is not None:
             with suppress(BrokenPipeError), stdin:
@@ -116,10 +142,6 @@ class Commands:
     def _asked(self, streams: list[int] | None = None, **asked: Any) -> Any:
         socket.send_fds(self._here, [json.dumps(asked).encode() + b"\n"], streams or [])
         return json.loads(_line(self._here)[0])
-
-
-def _text(printed: IO[bytes]) -> str:
-    return os.pread(printed.fileno(), os.fstat(printed.fileno()).st_size, 0).decode()
 
 
 def _line(connection: socket.socket) -> tuple[bytes, list[int]]:

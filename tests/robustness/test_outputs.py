@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import stat
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from canary_table import ROLES
+from command import Commands
 
 import shoal as library
 from shoal.core import files
@@ -172,7 +171,7 @@ import sys, time
 from shoal.engines.embedded import Embedded
 def slowly(self, path, kinds=None):
     print("writing", flush=True)
-    time.sleep(30)
+    time.sleep(300)
 Embedded.open_published = slowly
 from shoal.cli import main
 main()
@@ -180,18 +179,15 @@ main()
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_half_way(sent: signal.Signals, table: Path, target: Path) -> None:
-    arguments = ["anonymize", str(table), "-o", str(target), *ROLES, "--k", "2"]
-    running = subprocess.Popen(
-        [sys.executable, "-c", WAITING, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+def test_an_interrupt_half_way(sent: signal.Signals, table: Path, target: Path, commands: Commands) -> None:
+    running = commands.start(
+        "anonymize", table, "-o", target, *ROLES, "--k", 2, "--algorithm", "mondrian", script=WAITING
     )
-    assert running.stdout is not None and running.stdout.readline() == "writing\n"
+    running.until(lambda: running.out == "writing\n")
     assert len(list(target.parent.iterdir())) > 2, "it was not writing yet"
-    time.sleep(0.1)
-    running.send_signal(sent)
-    out, err = running.communicate(timeout=20)
-    assert running.returncode == 130
-    assert err == "interrupted; no file is half-written\n" and out == ""
+    running.send(sent)
+    ended = running.ended()
+    assert (ended.code, ended.out, ended.err) == (130, "writing\n", "interrupted; no file is half-written\n")
     assert_untouched(target)
 
 

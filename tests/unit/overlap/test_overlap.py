@@ -4,8 +4,6 @@ import hashlib
 import json
 import re
 import socket
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -240,19 +238,13 @@ def test_by_files(lists, capsys):
     assert len(common.read_text().splitlines()) == 3 and common.stat().st_mode & 0o077 == 0
 
 
-def test_by_two_processes(lists):
-    command = [sys.executable, "-m", "shoal", "overlap"]
-    listening = subprocess.Popen(
-        [*command, "listen", lists / "ruby.csv", "--column", "who", "--json"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    port = re.search(r"port (\d+)", listening.stderr.readline())[1]
-    asking = subprocess.run(
-        [*command, "ask", lists / "ada.csv", "--column", "who", "--port", port, "--json"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    out, _ = listening.communicate(timeout=60)
-    assert json.loads(asking.stdout)["size"] == 2 and json.loads(out)["other"] == 4 and listening.returncode == 0
+def test_by_two_processes(lists, commands):
+    listening = commands.start("overlap", "listen", lists / "ruby.csv", "--column", "who", "--json")
+    port = listening.until(lambda: re.search(r"port (\d+)\b.*\n", listening.err))[1]
+    asking = commands.run("overlap", "ask", lists / "ada.csv", "--column", "who", "--port", port, "--json")
+    heard = listening.ended()
+    assert asking.code == heard.code == 0, asking.err + heard.err
+    assert json.loads(asking.out)["size"] == 2 and json.loads(heard.out)["other"] == 4
 
 
 @pytest.mark.parametrize("sent", [b"", b"\xff" * 8, b"\0" * 7 + b"\x05hello", b"\0" * 6 + b"\x01\x00only this"])
