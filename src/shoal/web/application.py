@@ -61,10 +61,11 @@ def application(session: Session, gate: Gate) -> ASGIApp:
 
 def _shown(session: Session, screen: Screen) -> Callable[[Request], Response]:
     def shown(request: Request) -> Response:
+        number = next(session.numbers)
         facts = screen.facts(session, request.query_params) if session.opened or screen.name == "exposed" else {}
         if not session.opened and screen.name != "exposed" and not wants_json(request.scope):
             return RedirectResponse("/exposed", 303)
-        return page(request, session, screen.name, facts)
+        return page(request, session, screen.name, facts, number)
 
     return shown
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -17,6 +18,9 @@ from shoal.web.messages import Words, languages, preferred
 from shoal.web.safety import as_json, wants_json
 from shoal.web.screens import NAMES
 from shoal.web.session import Session
+
+MAIN = "main"
+"""The part of a page that a form changes."""
 
 
 @cache
@@ -30,6 +34,7 @@ def environment() -> Environment:
     made.filters["titled"] = title
     made.filters["english"] = _english
     made.filters["figures"] = _figures
+    made.filters["part"] = _part
     made.globals["screens"] = [(name, name.replace("-", "_")) for name in NAMES]
     made.globals["languages"] = languages()
     return made
@@ -40,21 +45,38 @@ def words_for(request: Request, session: Session) -> Words:
     return Words(session.language or preferred(request.headers.get("accept-language", "")))
 
 
-def page(
-    request: Request, session: Session, name: str, facts: dict[str, Any], *, status: int = 200, **more: Any
-) -> Response:
-    """A screen as a page, or its facts as JSON."""
+def page(request: Request, session: Session, name: str, facts: dict[str, Any], number: int) -> Response:
+    """A screen as a page, or its facts as JSON; for a part of a page that asks, that part and nothing else.
+
+    Parts are numbered in the order in which they were looked up, so that the page shows none that is older than what
+    it shows already.
+    """
     if wants_json(request.scope):
-        return as_json({"screen": name, **facts}, status)
-    words = words_for(request, session)
-    notice, session.notice = session.notice, None
+        return as_json({"screen": name, **facts}, 200)
+    part = request.headers.get("hx-target", "") if "hx-request" in request.headers else None
+    words, parts = words_for(request, session), dict[str, Markup]()
+    notice = None
+    if part in (None, MAIN):  # where it is shown
+        notice, session.notice = session.notice, None
     text = environment().get_template(f"{name.replace('-', '_')}.html").render(
         say=words, screen=name, facts=facts, opened=session.opened, notice=notice,
         file=session.job.input.name if session.opened and session.job.input is not None else "",
         work=_elsewhere(session, facts), can_undo=session.place > 0,
-        can_redo=session.place < len(session.steps) - 1, **more,
+        can_redo=session.place < len(session.steps) - 1, part=part, parts=parts,
     )  # fmt: skip
-    return HTMLResponse(text, status)
+    if part is None:
+        return HTMLResponse(text)
+    if part not in parts:  # what asked is no longer on this screen
+        return Response(status_code=204)
+    text = parts[part] + parts["work"] if part == MAIN else parts[part]
+    return HTMLResponse(text, headers={"Shoal-Part": part, "Shoal-Number": str(number)})
+
+
+@pass_context
+def _part(context: Context, text: Markup, name: str) -> Markup:
+    """Keeps a part of the page, which may be asked for on its own."""
+    context["parts"][name] = text
+    return text
 
 
 def _english(text: str) -> Markup:

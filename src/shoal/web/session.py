@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -71,6 +72,8 @@ class Session:
         self.saved: tuple[Path, ...] = ()
         self.register: Path | None = None
         """A table of people that the attacker has, in the private folder."""
+        self.numbers = count(1)
+        """Of answers, in the order in which they were begun."""
         self._lock = RLock()
         self._steps: list[Step] = []
         self._place = -1

@@ -68,6 +68,24 @@ document.addEventListener("click", (event) => {
   }
 });
 
+// An answer is a part of the page, and takes the place of that part alone. One that came too late, after what was asked
+// later, or that is something else, such as a page that asks for a password, is dropped.
+const newest = { main: 0 };
+function answered(event) {
+  const { target, xhr } = event.detail;
+  const number = Number(xhr.getResponseHeader("Shoal-Number"));
+  const place = document.getElementById(target.id);
+  event.detail.target = place ?? target;
+  if (!place || xhr.getResponseHeader("Shoal-Part") !== target.id || number < Math.max(newest.main, newest[target.id] ?? 0)) {
+    event.detail.shouldSwap = false;
+  } else if (event.detail.shouldSwap) {
+    newest[target.id] = number;
+  }
+}
+document.addEventListener("htmx:beforeRequest", (event) => {
+  event.detail.target.addEventListener("htmx:beforeSwap", answered); // there, since it may be gone from the page by then
+});
+
 // A server that was stopped, or a connection that broke: said on the page, nothing is lost on the other side.
 document.addEventListener("htmx:sendError", () => document.body.classList.add("lost"));
 document.addEventListener("htmx:afterRequest", (event) => {
