@@ -7,6 +7,7 @@ the child limits it to one thread where that can be done, and says what to do wh
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,8 +47,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def check_polars() -> None:
-    """Raises, before polars would wait for threads that this process lacks."""
-    if any(name.startswith("polars") for name in _lost):
+    """Raises, before polars would wait for threads that this process lacks.
+
+    Those that compute have numbers, `polars-0`; another one, which removes files, is there as soon as it is imported.
+    """
+    if any(re.fullmatch(r"polars(-\d+)?", name.strip()) for name in _lost):
         raise ForkError(f"this process was forked from one in which polars had started its threads; {INSTEAD}")
 
 
