@@ -6,9 +6,9 @@ import datetime as dt
 import gzip
 import io
 import json
-import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
@@ -20,6 +20,7 @@ import pyarrow.parquet
 import pyreadstat
 import pytest
 from canary_table import CANARY
+from command import Commands
 
 import shoal as library
 from shoal.core.notices import LOGGER, tell
@@ -369,18 +370,21 @@ def test_columns_left_out_cannot_be_named(tmp_path: Path) -> None:
 # standard input and output
 
 
-def piped(*arguments: object, given: bytes = b"") -> tuple[int, bytes, str]:
-    done = subprocess.run(
-        [sys.executable, "-c", "from shoal.cli import main; main()", *map(str, arguments)],
-        input=given, capture_output=True, timeout=120,
-    )  # fmt: skip
-    return done.returncode, done.stdout, done.stderr.decode()
+@pytest.fixture
+def piped(commands: Commands) -> Callable[..., tuple[int, bytes, str]]:
+    """Runs a command with something in its standard input: its exit code, what it puts out and what it says."""
+
+    def run(*arguments: object, given: bytes = b"") -> tuple[int, bytes, str]:
+        done = commands.run(*arguments, given=given)
+        return done.code, done.out.encode(), done.err
+
+    return run
 
 
-ROLES = ("--quasi", "age,sex", "--k", 3, "--seed", 1)
+ROLES = ("--quasi", "age,sex", "--k", 3, "--seed", 1, "--algorithm", "mondrian")
 
 
-def test_a_table_comes_in_and_a_release_goes_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_comes_in_and_a_release_goes_out(piped, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # where nothing may stay
     source = csv_of(pl.DataFrame(PEOPLE), tmp_path / "in.csv")
     code, out, err = piped("anonymize", "-", "-o", "-", *ROLES, given=source.read_bytes())
@@ -393,7 +397,7 @@ def test_a_table_comes_in_and_a_release_goes_out(tmp_path: Path, monkeypatch: py
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv", "out.csv.manifest.json"]
 
 
-def test_a_table_of_another_format_comes_in(tmp_path: Path) -> None:
+def test_a_table_of_another_format_comes_in(piped, tmp_path: Path) -> None:
     content = "\n".join(json.dumps({"age": age}) for age in (31, 31, 45)).encode()
     code, out, err = piped("diagnose", "-", "--format", "jsonl", "--json", given=content)
     assert code == 0 and json.loads(out)["records"] == 3
@@ -405,7 +409,7 @@ def test_a_table_of_another_format_comes_in(tmp_path: Path) -> None:
     assert code == 2 and err == "error: stdin: the file is empty\n" and out == b""
 
 
-def test_nothing_goes_out_or_stays_when_it_fails(tmp_path: Path) -> None:
+def test_nothing_goes_out_or_stays_when_it_fails(piped, tmp_path: Path) -> None:
     source = csv_of(pl.DataFrame(PEOPLE), tmp_path / "in.csv")
     manifest = ("--manifest", tmp_path / "m.json")
     for arguments in (("--k", 50), ("--k", 3, "--algorithm", "nothing"), ("--k", 3, "--delimiter", ";;")):
@@ -421,7 +425,7 @@ def test_nothing_goes_out_or_stays_when_it_fails(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
 
 
-def test_a_job_file_of_standard_input_and_output(tmp_path: Path) -> None:
+def test_a_job_file_of_standard_input_and_output(piped, tmp_path: Path) -> None:
     table, job = pl.DataFrame(PEOPLE).write_csv().encode(), tmp_path / "job.toml"
     code, out, _ = piped("anonymize", "-", "-o", "-", *ROLES, "--save-job", job, given=table)
     assert code == 0 and 'path = "-"' in job.read_text()
