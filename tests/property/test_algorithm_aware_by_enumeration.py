@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 import polars as pl
 import pytest
+from counts import count
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 
 SLOWLY = settings(
-    deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    deadline=None, max_examples=count(6, 12), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 AGES = shoal.Hierarchy.from_paths("age", [("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*"), ("4", "high", "*")])
 ILLS = shoal.Hierarchy.from_paths("ill", [("a", "*"), ("b", "*")])
@@ -127,7 +128,7 @@ def test_permutations_are_weighed_one_by_one(size, seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=count(8, 15))
 def test_definetti_is_em_over_permutations(seed):
     generator = np.random.default_rng(seed)
     sizes = generator.integers(1, 5, 6)

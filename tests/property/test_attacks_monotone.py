@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
+from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,7 +52,7 @@ levels = st.tuples(st.integers(0, 2), st.integers(0, 1))
 
 
 @given(seeds, rows, levels)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=count(15, 40), deadline=None)
 def test_merging_classes_never_helps(seed: int, rows: int, low: tuple[int, int]) -> None:
     frame = table(seed, rows)
     data, town = read(frame), read(pl.concat([frame, table(seed + 1, 20)]))
@@ -67,7 +68,7 @@ def test_merging_classes_never_helps(seed: int, rows: int, low: tuple[int, int])
 
 
 @given(seeds, rows, levels)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=count(12, 30), deadline=None)
 def test_more_knowledge_never_hurts(seed: int, rows: int, where: tuple[int, int]) -> None:
     data = read(table(seed, rows))
     release = at(data, where)
@@ -78,7 +79,7 @@ def test_more_knowledge_never_hurts(seed: int, rows: int, where: tuple[int, int]
 
 
 @given(seeds, rows, levels, st.integers(1, 30))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=count(12, 30), deadline=None)
 def test_more_people_hide_better(seed: int, rows: int, where: tuple[int, int], more: int) -> None:
     frame = table(seed, rows)
     data, release = read(frame), at(read(frame), where)
@@ -93,7 +94,7 @@ def test_more_people_hide_better(seed: int, rows: int, where: tuple[int, int], m
 
 
 @given(seeds, rows, levels)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=count(8, 20), deadline=None)
 def test_a_person_counts_once(seed: int, rows: int, where: tuple[int, int]) -> None:
     """Every record three times, and a column that says whose it is: the figures of one record a person."""
     frame = table(seed, rows).with_row_index("who")

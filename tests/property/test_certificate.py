@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -90,7 +91,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=count(50, 150), deadline=None)
 @given(rows=ROWS, least=st.sampled_from([2, 3]))
 def test_no_partition_loses_less(rows, least):
     found = certified(table(rows), least, Run(seconds=20))
@@ -99,7 +100,7 @@ def test_no_partition_loses_less(rows, least):
     assert found.finished
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=count(25, 60), deadline=None)
 @given(rows=ROWS)
 def test_few_combinations_give_a_lower_bound_that_still_holds(rows):
     all_of_them = certified(table(rows), 2, Run(seconds=20)).bound

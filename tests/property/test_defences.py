@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,7 +40,7 @@ def test_a_grid_gives_nobody_away_by_its_ends(algorithm):
     st.lists(st.one_of(st.none(), st.floats(-50, 50).map(lambda value: round(value, 1))), min_size=4, max_size=12),
     st.sampled_from([0.1, 0.3, 1, 2.5, 10]),
 )
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=count(15, 40))
 def test_a_grid_depends_on_no_value_inside_and_is_read_back(values, width):
     if all(value is None for value in values):
         return

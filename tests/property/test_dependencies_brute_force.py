@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from itertools import combinations
 
 import polars as pl
+from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,7 +43,7 @@ def table(rows: Rows) -> pl.DataFrame:
     return pl.DataFrame([[f"v{value}" for value in row] for row in rows], schema=names, orient="row")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=count(80, 200), deadline=None)
 @given(ROWS, st.sampled_from([0.0, 0.1, 0.25]))
 def test_minimal_dependencies(rows: Rows, tolerance: float) -> None:
     found = shoal.dependencies(table(rows), tolerance=tolerance)
@@ -58,7 +59,7 @@ def test_minimal_dependencies(rows: Rows, tolerance: float) -> None:
         assert each.key == (bool(columns) and len({tuple(row[at] for at in columns) for row in rows}) == len(rows))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=count(40, 100), deadline=None)
 @given(ROWS, st.integers(1, 2))
 def test_determinants_of_a_size(rows: Rows, largest: int) -> None:
     found = shoal.dependencies(table(rows), largest=largest)
@@ -67,7 +68,7 @@ def test_determinants_of_a_size(rows: Rows, largest: int) -> None:
     assert found.proven or found.complete == largest
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=count(60, 150), deadline=None)
 @given(ROWS, st.sampled_from([0.2, 0.4]))
 def test_conditional_dependencies(rows: Rows, support: float) -> None:
     """For every value that enough records have: what is constant, or follows from one column, only there."""
@@ -76,10 +77,10 @@ def test_conditional_dependencies(rows: Rows, support: float) -> None:
     columns = range(len(rows[0]))
     expected: dict[tuple[int, tuple[int, ...], int], list[int]] = defaultdict(list)
     for condition in columns:
-        for value, count in Counter(row[condition] for row in rows).items():
+        for value, size in Counter(row[condition] for row in rows).items():
             here = [row for row in rows if row[condition] == value]
             for dependent in columns:
-                if count < least or dependent == condition:
+                if size < least or dependent == condition:
                     continue
                 for chosen in [(), *((column,) for column in columns if column not in (condition, dependent))]:
                     always = any(
@@ -87,9 +88,9 @@ def test_conditional_dependencies(rows: Rows, support: float) -> None:
                     )  # fmt: skip
                     if always or broken(here, chosen, dependent) or (chosen and not broken(here, (), dependent)):
                         continue
-                    if chosen and len({row[chosen[0]] for row in here}) == count:
+                    if chosen and len({row[chosen[0]] for row in here}) == size:
                         continue
-                    expected[condition, chosen, dependent].append(count)
+                    expected[condition, chosen, dependent].append(size)
     assert {
         (int(each.condition[1:]), tuple(int(name[1:]) for name in each.determinant), int(each.dependent[1:])):
         (each.values, each.support)

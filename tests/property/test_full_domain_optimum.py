@@ -9,6 +9,7 @@ from math import inf, log2, prod
 import numpy as np
 import polars as pl
 import pytest
+from counts import count
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -146,7 +147,7 @@ def check(algorithm: object, data: shoal.Dataset, policy: Policy) -> object:
 
 
 common = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=count(12, 30), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 limits = st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0])
 

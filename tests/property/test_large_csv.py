@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from counts import count
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -38,7 +39,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("csv") / "table.csv"
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=count(120, 300))
 @given(
     header=st.sampled_from(["one,two,three", '"one","two","three"', '"o""ne",two,"th\nree"', "\ufeffone,two,three"]),
     rows=st.lists(ANY_ROW, max_size=25),
@@ -93,7 +94,7 @@ TEXTS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=count(30, 60))
 @given(
     columns=st.lists(TEXTS, min_size=2, max_size=4), delimiter=st.sampled_from([",", "\t"]), rows=st.integers(1, 40),
     short=st.sampled_from([0, 1 << 10]),
@@ -127,6 +128,6 @@ def test_large_releases_are_written_the_same_way(tmp_path: Path, monkeypatch: py
 
 
 def test_codes_are_as_narrow_as_they_can_be() -> None:
-    for count in (1, 128, 129, 1 << 15, (1 << 15) + 1):
-        kind = np.iinfo(encoding.narrowest(count))
-        assert count - 1 <= kind.max
+    for values in (1, 128, 129, 1 << 15, (1 << 15) + 1):
+        kind = np.iinfo(encoding.narrowest(values))
+        assert values - 1 <= kind.max

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,14 +32,14 @@ def signatures(release: shoal.Release, ledger: Path) -> dict[int, frozenset[str 
     laid = Ledger(ledger).history(release.origin).releases[-1]  # type: ignore[arg-type]
     spread = laid.values["ill"]
     held: dict[int, set[str | None]] = {}
-    for owner, value, count in zip(spread.owners.tolist(), spread.values.tolist(), spread.counts.tolist(), strict=True):
-        assert count == 1, "the values of a group are all different"
+    for owner, value, times in zip(spread.owners.tolist(), spread.values.tolist(), spread.counts.tolist(), strict=True):
+        assert times == 1, "the values of a group are all different"
         held.setdefault(owner, set()).add(spread.texts[value])
     places = zip(laid.ids.tolist(), laid.groups.tolist(), strict=True)
     return {person: frozenset(held[group]) for person, group in places if group >= 0}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=count(20, 40), deadline=None)
 @given(
     st.lists(st.sampled_from("abcd"), min_size=PEOPLE, max_size=PEOPLE),
     st.lists(st.lists(st.booleans(), min_size=PEOPLE, max_size=PEOPLE), min_size=2, max_size=3),

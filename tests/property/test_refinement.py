@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import get_num_threads, set_num_threads
@@ -39,7 +40,7 @@ def drawn(count: int, seed: int = 0) -> list[tuple[Any, ...]]:
     ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=count(30, 80), deadline=None)
 @given(rows=ROWS, k=st.sampled_from([2, 3]))
 def test_it_never_claims_less_than_the_best_partition_loses(rows, k):
     records = records_of(rows, k)
@@ -108,7 +109,7 @@ def test_threads_change_nothing_where_there_are_many_blocks():
     assert np.array_equal(*found)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=count(25, 50), deadline=None)
 @given(rows=st.lists(ROWS, min_size=1, max_size=8), most=st.integers(1, 20))
 def test_blocks_hold_every_tuple_once(rows, most):
     """Points that were cut lie in blocks of the wanted size, unless they are equal; all others in exactly one box."""

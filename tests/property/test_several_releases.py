@@ -12,6 +12,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from counts import count
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -86,7 +87,7 @@ def posteriors(releases: list[list[int]], values: list[str], fakes: list[list[tu
     return [Fraction(max(having[p, v] for v in "abc"), worlds) for p in everybody]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=count(80, 300), deadline=None)
 @given(tables())
 def test_composition_counts_every_world(made: tuple[list[list[int]], list[str], list[list[tuple[int, str]]]]) -> None:
     releases, values, fakes = made
@@ -102,7 +103,7 @@ def test_composition_counts_every_world(made: tuple[list[list[int]], list[str], 
     assert quick.detail["certain"] <= found.detail["certain"] and quick.detail["exact"] <= 1.0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=count(60, 200), deadline=None)
 @given(tables())
 def test_joined_rows_match_whoever_is_in_the_same_places(
     made: tuple[list[list[int]], list[str], list[list[tuple[int, str]]]],
@@ -131,7 +132,7 @@ def test_joined_rows_match_whoever_is_in_the_same_places(
         assert complementary.success <= found.success + 1e-12, "who came and left is more to know"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=count(40, 100), deadline=None)
 @given(tables())
 def test_a_further_release_never_makes_anybody_safer_who_is_joined(
     made: tuple[list[list[int]], list[str], list[list[tuple[int, str]]]],
