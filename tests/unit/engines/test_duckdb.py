@@ -285,9 +285,10 @@ def test_a_query_can_be_stopped():
 
 def test_a_release_can_be_stopped_while_it_is_made(tmp_path):
     path = tmp_path / "wide.parquet"
-    rows = 300_000
-    columns = {f"c{at}": [f"{at} {row * 7919 % rows}" for row in range(rows)] for at in range(12)}
-    pl.DataFrame({**columns, "age": [row % 50 for row in range(rows)]}).write_parquet(path)
+    rows = 150_000
+    row = pl.int_range(rows)
+    columns = {f"c{at}": pl.format(f"{at} {{}}", row * 7919 % rows) for at in range(12)}
+    pl.select(**columns, age=row % 50).write_parquet(path)
     run = Run(lambda share, doing: threading.Timer(0.1, run.cancel).start() if doing == "publishing" else None)
     data = shoal.read(path, quasi=["age"], engine="duckdb")
     with pytest.raises(CancelledError):
