@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command import Commands
 
 from shoal.core.private import PREFIX, PrivateFolder, state_folder, wipe_left_behind
 
@@ -39,7 +38,7 @@ def test_a_private_folder_is_private_and_wiped(temporary: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
-def test_what_a_killed_process_left_is_wiped_whatever_number_it_had(temporary: Path) -> None:
+def test_what_a_killed_process_left_is_wiped_whatever_number_it_had(temporary: Path, commands: Commands) -> None:
     left = temporary / f"{PREFIX}left"
     left.mkdir()
     (left / "process").write_text(str(os.getpid()))  # a number that is in use again
@@ -47,16 +46,13 @@ def test_what_a_killed_process_left_is_wiped_whatever_number_it_had(temporary: P
     victim, link = temporary / "victim", temporary / f"{PREFIX}link"
     victim.mkdir()
     link.symlink_to(victim)
-    holding = subprocess.Popen(
-        [sys.executable, "-c", HOLDING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert holding.stdout is not None
-    alive = Path(holding.stdout.readline().strip())
+    holding = commands.start(script=HOLDING, given=None)
+    alive = Path(holding.until(lambda: holding.out.endswith("\n") and holding.out.strip()))
     assert not left.exists() and (alive / "table.csv").exists()
     wipe_left_behind()
     assert (alive / "table.csv").exists() and victim.is_dir() and link.is_symlink()
-    holding.send_signal(signal.SIGKILL)
-    holding.communicate()
+    holding.send(signal.SIGKILL)
+    assert holding.ended().code == -signal.SIGKILL
     assert (alive / "table.csv").exists()
     PrivateFolder().wipe()
     assert not alive.exists() and victim.is_dir()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
 import shutil
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command import Commands, Running
 
 import shoal
 from shoal.kernels import caching
@@ -17,8 +16,11 @@ from shoal.kernels import caching
 KERNELS = Path(shoal.__file__).parent / "kernels"
 COUNTING = """
 import sys
-from numba.core.event import Listener, register
+import numba
 import numpy as np
+from numba.core.event import Listener, register
+from shoal.kernels import grouping
+from shoal.kernels.compilation import kernel
 compiled = []
 
 class Count(Listener):
@@ -29,49 +31,49 @@ class Count(Listener):
         pass
 
 register("numba:compile", Count())
+numba.config.CACHE_DIR = sys.argv[1]
+numbers = np.array([5, 0, 9], np.uint16)
 """
 RUN = """
-from shoal.kernels.grouping import _bits
-print(_bits(np.array([5, 0, 9])), len(compiled))
+bits = kernel(grouping._bits.py_func)
+print(bits(numbers), len(compiled))
 """
-
-
-def started(folder: Path, script: str = RUN, **environment: str) -> subprocess.Popen[str]:
-    """A process that runs one small kernel and prints its result and how many kernels it compiled."""
-    return subprocess.Popen(
-        [sys.executable, "-c", COUNTING + script],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(folder), **environment},
-    )  # fmt: skip
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
-    out, error = process.communicate(timeout=300)
-    assert process.returncode == 0, error
-    return out.strip(), error
-
-
-def ran(folder: Path, script: str = RUN, **environment: str) -> tuple[str, str]:
-    return ended(started(folder, script, **environment))
+"""One small kernel, as in a process that has not run it yet: its result, and how many kernels were compiled."""
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def ran(commands: Commands) -> Callable[..., tuple[str, str]]:
+    """Runs a script in a process of its own."""
+
+    def run(folder: Path, script: str = RUN) -> tuple[str, str]:
+        return printed(commands.start(folder, script=COUNTING + script))
+
+    return run
+
+
+def printed(running: Running) -> tuple[str, str]:
+    ended = running.ended()
+    assert ended.code == 0, ended.err
+    return ended.out.strip(), ended.err
+
+
+@pytest.fixture(scope="module")
+def compiled(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with one small kernel, which two processes compiled at once."""
     folder = tmp_path_factory.mktemp("compiled")
-    processes = [started(folder), started(folder)]
-    assert {ended(process) for process in processes} <= {("2 1", ""), ("2 0", "")}
+    processes = [commands.start(folder, script=COUNTING + RUN) for _ in range(2)]
+    assert {printed(process) for process in processes} <= {("2 1", ""), ("2 0", "")}
     (kept,) = (folder / "kernels").iterdir()
     assert kept.stat().st_mode & caching.OTHERS == 0 and (folder / "kernels").stat().st_mode & 0o077 == 0
     return folder
 
 
-def test_what_was_compiled_is_used(compiled: Path) -> None:
+def test_what_was_compiled_is_used(ran, compiled: Path) -> None:
     assert ran(compiled) == ("2 0", "")
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "changed", "no code"])
-def test_a_damaged_cache_is_compiled_again(compiled: Path, damage: str, tmp_path: Path) -> None:
+def test_a_damaged_cache_is_compiled_again(ran, compiled: Path, damage: str, tmp_path: Path) -> None:
     shutil.copytree(compiled, tmp_path / "cache")
     (kept,) = (tmp_path / "cache" / "kernels").iterdir()
     whole = kept.read_bytes()
@@ -110,15 +112,15 @@ def test_all_imports_of_a_module_are_known(path: Path) -> None:
     assert caching.imports(path.read_text(encoding="utf-8")) == listed
 
 
-def test_where_nothing_can_be_kept_a_run_works_and_says_so_once(tmp_path: Path) -> None:
+def test_where_nothing_can_be_kept_a_run_works_and_says_so_once(ran, tmp_path: Path) -> None:
     blocked = tmp_path / "blocked"  # for root, too: a file is in the way
     blocked.write_text("")
-    result, told = ran(blocked, RUN + "print(_bits(np.array([5, 0, 9], np.int32)), len(compiled))\n")
+    result, told = ran(blocked, RUN + "print(bits(np.array([5, 0, 9], np.int16)), len(compiled))\n")
     assert result == "2 1\n2 2" and told.count("compiled code cannot be kept here") == 1
     assert blocked.read_text() == ""
 
 
-def test_a_folder_that_others_can_write_to_is_not_used(compiled: Path, tmp_path: Path) -> None:
+def test_a_folder_that_others_can_write_to_is_not_used(ran, compiled: Path, tmp_path: Path) -> None:
     shutil.copytree(compiled, tmp_path / "cache")
     (tmp_path / "cache" / "kernels").chmod(0o777)
     files = list((tmp_path / "cache" / "kernels").iterdir())
@@ -128,20 +130,19 @@ def test_a_folder_that_others_can_write_to_is_not_used(compiled: Path, tmp_path:
 
 
 @pytest.mark.parametrize("lacking", ["_reduce", "_rebuild"])
-def test_without_a_private_name_of_the_compiler_its_own_cache_is_used(lacking: str, tmp_path: Path) -> None:
+def test_without_a_private_name_of_the_compiler_its_own_cache_is_used(ran, lacking: str, tmp_path: Path) -> None:
     script = f"""
 from numba.core import compiler
 taken = compiler.CompileResult.{lacking}
 del compiler.CompileResult.{lacking}
-from shoal.kernels.grouping import _bits
+bits = kernel(grouping._bits.py_func)
 compiler.CompileResult.{lacking} = taken
-print(_bits(np.array([5, 0, 9])), len(compiled))
+print(bits(numbers), len(compiled))
 """
     assert ran(tmp_path, script) == ("2 1", "")
     assert not (tmp_path / "kernels").exists() and list(tmp_path.rglob("*.nbi"))
     assert ran(tmp_path, script) == ("2 0", "")
 
 
-def test_a_users_own_functions_are_kept_where_they_were(tmp_path: Path) -> None:
-    script = RUN + "import numba; print(numba.config.CACHE_DIR)"
-    assert ran(tmp_path, script)[0].splitlines()[1] == str(tmp_path)
+def test_a_users_own_functions_are_kept_where_they_were(ran, tmp_path: Path) -> None:
+    assert ran(tmp_path, RUN + "print(numba.config.CACHE_DIR)")[0].splitlines()[1] == str(tmp_path)
