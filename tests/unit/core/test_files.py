@@ -6,10 +6,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command import Commands, Ended
 
 from shoal.core import files
 from shoal.core.notices import tell
@@ -48,18 +49,21 @@ INTERRUPTED = KILLED.replace(
 )
 
 
-def killed(step: int, *targets: Path) -> bool:
+@pytest.fixture
+def killed(commands: Commands) -> Callable[..., bool]:
     """Replaces files in a process that ends, without a chance to clean up, before its step-th touch of the disk."""
-    done = subprocess.run([sys.executable, "-c", KILLED, str(step), *map(str, targets)], capture_output=True)
-    assert done.returncode in (0, 9), done.stderr
-    return done.returncode == 9
+    return lambda step, *targets: died(commands.run(step, *targets, script=KILLED))
 
 
-def killed_after(placed: int, *targets: Path) -> bool:
+@pytest.fixture
+def killed_after(commands: Commands) -> Callable[..., bool]:
     """Replaces files in a process that is killed when so many of them have taken their places."""
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED, str(placed), *map(str, targets)], capture_output=True)
-    assert done.returncode in (0, 9), done.stderr
-    return done.returncode == 9
+    return lambda placed, *targets: died(commands.run(placed, *targets, script=INTERRUPTED))
+
+
+def died(ended: Ended) -> bool:
+    assert ended.code in (0, 9), ended.err
+    return ended.code == 9
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -72,7 +76,7 @@ def listed(*folders: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("fresh", [False, True])
-def test_a_kill_at_every_step_leaves_old_or_new(fresh: bool, tmp_path: Path, own_state: Path) -> None:
+def test_a_kill_at_every_step_leaves_old_or_new(killed, fresh: bool, tmp_path: Path, own_state: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     seen = set()
     for step in range(0, 400, 3 if fresh else 2):
@@ -98,7 +102,7 @@ def test_a_kill_at_every_step_leaves_old_or_new(fresh: bool, tmp_path: Path, own
 
 
 @pytest.mark.parametrize("fresh", [False, True])
-def test_a_kill_at_every_step_leaves_an_old_folder_or_the_new_one(fresh: bool, tmp_path: Path) -> None:
+def test_a_kill_at_every_step_leaves_an_old_folder_or_the_new_one(killed, fresh: bool, tmp_path: Path) -> None:
     target, beside = tmp_path / "release", tmp_path / "release.manifest.json"
     seen = set()
     for step in range(0, 400, 2):
@@ -184,7 +188,7 @@ def test_a_folder_where_nothing_can_be_put_back_is_told(tmp_path: Path, monkeypa
     assert target.read_text() == other.read_text() == "old" and listed(tmp_path) == {"a.csv", "b.csv"}
 
 
-def test_a_reader_says_that_a_write_was_interrupted_and_changes_nothing(tmp_path: Path) -> None:
+def test_a_reader_says_that_a_write_was_interrupted_and_changes_nothing(killed_after, tmp_path: Path) -> None:
     targets = [tmp_path / "one" / "a.csv", tmp_path / "other" / "b.csv"]
     for target in targets:
         target.parent.mkdir()
@@ -201,7 +205,7 @@ def test_a_reader_says_that_a_write_was_interrupted_and_changes_nothing(tmp_path
     assert files.recover() == []
 
 
-def test_what_others_wrote_since_is_not_put_back(tmp_path: Path) -> None:
+def test_what_others_wrote_since_is_not_put_back(killed_after, tmp_path: Path) -> None:
     kept, fresh, moved = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "moved" / "c.csv"
     moved.parent.mkdir()
     for path in (kept, moved):
@@ -240,7 +244,7 @@ def test_what_lies_in_a_folder_is_not_obeyed(tmp_path: Path, monkeypatch: pytest
     assert contents(tmp_path) == {**before, "archive/mine.csv": "new"}
 
 
-def test_links_are_replaced_and_put_back_as_links(tmp_path: Path) -> None:
+def test_links_are_replaced_and_put_back_as_links(killed_after, tmp_path: Path) -> None:
     victim, link, dangling = tmp_path / "victim", tmp_path / "a.csv", tmp_path / "b.csv"
     victim.write_text("mine")
     link.symlink_to("victim")
@@ -254,7 +258,7 @@ def test_links_are_replaced_and_put_back_as_links(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", ["is a file", "open to others", "a link", "somebody else's"])
 def test_without_a_private_folder_files_are_written_and_it_is_said_what_is_lost(
-    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    killed_after, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = tmp_path / "home" / "shoal"
     folder.mkdir(parents=True, mode=0o700)
@@ -289,7 +293,7 @@ def test_without_a_private_folder_files_are_written_and_it_is_said_what_is_lost(
     assert contents(tmp_path) == before  # nobody can prove whose it is
 
 
-def test_marks_that_cannot_be_believed_are_not(tmp_path: Path, own_state: Path) -> None:
+def test_marks_that_cannot_be_believed_are_not(killed_after, tmp_path: Path, own_state: Path) -> None:
     victim, folder = tmp_path / "victim", tmp_path / "here"
     victim.write_text("mine")
     folder.mkdir()
