@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from counts import LONG
 
 import shoal
 
@@ -52,7 +53,7 @@ def test_nine_attributes(nine: shoal.Dataset) -> None:
     assert loss(nine, release) <= 0.039
 
 
-@pytest.mark.parametrize("algorithm", ["mondrian", "k-member", "two-phase"])
+@pytest.mark.parametrize("algorithm", ["mondrian", "k-member", "two-phase"] if LONG else ["mondrian"])
 def test_nine_attributes_along_hierarchies(nine: shoal.Dataset, algorithm: str) -> None:
     """Another tool's local recoding: 0.0570. Moves, swaps and splits alone end at 0.0558, 0.0616 and 0.0593."""
     release = shoal.anonymize(nine, "k-anonymity:k=5", algorithm=f"{algorithm}:numeric=hierarchy,refine=true", seed=1)
@@ -67,7 +68,7 @@ def test_eight_attributes_with_three_occupations_in_each_class(eight: shoal.Data
     assert loss(eight, release) <= 0.030
 
 
-@pytest.mark.parametrize(("k", "bound"), [(5, 0.030), (10, 0.053)])
+@pytest.mark.parametrize(("k", "bound"), [(5, 0.030), (10, 0.053)] if LONG else [(5, 0.030)])
 def test_eight_attributes(eight: shoal.Dataset, k: int, bound: float) -> None:
     """The best other Python tool: 0.0513 and 0.0914; a plain k-member 0.0316 and 0.0561."""
     release = shoal.anonymize(eight, f"k-anonymity:k={k}", algorithm="k-member:numeric=interval,refine=true")
@@ -97,7 +98,7 @@ def test_the_others(nine: shoal.Dataset, algorithm: str, bound: float) -> None:
     assert loss(nine, release) <= bound
 
 
-@pytest.mark.parametrize("l", [2, 5, 10])
+@pytest.mark.parametrize("l", [2, 5, 10] if LONG else [2, 10])
 def test_bucket_clustering_loses_less_than_the_extended_form(eight: shoal.Dataset, l: int) -> None:  # noqa: E741
     """Of ten different occupations in a class too few are frequent enough: as few records as can be are left out."""
     made = [

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,7 +53,7 @@ def facts(data: shoal.Dataset, *models: Any, algorithm: Any = "auto", **more: An
 @given(
     records=st.integers(6, 60), k=st.integers(2, 3), seed=st.integers(0, 10**6), suppression=st.sampled_from([0, 0.2])
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=count(8, 25), deadline=None)
 def test_never_loses_more_than_what_it_tried(records: int, k: int, seed: int, suppression: float) -> None:
     """Each candidate, run by itself as its spelling says, loses what the facts say and no less than the choice."""
     data = opened(mixed(records, seed))

@@ -52,7 +52,7 @@ sys.exit(f"answers differ: {sorted(set(failed))}" if failed else 0)
 def test_verbs_in_several_threads_give_what_they_give_alone():
     """In a process of its own: kernels that share memory end it."""
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.replace("ROUNDS", str(count(8, 40))).replace("RECORDS", str(count(1500, 4000)))],
+        [sys.executable, "-c", SCRIPT.replace("ROUNDS", str(count(8, 40))).replace("RECORDS", str(count(600, 4000)))],
         capture_output=True,
         text=True,
         timeout=1200,
