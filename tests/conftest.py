@@ -91,7 +91,7 @@ def looking(browser: Any) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A Spark session on a real cluster of two workers, one for all tests that ask for it.
+    """A Spark session on a cluster, one for all tests that ask for it; in the long suite one of two workers.
 
     With several processes, one of them has them all: `pytest_xdist_make_scheduler`.
     """
@@ -99,11 +99,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     if cluster.java() is None or find_spec("pyspark") is None:
         pytest.skip("they need Java 17 and pyspark")
+    from counts import LONG
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    with cluster.started(tmp_path_factory.mktemp("cluster")) as running:
-        session = SparkSession.builder.master(running.url).config(map=cluster.SETTINGS).getOrCreate()
+    settings = cluster.SETTINGS if LONG else {**cluster.SETTINGS, **cluster.INTERPRETED}
+    with (cluster.started if LONG else cluster.small)(tmp_path_factory.mktemp("cluster")) as running:
+        session = SparkSession.builder.master(running.url).config(map=settings).getOrCreate()
         yield session
         session.stop()
 

@@ -55,11 +55,11 @@ def released(engine, plain=False):
 def test_the_files_of_a_folder_are_the_rows_of_one_file(engine, plain, tmp_path):
     release = released(engine, plain)
     release.write(tmp_path / "one.parquet")
-    release.write(tmp_path / "out", rows_per_file=100)
+    release.write(tmp_path / "out", rows_per_file=300)
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == [f"part-{number:05d}.parquet" for number in range(13)]
+    assert names == [f"part-{number:05d}.parquet" for number in range(5)]
     files = [pl.read_parquet(tmp_path / "out" / name) for name in names]
-    assert [len(file) for file in files] == [100] * 12 + [34]
+    assert [len(file) for file in files] == [300] * 4 + [34]
     assert pl.concat(files).equals(pl.read_parquet(tmp_path / "one.parquet"))
     assert shoal.verify(tmp_path / "out", engine=engine).holds
     found = [
@@ -104,7 +104,7 @@ def test_a_folder_that_was_changed_is_found_out(engine, change, written, tmp_pat
 
 
 def test_a_folder_takes_the_place_of_the_one_before(engine, tmp_path):
-    released(engine).write(tmp_path / "out", rows_per_file=100)
+    released(engine).write(tmp_path / "out", rows_per_file=400)
     released(engine).write(tmp_path / "out", rows_per_file=1000)
     assert len(list((tmp_path / "out").iterdir())) == 2 and shoal.verify(tmp_path / "out", engine=engine).holds
     (tmp_path / "out" / "notes.txt").write_text("mine")

@@ -67,9 +67,9 @@ def test_classes_that_are_published_alike_are_cut_into_files_as_one(spark, algor
     given = pl.DataFrame({"age": [row % 3 for row in range(240)], "disease": ["flu"] * 240})
     data = shoal.read(spark.createDataFrame(given.to_arrow()), quasi=["age"], sensitive=["disease"])
     release = shoal.anonymize(data, "k-anonymity:k=5", algorithm=algorithm, seed=1)
-    release.write(tmp_path / "out", rows_per_file=7)
+    release.write(tmp_path / "out", rows_per_file=33)
     files = [pl.read_parquet(path) for path in sorted((tmp_path / "out").iterdir())]
-    assert [len(file) for file in files] == [7] * 34 + [2]
+    assert [len(file) for file in files] == [33] * 7 + [9]
     release.write(tmp_path / "one.parquet")
     assert pl.concat(files).equals(pl.read_parquet(tmp_path / "one.parquet"))
 
