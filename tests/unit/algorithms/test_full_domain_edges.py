@@ -172,13 +172,13 @@ def test_progress_is_told(data: shoal.Dataset) -> None:
     assert any("nodes checked" in doing for _, doing in told)
 
 
-def test_many_quasi_identifiers_in_limited_time() -> None:
+def test_many_quasi_identifiers_with_limited_effort() -> None:
     """Twenty columns, more than ten billion nodes: a node that beats Datafly's, and a bound below it."""
     table = shoal.samples.adult().drop("fnlwgt")
     derived = [(pl.col("age") // width).alias(f"age{width}") for width in (2, 3, 4, 6, 7, 8)]
     data = shoal.read(table.with_columns(derived), quasi=[*table.columns, *(f"age{w}" for w in (2, 3, 4, 6, 7, 8))])
     policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02)
-    facts = shoal.Optimal(time_limit=4).search(data, policy, Run()).facts
+    facts = shoal.Optimal(check_limit=600).search(data, policy, Run()).facts
     assert facts["nodes"]["total"] > 10**10
     assert facts["score"] < shoal.Datafly().search(data, policy, Run()).facts["score"]
     assert 0 < facts["bound"] < facts["score"]
@@ -187,6 +187,8 @@ def test_many_quasi_identifiers_in_limited_time() -> None:
     assert course and all(entry["bound"] <= facts["score"] <= entry["score"] for entry in course)
     assert all(one["bound"] <= other["bound"] for one, other in pairwise(course))
     assert all(2 * one["checked"] <= other["checked"] for one, other in pairwise(course))
+    in_time = shoal.Optimal(time_limit=0.2).search(data, policy, Run()).facts  # to search it to the end takes ages
+    assert not in_time["proven"] and 0 <= in_time["bound"] < in_time["score"]
 
 
 def test_a_lattice_of_more_nodes_than_can_be_counted() -> None:
