@@ -183,7 +183,8 @@ class Source:
             return None if self.engine is None else job.engine(self.engine)
         if self.engine is None:
             raise ParameterError("--master goes with an engine that works on a cluster; name it with --engine")
-        return job.engine(f"{self.engine}{',' if ':' in self.engine else ':'}master={self.master}")
+        name, values = job.parse_spec(self.engine)
+        return job.engine({"name": name, **values, "master": self.master})  # whose address may have commas
 
 
 @dataclass(frozen=True, kw_only=True)
