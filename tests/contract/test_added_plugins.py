@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 import shoal
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 ADDED = {
     "models": {"least-share": "LeastShare"},
     "metrics": {"weighted-suppression": "WeightedSuppression", "root-size": "RootSize"},
@@ -47,12 +49,6 @@ def install(folder: Path) -> Path:
     rows = [f"{20 + row % 4},{'ABC'[row % 3]}da,{'xy'[row % 2]}" for row in range(24)]
     (folder / "table.csv").write_text("\n".join(["age,name,disease", *rows]) + "\n")
     return folder
-
-
-@pytest.fixture
-def installed(tmp_path: Path) -> Path:
-    """A folder in which the package lies, and a table."""
-    return install(tmp_path)
 
 
 def ran(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -90,65 +86,88 @@ def commands(folder: Path, *several: tuple[object, ...]) -> list[tuple[int, str,
     return [(code, out, err) for code, out, err in json.loads(done.stdout)]
 
 
-def test_the_contract_suite_asks_them(installed: Path) -> None:
-    names = [name for named in ADDED.values() for name in named]
+NAMES = [name for named in ADDED.values() for name in named]
+EXAMPLE = "my-model"
+"""The model that CONTRIBUTING shows."""
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What passed when the contract tests ran with the package installed, and with the model of CONTRIBUTING."""
+    folder = install(tmp_path_factory.mktemp("asked"))
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (example,) = (block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "class MyModel" in block)
+    (folder / "my_model.py").write_text(example, encoding="utf-8")
+    package(folder, "my_model", {"models": {EXAMPLE: "MyModel"}})
     suites = sorted(path for path in HERE.glob("test_*.py") if path.name != Path(__file__).name)
     done = ran(
-        installed, "-m", "pytest", "-rA", "-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain",
-        "-c", HERE.parents[1] / "pyproject.toml", "--rootdir", HERE.parents[1], *suites, "-k", " or ".join(names),
+        folder, "-m", "pytest", "-rA", "-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain",
+        "-c", ROOT / "pyproject.toml", "--rootdir", ROOT, "--doctest-modules", *suites,
+        ROOT / "tests" / "property" / "test_models_monotone.py", folder / "my_model.py",
+        "-k", " or ".join([*NAMES, EXAMPLE, "my_model"]),
     )  # fmt: skip
     broken = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR", ">  ", "E  "))]
     assert done.returncode == 0, "\n".join(broken) + done.stderr[-3000:]
-    passed = [line for line in done.stdout.splitlines() if line.startswith("PASSED")]
-    asked = Counter(name for name in names for line in passed if name in line)
+    return [line for line in done.stdout.splitlines() if line.startswith("PASSED")]
+
+
+def test_the_contract_suite_asks_them(asked: list[str]) -> None:
+    times = Counter(name for name in NAMES for line in asked if name in line)
     for family, named in ADDED.items():
         for name in named:
-            assert asked[name] >= (5 if family != "models" else 1), f"{name} was asked {asked[name]} times"
+            assert times[name] >= (5 if family != "models" else 1), f"{name} was asked {times[name]} times"
+
+
+def test_the_example_of_contributing_passes_it(asked: list[str]) -> None:
+    """The model that the page shows passes the very tests that every model passes, and its own example runs."""
+    passed = [line for line in asked if EXAMPLE in line]
+    for suite in ("contract/test_models.py", "contract/test_plugins.py", "property/test_models_monotone.py"):
+        assert any(f"/tests/{suite}::" in line for line in passed), suite
+    assert any(re.search(r"\bmy_model\.MyModel$", line) for line in asked), "its example did not run"
 
 
 ROLES = ("--quasi", "age,name", "--sensitive", "disease", "--hierarchy", "name=first-letter")
 
 
-def test_on_the_command_line(installed: Path) -> None:
+JOB = """
+algorithm = "optimal"
+[input]
+path = "table.csv"
+[columns.age]
+role = "quasi"
+[columns.name]
+role = "quasi"
+hierarchy = "first-letter"
+[policy]
+models = [{ name = "least-share", share = 0.2 }]
+objective = "root-size"
+[output]
+path = "by-job.csv"
+"""
+ASKED: dict[str, tuple[object, ...]] = {
+    "made": ("anonymize", "table.csv", "-o", "out.csv", *ROLES, "--model", "least-share:share=0.2",
+             "--algorithm", "one-class", "--json", "--save-job", "saved.toml"),
+    "verified": ("verify", "out.csv"),
+    "evaluated": ("evaluate", "table.csv", "out.csv", *ROLES, "--metrics", "weighted-suppression:weight=3", "--json"),
+    "again": ("anonymize", "--job", "saved.toml", "-o", "again.csv"),
+    "job": ("anonymize", "--job", "job.toml", "--json"),
+}  # fmt: skip
+
+
+def test_on_the_command_line(answers: dict[str, tuple[int, str, str]], beside_broken: Path) -> None:
     """The metric that needs a parameter neither stands in the way nor is left behind."""
-    made, verified, evaluated, again = commands(
-        installed,
-        ("anonymize", "table.csv", "-o", "out.csv", *ROLES, "--model", "least-share:share=0.2",
-         "--algorithm", "one-class", "--json", "--save-job", "job.toml"),
-        ("verify", "out.csv"),
-        ("evaluate", "table.csv", "out.csv", *ROLES, "--metrics", "weighted-suppression:weight=3", "--json"),
-        ("anonymize", "--job", "job.toml", "-o", "again.csv"),
-    )  # fmt: skip
-    assert made[0] == 0, made[2]
-    findings = json.loads(made[1])["findings"]
+    assert [answers[name][0] for name in ASKED] == [0] * len(ASKED), answers
+    findings = json.loads(answers["made"][1])["findings"]
     assert findings["share"]["holds"] and "root-size" in findings and "weighted-suppression" not in findings
-    assert json.loads((installed / "out.csv.manifest.json").read_text())["form"] == "sensitive-last"
-    assert verified[0] == 0, verified[2]
-    assert json.loads(evaluated[1])["findings"]["weighted-suppression"]["value"] == 0, evaluated[2]
-    assert again[0] == 0, again[2]
-    assert (installed / "again.csv").read_bytes() == (installed / "out.csv").read_bytes()
+    assert json.loads((beside_broken / "out.csv.manifest.json").read_text())["form"] == "sensitive-last"
+    assert json.loads(answers["evaluated"][1])["findings"]["weighted-suppression"]["value"] == 0
+    assert (beside_broken / "again.csv").read_bytes() == (beside_broken / "out.csv").read_bytes()
 
 
-def test_in_a_job_file(installed: Path) -> None:
-    job = """
-        algorithm = "optimal"
-        [input]
-        path = "table.csv"
-        [columns.age]
-        role = "quasi"
-        [columns.name]
-        role = "quasi"
-        hierarchy = "first-letter"
-        [policy]
-        models = [{ name = "least-share", share = 0.2 }]
-        objective = "root-size"
-        [output]
-        path = "out.csv"
-    """
-    (installed / "job.toml").write_text(job)
-    done = ran(installed, "-m", "shoal", "anonymize", "--job", "job.toml", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["findings"]["share"]["value"] >= 0.2
+def test_in_a_job_file(answers: dict[str, tuple[int, str, str]]) -> None:
+    code, out, err = answers["job"]
+    assert code == 0, err
+    assert json.loads(out)["findings"]["share"]["value"] >= 0.2
 
 
 HEADER = "from dataclasses import dataclass\nfrom typing import ClassVar\nfrom shoal.core.contracts import *\n"
@@ -247,13 +266,14 @@ def test_a_broken_metric_does_not_stand_in_the_way(in_python: Any) -> None:
 
 @pytest.fixture(scope="module")
 def answers(beside_broken: Path) -> dict[str, tuple[int, str, str]]:
-    """What the command says that is given each broken model, and one that is not given any."""
+    """What the commands say that are given each broken model, one that is not given any, and the added plug-ins."""
     policies = {**{case: ("--model", broken(case)) for case in BROKEN}, "none": ("--k", 2)}
-    found = commands(
-        beside_broken,
-        *(("anonymize", "table.csv", "-o", f"{case}.csv", *ROLES, *given) for case, given in policies.items()),
-    )
-    return dict(zip(policies, found, strict=True))
+    (beside_broken / "job.toml").write_text(JOB)
+    asked = {
+        **{case: ("anonymize", "table.csv", "-o", f"{case}.csv", *ROLES, *given) for case, given in policies.items()},
+        **ASKED,
+    }
+    return dict(zip(asked, commands(beside_broken, *asked.values()), strict=True))
 
 
 @pytest.mark.parametrize("case", BROKEN)
