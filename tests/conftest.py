@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -133,11 +134,11 @@ ORDER = ("acceptance", "contract", "robustness", "property", "fuzz", "docs", "go
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    def turn(item: pytest.Item) -> tuple[bool, int]:
-        folders = (place for place, name in enumerate(ORDER) if TESTS / name in item.path.parents)
-        return "spark" not in item.nodeid, next(folders, len(ORDER))
+    @cache
+    def turn(path: Path) -> int:
+        return next((place for place, name in enumerate(ORDER) if TESTS / name in path.parents), len(ORDER))
 
-    items.sort(key=turn)
+    items.sort(key=lambda item: ("spark" not in item.nodeid, turn(item.path)))
 
 
 @pytest.hookimpl(optionalhook=True)
