@@ -14,11 +14,12 @@ DOCS = Path(__file__).parents[2] / "docs"
 spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
 generate = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(generate)
+PAGES = generate.pages()
 
 
-@pytest.mark.parametrize("name", sorted(generate.pages()))
+@pytest.mark.parametrize("name", sorted(PAGES))
 def test_reference_pages_are_fresh(name):
-    assert (DOCS / "reference" / name).read_text(encoding="utf-8") == generate.pages()[name], "run make docs"
+    assert (DOCS / "reference" / name).read_text(encoding="utf-8") == PAGES[name], "run make docs"
 
 
 def test_every_command_and_option_has_help():
