@@ -23,7 +23,7 @@ QUASI = ("age", "sex", "race")
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("table") / "people.csv"
-    shoal.samples.adult().select(*QUASI, "occupation", "salary-class")[:3000].write_csv(path)
+    shoal.samples.adult().select(*QUASI, "occupation", "salary-class")[:1000].write_csv(path)
     return path
 
 
