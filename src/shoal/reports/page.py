@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,7 @@ def rendered(report: Report) -> str:
     return page
 
 
+@cache
 def _environment() -> Any:
     """Templates in which everything is text unless it says otherwise."""
     try:
