@@ -6,8 +6,8 @@ import time
 
 import shoal
 from benchmarks.local_recoding import NINE, adult
-from shoal.core.certificate import certified
 from shoal.core.run import Run
+from shoal.utility.certificate import certified
 
 if __name__ == "__main__":
     data = adult(NINE)

@@ -14,9 +14,9 @@ from benchmarks.measuring import fastest
 from shoal.algorithms import _growing
 from shoal.algorithms.in_blocks import InBlocks
 from shoal.core.contracts import Algorithm
-from shoal.core.draft import Draft
 from shoal.core.policy import Policy
 from shoal.core.run import Run
+from shoal.publishing.draft import Draft
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "adult"
 NINE = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation",

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 
 import shoal
 from experiments.pages import FOLDER, filled, tabled
-from shoal.core.balance import Balance, Point
 from shoal.plots.balance import curves
+from shoal.tradeoff.balance import Balance, Point
 
 SAMPLES = 10
 TARGET, ALGORITHM = "native-country", "simple-k-means:numeric=mean"

@@ -12,9 +12,9 @@ import polars as pl
 
 import shoal
 from experiments.pages import FOLDER, filled
-from shoal.core.examples import labelled
-from shoal.core.learning import cross_validated, folds
 from shoal.plots.drawing import altair, save
+from shoal.utility.examples import labelled
+from shoal.utility.learning import cross_validated, folds
 
 SIZES = (5, 8, 10, 15, 20, 25)
 RECODINGS = {

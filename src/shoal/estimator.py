@@ -13,9 +13,9 @@ from shoal.core.grouping import group
 from shoal.core.intervals import Numbers, shown_as
 from shoal.core.recoding import Plan
 from shoal.core.release import Release
-from shoal.core.rule import Rule
 from shoal.core.schema import Kind
 from shoal.errors import MissingExtraError
+from shoal.publishing.reusable_recoding import Rule
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin

@@ -18,24 +18,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, ValidationError
 
 from shoal import registry
-from shoal.core import dates, numbers
 from shoal.core.contracts import Algorithm, Attack, Builder, Engine, Metric, Model
-from shoal.core.files import STANDARD, address, files_at
+from shoal.core.formatting import printable
 from shoal.core.parameters import example, parameters
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role
-from shoal.core.words import printable
 from shoal.errors import InputError, MissingExtraError, ParameterError, ShoalError, alternatives, quoted
+from shoal.parsing import dates, numbers
+from shoal.storage.files import STANDARD, address, files_at
 
 if TYPE_CHECKING:
-    from shoal.core.analyses import Analysis
-    from shoal.core.balance import Balance
     from shoal.core.dataset import Dataset
-    from shoal.core.signing import SigningKey
     from shoal.diagnosis.detection import Detection
     from shoal.outcome import Outcome
+    from shoal.publishing.signing import SigningKey
+    from shoal.tradeoff.balance import Balance
+    from shoal.utility.analyses import Analysis
 
 Spec = tuple[str, dict[str, Any]]
 
@@ -485,7 +485,7 @@ class Job:
     def balanced(self, run: Run | None = None, *, state: Path | None = None, workers: int | None = None) -> Balance:
         """Reads the table and finds where its privacy and utility balance, along the job's sweep."""
         from shoal import api
-        from shoal.balancing.sweep import parsed
+        from shoal.tradeoff.sweep import parsed
 
         asked, swept = self.balance, dict[str, list[Any]]()
         for text in asked.sweep:
@@ -603,7 +603,7 @@ def load(path: Path) -> Job:
 
 def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     """A job from the tables of a job file."""
-    from shoal.core.analyses import Analysis
+    from shoal.utility.analyses import Analysis
 
     if raw and not any(key in _File.model_fields for key in raw):  # the names in another file are nobody's business
         raise InputError(f"{where}: this is not a job file; one has {', '.join(_File.model_fields)}")

@@ -22,7 +22,6 @@ from pydantic import (
 
 from shoal import job, registry
 from shoal.core.contracts import Algorithm, Form, Published
-from shoal.core.files import address, check_inside, check_whole
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
@@ -30,6 +29,7 @@ from shoal.core.recoding import Spelling
 from shoal.core.release import FORMAT, Crowd, manifest_path, part_path
 from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns
+from shoal.storage.files import address, check_inside, check_whole
 
 Count = Annotated[StrictInt, Field(ge=0)]
 Share = Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)]

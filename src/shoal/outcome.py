@@ -14,25 +14,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import api, recodings, registry
-from shoal.core.checkpoint import check_folder
-from shoal.core.columns import PublishedColumn
 from shoal.core.contracts import Attempt
 from shoal.core.dataset import Dataset
-from shoal.core.files import STANDARD, check_outputs, recover
 from shoal.core.finding import Findings
-from shoal.core.notices import tell
+from shoal.core.formatting import percent
 from shoal.core.policy import Policy
-from shoal.core.private import PrivateFolder
 from shoal.core.release import Release, manifest_path
-from shoal.core.rule import Rule
 from shoal.core.run import Run
-from shoal.core.sentences import attacked, released
-from shoal.core.signing import SigningKey
-from shoal.core.words import percent
 from shoal.errors import NotDefined, OutputError, ParameterError, VerificationError
 from shoal.job import DEFAULT_ALGORITHM, Job, check_policy, plugin
+from shoal.notices import tell
 from shoal.plots.drawing import check_picture
 from shoal.plots.release import picture
+from shoal.publishing.columns import PublishedColumn
+from shoal.publishing.headlines import attacked, released
+from shoal.publishing.reusable_recoding import Rule
+from shoal.publishing.signing import SigningKey
+from shoal.storage.checkpoint import check_folder
+from shoal.storage.files import STANDARD, check_outputs, recover
+from shoal.storage.private import PrivateFolder
 
 if TYPE_CHECKING:
     from shoal.ledger import Ledger

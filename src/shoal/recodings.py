@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import job, registry
-from shoal.core.dates import Calendar
-from shoal.core.files import replacing
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook
 from shoal.core.release import Release
-from shoal.core.rule import Rule
 from shoal.core.schema import Column, Kind, Missing, Role, Schema
 from shoal.errors import InputError, ShoalError
+from shoal.parsing.dates import Calendar
+from shoal.publishing.reusable_recoding import Rule
+from shoal.storage.files import replacing
 
 FORMAT = 2
 

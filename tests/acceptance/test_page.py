@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.core.signing import SigningKey
+from shoal.publishing.signing import SigningKey
 from shoal.web.screens import NAMES
 
 AXE = Path(__file__).parents[1] / "axe" / "axe.min.js"

@@ -14,7 +14,6 @@ from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Form, Know
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.objective import ClassObjective
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
@@ -24,6 +23,7 @@ from shoal.core.schema import Schema
 from shoal.core.values import Values
 from shoal.errors import InfeasibleError
 from shoal.forms.generalized import Generalized, GeneralizedView
+from shoal.utility.objective import ClassObjective
 
 
 @dataclass(frozen=True, kw_only=True)

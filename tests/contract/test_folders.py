@@ -9,9 +9,9 @@ import pytest
 
 import shoal
 from shoal import registry
-from shoal.core.files import sha256
 from shoal.core.run import Run
 from shoal.errors import CancelledError, MissingExtraError, MissingProgramError, OutputError
+from shoal.storage.files import sha256
 
 ROLES = {"quasi": ["age", "town"], "sensitive": ["disease"]}
 

@@ -21,13 +21,13 @@ import shoal
 from shoal import registry
 from shoal.api import open_release, publish
 from shoal.core.contracts import Algorithm
-from shoal.core.files import sha256
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Counterfeits, Plan, Recoding
 from shoal.core.release import Release
 from shoal.core.run import Run
-from shoal.engines.embedded.published import EmbeddedPublished
+from shoal.engines.embedded.published_table import EmbeddedPublished
 from shoal.errors import VerificationError
+from shoal.storage.files import sha256
 
 K = shoal.KAnonymity(k=3)
 DIVERSE = shoal.FrequencyLDiversity(l=2)

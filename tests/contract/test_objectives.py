@@ -14,7 +14,7 @@ from making import cases
 
 import shoal
 from shoal import registry
-from shoal.core.objective import CellObjective, ClassObjective, even
+from shoal.utility.objective import CellObjective, ClassObjective, even
 
 
 def made_of(kind: Any) -> list[Any]:

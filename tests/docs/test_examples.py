@@ -60,7 +60,7 @@ def test_pages(page, tmp_path, monkeypatch, capsys, request):
         request.getfixturevalue("spark")
     adult = shoal.samples.adult()[: None if page.stem in WHOLE else FEW]
     adult.write_csv(tmp_path / "adult.csv")
-    monkeypatch.setattr("shoal.balancing.points.available", lambda workers: 1)  # no figure depends on it
+    monkeypatch.setattr("shoal.tradeoff.points.available", lambda workers: 1)  # no figure depends on it
     monkeypatch.chdir(tmp_path)
     names = {}
     text = page.read_text(encoding="utf-8")

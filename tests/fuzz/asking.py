@@ -22,8 +22,8 @@ from tests.fuzz.checking import TWO_TABLES, Checks, caught, demand
 from tests.fuzz.meaning import arrow_text, iso, moment, plain, quantity
 
 import shoal
-from shoal.core.estimation import Estimate
 from shoal.core.hierarchy import Hierarchy
+from shoal.utility.estimation import Estimate
 
 Test = Callable[[int], bool]
 """Whether the record of a row meets a condition."""

@@ -16,19 +16,20 @@ from tests.fuzz.running import run
 
 from shoal import registry
 from shoal.algorithms import m_invariance
-from shoal.core import identity, queries
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts import Model, Sheet, Shown
-from shoal.core.estimation import Estimate
 from shoal.core.finding import Findings
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.release import Release
 from shoal.core.schema import Schema
 from shoal.engines.embedded import encoding, table
-from shoal.engines.embedded.published import EmbeddedPublished
+from shoal.engines.embedded.published_table import EmbeddedPublished
 from shoal.forms.two_table import TwoTable
 from shoal.ledger import Ledger
+from shoal.parsing import identity
 from shoal.perturbation import rank_swapping
+from shoal.utility import queries
+from shoal.utility.estimation import Estimate
 
 Patch = pytest.MonkeyPatch
 

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.core.rates import Rate, excess, wilson
-from shoal.core.uniqueness import Sample, uniques
+from shoal.adversary.rates import Rate, excess, wilson
+from shoal.adversary.uniqueness import Sample, uniques
 
 NINE = [
     "sex",

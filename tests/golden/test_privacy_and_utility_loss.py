@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.core.expected import divergence
+from shoal.utility.expected import divergence
 
 RECORDS = pl.DataFrame(
     {

@@ -14,8 +14,8 @@ import shoal
 from shoal.algorithms._columns import associations, chosen_columns, medoids
 from shoal.api import publish
 from shoal.core.recoding import Plan, Recoding
-from shoal.core.slices import joined_back
 from shoal.errors import InfeasibleError
+from shoal.publishing.slices import joined_back
 
 EIGHT = pl.DataFrame(
     {

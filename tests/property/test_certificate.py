@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.core import certificate
-from shoal.core.certificate import certified
 from shoal.core.run import Run
+from shoal.utility import certificate
+from shoal.utility.certificate import certified
 
 TREE = {"a": ["ab", "*"], "b": ["ab", "*"], "c": ["cd", "*"], "d": ["cd", "*"], "e": ["e+", "*"]}
 """Five values, in nodes of two, two and one."""

@@ -14,10 +14,10 @@ from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.core import worlds
+from shoal.adversary import possible_worlds as worlds
+from shoal.adversary.possible_worlds import Effort, People, plain_posteriors, posteriors
+from shoal.adversary.twins import twins
 from shoal.core.run import Run
-from shoal.core.twins import twins
-from shoal.core.worlds import Effort, People, plain_posteriors, posteriors
 
 EFFORT = Effort(nodes=10**6, draws=400, sweeps=4000)
 Rows = list[tuple[int, int, int, int]]

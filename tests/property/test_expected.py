@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.core.expected import Expected, divergence, total_variation
+from shoal.utility.expected import Expected, divergence, total_variation
 
 TREE = {"a": [("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*"), ("4", "high", "*")]}
 
@@ -127,7 +127,7 @@ def test_forms_with_parts_by_enumeration(algorithm):
             ("3", "y", "hiv")]  # fmt: skip
     data = opened(rows)
     release = shoal.anonymize(data, shoal.FrequencyLDiversity(l=2), algorithm=algorithm, seed=3)
-    from shoal.core.populations import populations
+    from shoal.utility.frequent_conditions import populations
 
     truth, estimate = Expected.of_dataset(data, ("a", "b", "s")), Expected.of_release(release, ("a", "b", "s"))
     trees = {name: data.schema[name].hierarchy for name in ("a", "b", "s")}

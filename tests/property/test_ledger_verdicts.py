@@ -23,8 +23,8 @@ import shoal
 from shoal.api import publish
 from shoal.core.policy import Policy
 from shoal.core.recoding import Plan, Recoding
+from shoal.core.release_history import Promise, Seen, Spread
 from shoal.core.run import Run
-from shoal.core.seen import Promise, Seen, Spread
 from shoal.errors import DisclosureError, InputError
 from shoal.ledger import Ledger
 from shoal.ledger.judging import CERTAIN, judged

@@ -20,8 +20,8 @@ from shoal.attacks.complementary_release import ComplementaryRelease
 from shoal.attacks.composition import Composition
 from shoal.attacks.temporal_release import TemporalRelease
 from shoal.core.contracts import Known
+from shoal.core.release_history import Seen, Spread
 from shoal.core.run import Run
-from shoal.core.seen import Seen, Spread
 
 ABSENT, WITHHELD = -2, -1
 

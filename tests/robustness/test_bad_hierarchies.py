@@ -9,7 +9,7 @@ import pytest
 from canary_table import CANARY, NUMERIC_CANARY
 
 import shoal as library
-from shoal.core.notices import tell
+from shoal.notices import tell
 
 VALUES = [CANARY, "Ann", "Bob", "Cleo"]
 

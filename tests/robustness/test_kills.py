@@ -18,9 +18,9 @@ from counts import LONG, count
 
 import shoal as library
 from shoal import job
-from shoal.core import files
-from shoal.core.notices import tell
 from shoal.errors import InputError
+from shoal.notices import tell
+from shoal.storage import files
 
 KILLS = count(15, 60)
 QUICK = () if LONG else ("--algorithm", "mondrian")

@@ -23,8 +23,8 @@ from canary_table import CANARY
 from command import Commands
 
 import shoal as library
-from shoal.core.notices import LOGGER, tell
 from shoal.errors import InputError, MissingExtraError, ParameterError, SchemaError, ShoalError
+from shoal.notices import LOGGER, tell
 
 PEOPLE = {"age": [31, 31, 45, 45] * 3, "sex": ["F", "F", "M", "M"] * 3, "note": [f"n{row}" for row in range(12)]}
 ENGINES = ["embedded", "duckdb"]

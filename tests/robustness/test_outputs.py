@@ -13,8 +13,8 @@ from canary_table import ROLES
 from command import Commands
 
 import shoal as library
-from shoal.core import files
 from shoal.errors import OutputError
+from shoal.storage import files
 
 OLD, OLD_MANIFEST = "old release\n", "old manifest\n"
 

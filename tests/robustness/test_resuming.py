@@ -18,9 +18,9 @@ from counts import LONG
 
 import shoal
 from shoal.cli import main
-from shoal.core.checkpoint import HEADER
-from shoal.core.files import sha256
 from shoal.core.run import Run
+from shoal.storage.checkpoint import HEADER
+from shoal.storage.files import sha256
 
 KILLING = """
 import os, signal, sys
@@ -65,7 +65,7 @@ main()
 
 READS = {
     "duckdb": "shoal.engines.duckdb:_distinct,shoal.engines.duckdb:_kept",
-    "spark": "shoal.engines.spark.kept:tally",
+    "spark": "shoal.engines.spark.reading_checkpoint:tally",
     "embedded": "",
 }
 SEARCH = "shoal.algorithms.full_domain.optimal:Optimal.search"

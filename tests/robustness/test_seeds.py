@@ -12,9 +12,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal import job, registry
+from shoal import job, notices, registry
 from shoal.cli import main
-from shoal.core import notices
 from shoal.core.seeds import SHORT, mixed
 from shoal.errors import InputError, ParameterError
 

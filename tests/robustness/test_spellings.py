@@ -17,8 +17,8 @@ import pytest
 
 import shoal
 from shoal import registry
+from shoal.core.release_history import Naming
 from shoal.core.schema import Kind
-from shoal.core.seen import Naming
 from shoal.engines.spark.identity import PublishedSpelling
 from shoal.errors import HierarchyError, InfeasibleError, SchemaError, ShoalError
 from shoal.overlap import Asker, answered

@@ -15,10 +15,10 @@ import pytest
 import shoal
 from shoal import job
 from shoal.cli import main, schemas
-from shoal.core.learning import cross_validated
 from shoal.core.run import Run
 from shoal.errors import CancelledError, InputError, ParameterError
 from shoal.plots.balance import curves, trade_off
+from shoal.utility.learning import cross_validated
 
 QUASI = ["age", "education", "race"]
 
@@ -267,7 +267,7 @@ def test_a_job_file_says_it_all_and_comes_back(file: Path, capsys: Any, tmp_path
 
 
 def test_pictures_have_every_point_and_every_crossing() -> None:
-    from shoal.core.balance import Axis, Balance, Definition, Measured, Point
+    from shoal.tradeoff.balance import Axis, Balance, Definition, Measured, Point
 
     def point(k: int, utility: float, privacy: float) -> Point:
         return Point(place={"k": k}, runs=(Measured(shares={"u": utility, "p": privacy}),))
@@ -287,7 +287,7 @@ def test_pictures_have_every_point_and_every_crossing() -> None:
 
 
 def test_definitions_are_told_apart_in_words() -> None:
-    from shoal.balancing.measures import privacy
+    from shoal.tradeoff.measures import privacy
 
     assert privacy("suppression-share:missing=suppressed").words == "share of suppressed or missing cells"
 

@@ -16,8 +16,8 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.policy import Policy
 from shoal.core.run import Run
-from shoal.core.slices import Columns, Joint, blocks
 from shoal.errors import ParameterError
+from shoal.publishing.slices import Columns, Joint, blocks
 
 WIDEST = 1 << 24
 """Pairs of a tuple and a sensitive value up to which the check of one target is made."""

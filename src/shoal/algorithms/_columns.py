@@ -9,7 +9,7 @@ import numpy as np
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Floats, Hierarchy
-from shoal.core.slices import Columns, the_sensitive
+from shoal.publishing.slices import Columns, the_sensitive
 
 
 def mean_square_contingency(left: Codes, right: Codes, counts: Counts) -> float:

@@ -23,7 +23,6 @@ from shoal.algorithms.mst import Mst
 from shoal.algorithms.two_phase import TwoPhase
 from shoal.core.contracts import Algorithm
 from shoal.core.dataset import Dataset
-from shoal.core.draft import Draft
 from shoal.core.lattice import Lattice
 from shoal.core.loss import misclassifications
 from shoal.core.parameters import Examples
@@ -31,6 +30,7 @@ from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError, NotDefined, ParameterError, SchemaError, ShoalError
+from shoal.publishing.draft import Draft
 
 MILLION = 1e6
 CHECKS = 2_000

@@ -19,8 +19,8 @@ from shoal.core.grouping import Codes, group
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
+from shoal.core.release_history import History, Promise, heads
 from shoal.core.run import Run
-from shoal.core.seen import History, Promise, heads
 from shoal.errors import InfeasibleError
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from annotated_types import Ge, Gt
 from typing_extensions import Doc
 
+from shoal.adversary.possible_worlds import Effort, People, Posteriors, components, posteriors
 from shoal.algorithms._blocks import VARIANTS, Blocks, removed
 from shoal.algorithms._clustering import outputs
 from shoal.algorithms._merging import merged, placed
@@ -21,7 +22,6 @@ from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
-from shoal.core.worlds import Effort, People, Posteriors, components, posteriors
 from shoal.errors import InfeasibleError, ParameterError, SchemaError, unknown_columns
 
 LOOKED_AT = 256

@@ -20,12 +20,12 @@ from shoal.core.contracts import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts, decoded, packed_codes, words
-from shoal.core.packing import BLOCK, Held, cuts, kept, read, spelled
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Plan, Recoding
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError, ParameterError
+from shoal.publishing.packing import BLOCK, Held, cuts, kept, read, spelled
 
 SAMPLE = 100_000
 """Records by which a table is cut."""

@@ -14,15 +14,15 @@ from shoal.algorithms._clustering import Clustering, outputs
 from shoal.algorithms._merging import check_feasible, merged
 from shoal.algorithms._records import Records, numbered
 from shoal.core.dataset import Dataset
-from shoal.core.examples import Attribute, Floats
 from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Plan, Recoding
 from shoal.core.run import Run
-from shoal.core.trees import SMALL, Grower, Node, branches_of
 from shoal.errors import ParameterError
+from shoal.utility.examples import Attribute, Floats
+from shoal.utility.trees import SMALL, Grower, Node, branches_of
 
 Ints = NDArray[np.int64]
 _Region = tuple[Codes, Codes]

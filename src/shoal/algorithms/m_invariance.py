@@ -21,8 +21,8 @@ from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Counterfeits, Plan, Recoding
+from shoal.core.release_history import History
 from shoal.core.run import Run
-from shoal.core.seen import History
 from shoal.errors import InfeasibleError, ParameterError
 
 LOOKED_AT = 256

@@ -17,8 +17,8 @@ from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
-from shoal.core.slices import checked, joined_back, split, the_sensitive
 from shoal.errors import InfeasibleError
+from shoal.publishing.slices import checked, joined_back, split, the_sensitive
 
 
 @dataclass(frozen=True, kw_only=True)

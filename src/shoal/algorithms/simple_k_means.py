@@ -15,9 +15,9 @@ from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._records import Records, numbered
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats
-from shoal.core.learning import JavaRandom
 from shoal.core.parameters import Examples
 from shoal.core.run import Run
+from shoal.utility.learning import JavaRandom
 
 
 @dataclass(frozen=True, kw_only=True)

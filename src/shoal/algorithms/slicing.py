@@ -19,8 +19,8 @@ from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
-from shoal.core.slices import Columns, checked, split, the_sensitive
 from shoal.errors import InfeasibleError, ParameterError, SchemaError
+from shoal.publishing.slices import Columns, checked, split, the_sensitive
 
 
 @dataclass(frozen=True, kw_only=True)

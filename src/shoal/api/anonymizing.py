@@ -12,19 +12,19 @@ from shoal.api.reading import check_dataset, listed
 from shoal.core import seeds
 from shoal.core.contracts import Algorithm, Engine, Metric, Model
 from shoal.core.dataset import Dataset
-from shoal.core.description import Opening
-from shoal.core.files import received
-from shoal.core.notices import tell
-from shoal.core.packing import BLOCK, kept, read, spelled
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
-from shoal.core.publication import published
+from shoal.core.read_request import Opening
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
+from shoal.core.release_history import History
 from shoal.core.run import Run
-from shoal.core.seen import History
 from shoal.diagnosis.plain_columns import check_apart, plain_columns
 from shoal.errors import ParameterError, SchemaError, VerificationError
+from shoal.notices import tell
+from shoal.publishing.packing import BLOCK, kept, read, spelled
+from shoal.publishing.publish import published
+from shoal.storage.files import received
 
 if TYPE_CHECKING:
     from shoal.ledger import Ledger

@@ -16,14 +16,14 @@ from shoal.api.opening import open_release
 from shoal.api.reading import read
 from shoal.core.contracts import SLACK, Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.description import Opening
-from shoal.core.files import received
+from shoal.core.read_request import Opening
 from shoal.core.recoding import Codebook
 from shoal.core.release import Release
+from shoal.core.release_history import Naming, Seen, seen
 from shoal.core.run import Run
 from shoal.core.schema import Kind
-from shoal.core.seen import Naming, Seen, seen
 from shoal.errors import InputError, NotDefined, SchemaError, quoted, unknown_columns
+from shoal.storage.files import received
 
 NOTHING = Known()
 """An attacker who has the release alone."""

@@ -11,15 +11,15 @@ import numpy as np
 from shoal import job
 from shoal.api.learning import DEFAULT
 from shoal.api.reading import check_dataset, listed
-from shoal.core.analyses import Analysis, all_parsed
 from shoal.core.contracts import Algorithm, Metric, Model
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
 from shoal.core.seeds import drawn as drawn_seed
 from shoal.errors import ParameterError
+from shoal.utility.analyses import Analysis, all_parsed
 
 if TYPE_CHECKING:
-    from shoal.core.balance import Balance
+    from shoal.tradeoff.balance import Balance
 
 SEARCHED = ("auto", "mondrian", "k-member", "oka", "optimal", "anatomy", "multiset", "slicing")
 """Algorithms of every form that are tried for the analyses where nobody says what to try."""
@@ -94,13 +94,13 @@ def balance(
         >>> sorted(found.as_dict()["points"][0])[:4]
         ['baseline', 'classes', 'k', 'measures']
     """
-    from shoal.balancing.measures import ANALYSES, Accuracy, checked_target
-    from shoal.balancing.measures import privacy as privacy_by
-    from shoal.balancing.measures import utility as utility_by
-    from shoal.balancing.points import Task, available, carried_out
-    from shoal.balancing.state import State
-    from shoal.balancing.sweep import Setting, checked, settings, shown
-    from shoal.core.balance import Axis, Balance, Point
+    from shoal.tradeoff.balance import Axis, Balance, Point
+    from shoal.tradeoff.measures import ANALYSES, Accuracy, checked_target
+    from shoal.tradeoff.measures import privacy as privacy_by
+    from shoal.tradeoff.measures import utility as utility_by
+    from shoal.tradeoff.points import Task, available, carried_out
+    from shoal.tradeoff.state import State
+    from shoal.tradeoff.sweep import Setting, checked, settings, shown
 
     check_dataset(data)
     run = run or Run()

@@ -11,12 +11,12 @@ from shoal.api.anonymizing import anonymize
 from shoal.api.evaluating import scored
 from shoal.api.reading import check_dataset
 from shoal.core import seeds
-from shoal.core.comparison import ALGORITHMS, METRICS, Compared, Comparison
 from shoal.core.contracts import Algorithm, Metric, Model
 from shoal.core.dataset import Dataset
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import CancelledError, NotDefined, ParameterError, ShoalError
+from shoal.utility.comparison import ALGORITHMS, METRICS, Compared, Comparison
 
 Wanted = Model | str | Sequence[Model | str]
 """A model, or several that must hold together."""

@@ -10,19 +10,19 @@ from typing import Any
 from shoal import job, registry
 from shoal.api.learning import DEFAULT, learner
 from shoal.api.opening import open_release
-from shoal.core.analyses import Analysis, all_parsed
-from shoal.core.classification import accuracies
-from shoal.core.columns import PublishedColumn, published_columns
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
-from shoal.core.files import received
 from shoal.core.finding import Finding, Findings
 from shoal.core.policy import Policy
-from shoal.core.reference import reference
 from shoal.core.release import Release
-from shoal.core.rule import Rule
 from shoal.diagnosis.exposure import exposure, linked
 from shoal.errors import NotDefined, ParameterError, PluginError
+from shoal.publishing.columns import PublishedColumn, published_columns
+from shoal.publishing.reference import reference
+from shoal.publishing.reusable_recoding import Rule
+from shoal.storage.files import received
+from shoal.utility.analyses import Analysis, all_parsed
+from shoal.utility.classification import accuracies
 
 
 def evaluate(

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import shoal
-from shoal.core.learning import Estimated, Learner
 from shoal.errors import MissingExtraError, ParameterError, alternatives
 from shoal.job import parse_spec
+from shoal.utility.learning import Estimated, Learner
 
 DEFAULT = "decision-stump"
 

@@ -11,10 +11,10 @@ import numpy as np
 from shoal import manifest, registry
 from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
-from shoal.core.files import address, check_whole
-from shoal.core.publication import whole
 from shoal.core.release import Release, manifest_path
 from shoal.errors import InputError, NotDefined, VerificationError
+from shoal.publishing.publish import whole
+from shoal.storage.files import address, check_whole
 
 
 def open_release(path: str | Path, data: Dataset, *, earlier: bool = False) -> Release:

@@ -9,13 +9,13 @@ from typing import Any, Literal
 from shoal import job, manifest
 from shoal.api.opening import as_published
 from shoal.api.reading import HierarchySpec, chosen_hierarchies
-from shoal.core import queries
 from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
-from shoal.core.estimation import Estimate
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.release import Release
 from shoal.core.values import Values
+from shoal.utility import queries
+from shoal.utility.estimation import Estimate
 
 
 def query(

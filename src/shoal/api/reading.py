@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from shoal import job, registry
-from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Builder, Engine, Source
 from shoal.core.dataset import Dataset
-from shoal.core.dates import checked as date_format
-from shoal.core.description import Description, Opening
-from shoal.core.files import identity, received
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.numbers import checked as number_format
+from shoal.core.read_request import Description, Opening
 from shoal.core.run import Run
 from shoal.core.schema import Column, Kind, Missing, Role, roles
 from shoal.core.survey import Overview
 from shoal.core.values import Values
 from shoal.errors import HierarchyError, InputError, SchemaError, unknown_columns
+from shoal.parsing.dates import checked as date_format
+from shoal.parsing.numbers import checked as number_format
+from shoal.storage.checkpoint import Checkpoint
+from shoal.storage.files import identity, received
 
 _RULED = (Role.QUASI, Role.SENSITIVE)
 """The roles that may have a hierarchy and a missing-value rule."""

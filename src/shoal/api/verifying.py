@@ -14,9 +14,9 @@ from shoal.core.finding import Finding, Findings
 from shoal.core.pseudonyms import are_pseudonyms
 from shoal.core.release import Release, people_in
 from shoal.core.schema import NAMING, Role
-from shoal.core.signing import PublicKey, checked
 from shoal.diagnosis.published_sql import Query, queries
 from shoal.errors import InputError, NotDefined, ShoalError, quoted
+from shoal.publishing.signing import PublicKey, checked
 
 
 def verify(

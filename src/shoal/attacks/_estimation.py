@@ -11,9 +11,9 @@ from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
+from shoal.adversary.perturbed_columns import Masked
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.masked import Masked
 from shoal.core.release import Release
 from shoal.core.run import Run
 

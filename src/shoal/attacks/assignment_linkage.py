@@ -11,12 +11,12 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
+from shoal.adversary.perturbed_columns import Masked
+from shoal.adversary.rates import wilson
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.displacement import Coordinate, Displacement
-from shoal.core.masked import Masked
 from shoal.core.parameters import Examples
-from shoal.core.rates import wilson
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined

@@ -10,19 +10,19 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
+from shoal.adversary.guessing import Floats, spread, strongest, with_control
 from shoal.attacks._placing import groups_of_records, groups_of_tuples
 from shoal.core.classes import Histogram
-from shoal.core.conditions import Labels, where
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
+from shoal.core.formatting import counted
 from shoal.core.grouping import Codes, Counts, group
-from shoal.core.guessing import Floats, spread, strongest, with_control
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
-from shoal.core.words import counted
 from shoal.errors import ParameterError
+from shoal.utility.conditions import Labels, where
 
 MOST_RULES = 30
 

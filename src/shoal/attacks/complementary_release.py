@@ -9,13 +9,13 @@ import numpy as np
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
+from shoal.adversary.joining import classes_beside, crowd_alone, gained, joined_risk, laid_out, linking_columns, risk
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.joining import classes_beside, crowd_alone, gained, joined_risk, laid_out, linking_columns, risk
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
+from shoal.core.release_history import Beside
 from shoal.core.run import Run
-from shoal.core.seen import Beside
 
 
 @dataclass(frozen=True, kw_only=True)

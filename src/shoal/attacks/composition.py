@@ -10,14 +10,14 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.core.composition import Together, together
+from shoal.adversary.composition import Together, together
+from shoal.adversary.joining import gained, laid_out
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.joining import gained, laid_out
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
+from shoal.core.release_history import Beside, Seen, Spread, beside
 from shoal.core.run import Run
-from shoal.core.seen import Beside, Seen, Spread, beside
 from shoal.errors import NotDefined
 
 

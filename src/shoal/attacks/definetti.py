@@ -12,15 +12,15 @@ from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
+from shoal.adversary.guessing import most_likely
+from shoal.adversary.rates import wilson
 from shoal.attacks._group_regression import RIDGE, Balance, Regression, features, regressed, tallied
 from shoal.attacks._placing import groups_of_records
 from shoal.core.classes import Histogram
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
-from shoal.core.guessing import most_likely
 from shoal.core.parameters import Examples
-from shoal.core.rates import wilson
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined

@@ -10,10 +10,10 @@ from annotated_types import Ge, Gt, Le, Lt
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
+from shoal.adversary.guessing import strongest
 from shoal.core.classes import Histogram
 from shoal.core.contracts import SLACK, Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.guessing import strongest
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run

@@ -13,13 +13,13 @@ import numpy as np
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
+from shoal.adversary.rerun import Rerun, check_small
 from shoal.core.contracts import Attack, Attempt, Cells, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
-from shoal.core.rerun import Rerun, check_small
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 

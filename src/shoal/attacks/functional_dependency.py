@@ -9,6 +9,7 @@ import numpy as np
 from annotated_types import Ge, Le, Lt
 from typing_extensions import Doc
 
+from shoal.adversary.possible_worlds import Effort, People, plain_posteriors, posteriors
 from shoal.attacks._placing import groups_of_records
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
@@ -17,7 +18,6 @@ from shoal.core.parameters import Examples
 from shoal.core.policy import allowed
 from shoal.core.release import Release
 from shoal.core.run import Run
-from shoal.core.worlds import Effort, People, plain_posteriors, posteriors
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 
 

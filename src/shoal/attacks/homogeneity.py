@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
+from shoal.adversary.guessing import most_likely, strongest, with_control
 from shoal.core.classes import Histogram
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.guessing import most_likely, strongest, with_control
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run

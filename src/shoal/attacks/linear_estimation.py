@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from shoal.adversary.noise import linear_estimate
 from shoal.attacks._estimation import Estimation, Floats
-from shoal.core.noise import linear_estimate
 from shoal.core.parameters import Examples
 
 

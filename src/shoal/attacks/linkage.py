@@ -9,10 +9,10 @@ import numpy as np
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
+from shoal.adversary.external_table import Outsiders
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
-from shoal.core.outsiders import Outsiders
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run

@@ -12,6 +12,7 @@ import numpy as np
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
+from shoal.adversary.rerun import Rerun, check_small
 from shoal.attacks._placing import groups_of_records
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts import Attack, Attempt, Known
@@ -19,7 +20,6 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
-from shoal.core.rerun import Rerun, check_small
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 

@@ -9,12 +9,12 @@ import numpy as np
 from annotated_types import Ge, Gt, Le
 from typing_extensions import Doc
 
+from shoal.adversary.uniqueness import Sample, uniques
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
-from shoal.core.uniqueness import Sample, uniques
 from shoal.errors import NotDefined
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
+from shoal.adversary.external_table import Outsiders
+from shoal.adversary.rates import wilson
 from shoal.attacks._placing import groups_of_records
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
-from shoal.core.outsiders import Outsiders
 from shoal.core.parameters import Examples
-from shoal.core.rates import wilson
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import InputError, MissingExtraError, NotDefined, ParameterError

@@ -10,11 +10,11 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
+from shoal.adversary.guessing import Floats, strongest, with_control
 from shoal.core.classes import Histogram
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
-from shoal.core.guessing import Floats, strongest, with_control
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from shoal.adversary.noise import spectral_filter
 from shoal.attacks._estimation import Estimation, Floats
-from shoal.core.noise import spectral_filter
 from shoal.core.parameters import Examples
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
+from shoal.adversary.joining import laid_out
 from shoal.core.contracts import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Groups, group
-from shoal.core.joining import laid_out
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
+from shoal.core.release_history import Seen, beside
 from shoal.core.run import Run
-from shoal.core.seen import Seen, beside
 from shoal.errors import NotDefined
 
 

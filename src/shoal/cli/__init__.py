@@ -22,7 +22,6 @@ from shoal.cli import (
     hierarchy,
     journal,
     keys,
-    lean,
     ledger,
     options,
     output,
@@ -34,10 +33,11 @@ from shoal.cli import (
     serve,
     verify,
 )
+from shoal.cli import fast_start as lean
 from shoal.cli.signals import interruptible
-from shoal.core.private import wipe_left_behind
-from shoal.core.words import printable
+from shoal.core.formatting import printable
 from shoal.errors import CancelledError, ShoalError
+from shoal.storage.private import wipe_left_behind
 
 WRONG, INTERNAL, INTERRUPTED = 2, 70, 130
 

@@ -205,10 +205,10 @@ def run(
 
 def _show(outcome: Outcome, proving: Metric | None, *, everything: bool, as_json: bool) -> None:
     from shoal.api.evaluating import scored
-    from shoal.core.files import shown
     from shoal.core.finding import Findings
-    from shoal.core.sentences import attacked
-    from shoal.core.words import percent
+    from shoal.core.formatting import percent
+    from shoal.publishing.headlines import attacked
+    from shoal.storage.files import shown
 
     if as_json:
         described = [column.as_dict() for column in outcome.columns]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import output
-from shoal.core.words import amount, percent, printable
+from shoal.core.formatting import amount, percent, printable
 
 if TYPE_CHECKING:
     from shoal.diagnosis.detection import Detection
@@ -38,9 +38,9 @@ class Shown:
 
     def check(self, made: Job) -> None:
         """Refuses, before any work is done, a picture or a query that could not be made."""
-        from shoal.core.files import check_outputs
         from shoal.diagnosis.sql import check_dialect
         from shoal.plots.drawing import check_picture
+        from shoal.storage.files import check_outputs
 
         if self.plot is not None:
             check_picture(self.plot)

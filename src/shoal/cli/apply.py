@@ -23,10 +23,10 @@ def run(
     no class holds, and classes that break the policy, are left out as far as the policy allows it.
     """
     from shoal import api
-    from shoal.core.files import check_outputs
     from shoal.core.release import manifest_path
-    from shoal.core.sentences import released
     from shoal.errors import InputError, OutputError
+    from shoal.publishing.headlines import released
+    from shoal.storage.files import check_outputs
 
     made = source.made()
     if made.input is None:

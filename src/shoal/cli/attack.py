@@ -81,11 +81,11 @@ def run(
     """
     from shoal import api
     from shoal.api.attacking import attacked_release
-    from shoal.core.sentences import attacked
     from shoal.errors import NotDefined, ParameterError
     from shoal.job import plugin
     from shoal.plots.attack import picture
     from shoal.plots.drawing import check_picture
+    from shoal.publishing.headlines import attacked
 
     if threshold is not None and not 0 <= threshold <= 1:
         raise ParameterError("--threshold is a probability between 0 and 1")
@@ -127,7 +127,7 @@ def run(
 
 def show(attempts: Sequence[Attempt], reasons: Mapping[str, str], *, everything: bool) -> None:
     """The attempts in a table; with everything, what each attacker knew, and why other attacks were not made."""
-    from shoal.core.words import percent
+    from shoal.core.formatting import percent
 
     held_out = any(each.control is not None for each in attempts)
     numbers = ("succeeds", "without release", *(("held out",) if held_out else ()), "worst person")
@@ -161,7 +161,7 @@ def show(attempts: Sequence[Attempt], reasons: Mapping[str, str], *, everything:
 
 def _held_against(attempts: Sequence[Attempt], threshold: float) -> None:
     from shoal import api
-    from shoal.core.words import amount
+    from shoal.core.formatting import amount
 
     broken = [attempt.name for attempt in api.above(attempts, threshold)]
     if broken:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import journal, options, output
-from shoal.core.words import percent
+from shoal.core.formatting import percent
 from shoal.errors import InfeasibleError
 
 if TYPE_CHECKING:
-    from shoal.core.balance import Balance, Point
     from shoal.job import BalanceJob, Job
+    from shoal.tradeoff.balance import Balance, Point
 
 ENDING = ".json"
 
@@ -78,8 +78,8 @@ class Swept:
     allow_plain: options.AllowPlain = None
 
     def applied(self, made: Job) -> Job:
-        from shoal.core.analyses import all_parsed
         from shoal.job import plugin
+        from shoal.utility.analyses import all_parsed
 
         models = [plugin("models", model) for model in self.models or []]
         return options.overridden(
@@ -124,10 +124,10 @@ def run(
 ) -> None:
     """Find where privacy and utility balance: make a release for each setting of a sweep and compare. Nothing is
     published."""
-    from shoal.core.files import check_outputs, replacing_all
     from shoal.errors import OutputError
     from shoal.plots.balance import curves, trade_off
     from shoal.plots.drawing import check_picture
+    from shoal.storage.files import check_outputs, replacing_all
 
     made = swept.applied(table.made())
     if figures is not None and figures.suffix != ENDING:

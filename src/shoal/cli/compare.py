@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options, output
-from shoal.core.words import printable
+from shoal.core.formatting import printable
 from shoal.errors import InfeasibleError
 
 if TYPE_CHECKING:
-    from shoal.core.comparison import Compared, Comparison
     from shoal.job import Job
+    from shoal.utility.comparison import Compared, Comparison
 
 ENDINGS = (".csv", ".json")
 
@@ -85,11 +85,11 @@ def run(
 ) -> None:
     """Compare what algorithms lose under several models and k, in one table and one picture. Nothing is published."""
     from shoal import api
-    from shoal.core.comparison import ALGORITHMS, METRICS
-    from shoal.core.files import check_outputs, replacing_all
     from shoal.errors import OutputError
     from shoal.plots.comparison import picture
     from shoal.plots.drawing import check_picture
+    from shoal.storage.files import check_outputs, replacing_all
+    from shoal.utility.comparison import ALGORITHMS, METRICS
 
     made = asked.applied(table.made())
     if target is not None and target.suffix not in ENDINGS:

@@ -26,10 +26,10 @@ def run(
 ) -> None:
     """Run the whole job on the shipped Adult sample: diagnose, anonymize, verify, attack, measure, report."""
     import shoal
-    from shoal.core.sentences import exposed, released, risk
     from shoal.errors import MissingExtraError
     from shoal.plots.drawing import save
     from shoal.plots.exposure import class_sizes
+    from shoal.publishing.headlines import exposed, released, risk
 
     if target is not None:
         _write_sample(sample, target, as_json)
@@ -81,8 +81,8 @@ def run(
 
 def _write_sample(name: Sample, path: Path, as_json: bool) -> None:
     import shoal
-    from shoal.core.files import replacing
-    from shoal.core.words import counted
+    from shoal.core.formatting import counted
+    from shoal.storage.files import replacing
 
     table = shoal.samples.adult() if name == "adult" else shoal.samples.admissions()
     with replacing(path) as file:

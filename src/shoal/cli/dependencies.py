@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import output
-from shoal.core.words import counted, printable
+from shoal.core.formatting import counted, printable
 
 if TYPE_CHECKING:
     from shoal.diagnosis.dependencies import Dependencies

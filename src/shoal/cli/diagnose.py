@@ -44,10 +44,10 @@ def run(
     attributes asks which sets of columns keep it. --ask names the question. Without --quasi, every column that has no
     other role is looked at.
     """
-    from shoal.core.files import check_outputs, replacing_all
-    from shoal.core.sentences import exposed, risk
     from shoal.errors import ParameterError
     from shoal.job import plugin
+    from shoal.publishing.headlines import exposed, risk
+    from shoal.storage.files import check_outputs, replacing_all
 
     made = table.made()
     if save_job is not None and not detect:
@@ -117,9 +117,9 @@ def _detected(made: Job, share: float, time_limit: float | None) -> Detection:
 def _every_column_quasi(made: Job) -> Job:
     """The job with every column that has no role as a quasi-identifier, unless some are named."""
     from shoal import job
-    from shoal.core.description import Opening
-    from shoal.core.files import received
+    from shoal.core.read_request import Opening
     from shoal.core.schema import Role
+    from shoal.storage.files import received
 
     if made.named(Role.QUASI) or made.input is None:
         return made

@@ -71,7 +71,7 @@ def run(table: options.Compared, asked: Asked, everything: options.All = False, 
     not survive.
     """
     from shoal import api
-    from shoal.core.sentences import evaluated
+    from shoal.publishing.headlines import evaluated
 
     made = table.made()
     assert made.output is not None
@@ -97,7 +97,7 @@ def run(table: options.Compared, asked: Asked, everything: options.All = False, 
 
 def _wanted(findings: Findings, given: dict[str, Any]) -> list[Finding]:
     """What the user asked about by name: the analyses and the classifiers, which come first."""
-    from shoal.core.analyses import all_parsed
+    from shoal.utility.analyses import all_parsed
 
     titles = {analysis.title for analysis in all_parsed(given["analyses"])}
     return [each for each in findings if each.name in titles or (given["target"] and each.name.startswith("accuracy-"))]

@@ -41,11 +41,11 @@ def run(
     With --extend, values that a file lacks get a row there; the screen only says how many they are.
     """
     from shoal import job
-    from shoal.core.files import check_outputs, replacing
     from shoal.core.finding import Finding, Findings
+    from shoal.core.formatting import counted
     from shoal.core.schema import Role
-    from shoal.core.words import counted
     from shoal.errors import ParameterError
+    from shoal.storage.files import check_outputs, replacing
 
     if column is None:
         raise ParameterError("name the column with --column")
@@ -92,11 +92,11 @@ def run(
 
 def _extended(made: Job, column: str, file: Path, builder: Builder | None) -> tuple[Hierarchy, list[Finding]]:
     """Adds to a file what it lacks of a column; the hierarchy that it then is, and how many values were added."""
-    from shoal.core.files import check_outputs, replacing
     from shoal.core.finding import Finding
     from shoal.core.values import Values
     from shoal.errors import ParameterError
     from shoal.hierarchies.table import Table, extended
+    from shoal.storage.files import check_outputs, replacing
 
     if file.suffix in (".toml", ".json"):
         raise ParameterError(f"{file.name}: only a file of rows can be extended; write one with --builder and -o")

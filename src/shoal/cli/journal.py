@@ -87,7 +87,7 @@ def _version() -> str:
 
 
 def _told(option: str, value: Any) -> Any:
-    from shoal.core.files import shown
+    from shoal.storage.files import shown
 
     if option in UNTOLD:
         return "given"

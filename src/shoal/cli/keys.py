@@ -12,7 +12,7 @@ import typer
 from shoal.cli import options, output
 
 if TYPE_CHECKING:
-    from shoal.core.signing import PublicKey, SigningKey
+    from shoal.publishing.signing import PublicKey, SigningKey
 
 app = typer.Typer(help="Keys that sign releases, so that recipients see who made them.", no_args_is_help=True)
 
@@ -33,8 +33,8 @@ def new(
     as_json: options.Json = False,
 ) -> None:
     """Make a pair of keys: one that signs, which only its owner can read, and a public one that checks."""
-    from shoal.core.files import check_outputs
-    from shoal.core.signing import SigningKey, public_path
+    from shoal.publishing.signing import SigningKey, public_path
+    from shoal.storage.files import check_outputs
 
     check_outputs([path, public_path(path)])
     made = SigningKey.new()
@@ -48,8 +48,8 @@ def show(
     path: Annotated[Path, typer.Argument(help="The file of either key of a pair.")], as_json: options.Json = False
 ) -> None:
     """Show the public key of a pair and its fingerprint, which holder and recipient compare."""
-    from shoal.core.signing import PublicKey
     from shoal.errors import InputError
+    from shoal.publishing.signing import PublicKey
 
     try:
         public = PublicKey.load(path)
@@ -62,7 +62,7 @@ def show(
 
 def unlocked(path: Path | None) -> SigningKey | None:
     """The signing key in a file; a passphrase that the environment lacks is asked for where somebody can answer."""
-    from shoal.core.signing import PASSPHRASE, SigningKey, encrypted
+    from shoal.publishing.signing import PASSPHRASE, SigningKey, encrypted
 
     if path is None:
         return None
@@ -72,8 +72,8 @@ def unlocked(path: Path | None) -> SigningKey | None:
 
 def _chosen() -> bytes:
     """The passphrase for a new key."""
-    from shoal.core.signing import PASSPHRASE
     from shoal.errors import ParameterError
+    from shoal.publishing.signing import PASSPHRASE
 
     if PASSPHRASE in os.environ:
         return os.environb[PASSPHRASE.encode()]

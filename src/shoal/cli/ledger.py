@@ -21,7 +21,7 @@ Target = Annotated[Path, typer.Option("--output", "-o", help="Where the entries 
 @app.command(name="list")
 def listing(file: File, as_json: options.Json = False) -> None:
     """List the releases of a ledger, the oldest first."""
-    from shoal.core.words import counted
+    from shoal.core.formatting import counted
     from shoal.ledger import Ledger
 
     ledger = Ledger(file)
@@ -47,7 +47,7 @@ def listing(file: File, as_json: options.Json = False) -> None:
 @app.command()
 def check(file: File, as_json: options.Json = False) -> None:
     """Check that the file is whole, and that its releases keep together what they promise; exit code 1 if not."""
-    from shoal.core.words import counted
+    from shoal.core.formatting import counted
     from shoal.ledger import Ledger, retold
 
     ledger = Ledger(file)
@@ -83,8 +83,8 @@ def export(file: File, target: Target, as_json: options.Json = False) -> None:
     """Write the entries as JSON: manifests, dates and roles, not who was in which release."""
     import json
 
-    from shoal.core.files import check_outputs, replacing
     from shoal.ledger import Ledger
+    from shoal.storage.files import check_outputs, replacing
 
     ledger = Ledger(file)
     entries = ledger.entries()

@@ -155,8 +155,8 @@ class Source:
     def made(self) -> Job:
         """The job file with what the options say in the place of what it says."""
         from shoal import job
-        from shoal.core import dates, numbers
         from shoal.core.schema import Kind
+        from shoal.parsing import dates, numbers
 
         made = job.load(self.job) if self.job is not None else job.Job()
         made = overridden(

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from shoal.cli.signals import cancelling
-from shoal.core.words import amount, printable
+from shoal.core.formatting import amount, printable
 
 if TYPE_CHECKING:
-    from shoal.core.columns import PublishedColumn
     from shoal.core.finding import Finding
     from shoal.core.run import Run
+    from shoal.publishing.columns import PublishedColumn
 
 VERSION = 1
 """Of the JSON that commands print; `shoal schema` tells what is in it."""

@@ -56,8 +56,8 @@ def start(
     source: List, column: Name, target: Target, state: State, size_only: SizeOnly = False, as_json: options.Json = False
 ) -> None:
     """Start a session: write the message for the other holder, and your secret state."""
-    from shoal.core.files import check_outputs
     from shoal.overlap import Asker, points
+    from shoal.storage.files import check_outputs
 
     points.check_installed()
     check_outputs([target, state], [source])
@@ -81,8 +81,8 @@ def answer(
     as_json: options.Json = False,
 ) -> None:
     """Answer the other holder's message. You learn the length of its list; it learns who is common, or how many."""
-    from shoal.core.files import check_outputs
     from shoal.overlap import FEWEST, answered, asked, points
+    from shoal.storage.files import check_outputs
 
     points.check_installed()
     check_outputs([target], [source, message])
@@ -106,8 +106,8 @@ def finish(
     as_json: options.Json = False,
 ) -> None:
     """Finish a session: the overlap. The state, with your key, is deleted."""
-    from shoal.core.files import check_outputs
     from shoal.overlap import Asker, points
+    from shoal.storage.files import check_outputs
 
     points.check_installed()
     check_outputs([] if target is None else [target], [source, message, state])
@@ -159,8 +159,8 @@ def ask(
     as_json: options.Json = False,
 ) -> None:
     """Ask the holder that listens on a port of this machine."""
-    from shoal.core.files import check_outputs
     from shoal.overlap import exchange, points
+    from shoal.storage.files import check_outputs
 
     points.check_installed()
     check_outputs([] if target is None else [target], [source])
@@ -263,7 +263,7 @@ def _read(path: Path) -> bytes:
 
 def _write(files: dict[Path, bytes], secret: Path | None = None, entering: Callable[[], object] = lambda: None) -> None:
     """Writes files that take their places together, after `entering`; where that raises, none does."""
-    from shoal.core.files import replacing_all
+    from shoal.storage.files import replacing_all
 
     with replacing_all(*files) as places:
         for place, (path, content) in zip(places, files.items(), strict=True):

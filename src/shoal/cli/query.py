@@ -11,7 +11,7 @@ import typer
 from shoal.cli import options, output
 
 if TYPE_CHECKING:
-    from shoal.core.estimation import Estimate
+    from shoal.utility.estimation import Estimate
 
 
 def run(

@@ -21,8 +21,8 @@ def run(
     Only what your own runs noted is undone; nothing that lies in the folder is believed. Every command that writes into
     a folder does the same first.
     """
-    from shoal.core.files import recover
     from shoal.errors import InputError
+    from shoal.storage.files import recover
 
     if folder is not None and not folder.exists():
         raise InputError(f"there is no folder {folder.name!r}")

@@ -48,11 +48,11 @@ class Files:
 
     def check(self, made: Job, also: Iterable[Path]) -> None:
         """Refuses, before any work is done, files that could not be written or that are read."""
-        from shoal.core.files import check_outputs
         from shoal.core.release import manifest_path
         from shoal.errors import OutputError
         from shoal.plots.drawing import check_picture
         from shoal.reports.contents import check_endings
+        from shoal.storage.files import check_outputs
 
         assert made.output is not None
         outputs = tuple(self.targets or ())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import journal, options, output
-from shoal.core.words import printable
+from shoal.core.formatting import printable
 
 if TYPE_CHECKING:
     from shoal.diagnosis.published_sql import Query
@@ -41,8 +41,8 @@ def run(
     """Check a release file against its manifest alone, without the original: exit code 0 when all holds, 1 when not."""
     from shoal import api
     from shoal import job as jobs
-    from shoal.core.sentences import verified
     from shoal.errors import InputError
+    from shoal.publishing.headlines import verified
 
     asked = jobs.Job() if job is None else jobs.load(job)
     path, stated = release or asked.output, manifest or (asked.manifest if release is None else None)

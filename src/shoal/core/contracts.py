@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_chec
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.description import AS_IT_IS, Description, Opening
-from shoal.core.files import replacing_all, sha256
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Parametrized
+from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.errors import NotDefined, ParameterError
+from shoal.storage.files import replacing_all, sha256
 
 if TYPE_CHECKING:
     from shoal.core.blocks import Blocks
-    from shoal.core.checkpoint import Checkpoint
     from shoal.core.classes import Classes
     from shoal.core.dataset import Dataset
     from shoal.core.displacement import Displacement
@@ -31,11 +30,12 @@ if TYPE_CHECKING:
     from shoal.core.pseudonyms import Pseudonyms
     from shoal.core.recoding import Recoding
     from shoal.core.release import Release
+    from shoal.core.release_history import History, Seen
     from shoal.core.run import Run
     from shoal.core.schema import Kind, Schema
-    from shoal.core.seen import History, Seen
     from shoal.core.survey import Overview, Survey
     from shoal.core.values import Values
+    from shoal.storage.checkpoint import Checkpoint
 
 
 Levels = NDArray[Any]

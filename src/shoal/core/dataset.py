@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.core.classes import Classes, joined, summarize
-from shoal.core.description import Description, HierarchyFor
+from shoal.core.formatting import in_html
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.read_request import Description, HierarchyFor
 from shoal.core.run import Run
 from shoal.core.schema import Role, Schema
 from shoal.core.survey import Survey
-from shoal.core.words import in_html
 from shoal.errors import SchemaError
 
 if TYPE_CHECKING:
-    from shoal.core.checkpoint import Checkpoint
     from shoal.core.contracts import Engine, Table
     from shoal.core.values import Values
+    from shoal.storage.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, eq=False)

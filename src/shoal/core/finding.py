@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from shoal.core.words import amount, in_html
+from shoal.core.formatting import amount, in_html
 from shoal.errors import alternatives
 
 

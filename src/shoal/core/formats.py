@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from shoal.core import dates, numbers
-from shoal.core.dates import Calendar, Moments
 from shoal.core.hierarchy import Floats
-from shoal.core.identity import almost_alike, numbers_alike
-from shoal.core.recognition import Recognition
 from shoal.core.schema import Kind
 from shoal.errors import SchemaError
+from shoal.parsing import dates, numbers
+from shoal.parsing.dates import Calendar, Moments
+from shoal.parsing.identity import almost_alike, numbers_alike
+from shoal.parsing.recognition import Recognition
 
 _TOLD = {
     "day-first": "dates with the day first",

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.dates import Calendar
-from shoal.core.identity import plain_number, plain_numbers, plain_text
-from shoal.core.notices import tell
-from shoal.core.words import counted
+from shoal.core.formatting import counted
 from shoal.errors import HierarchyError
+from shoal.notices import tell
+from shoal.parsing.dates import Calendar
+from shoal.parsing.identity import plain_number, plain_numbers, plain_text
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

@@ -15,7 +15,7 @@ from shoal.core.contracts import Metric, Model
 from shoal.errors import ParameterError
 
 if TYPE_CHECKING:
-    from shoal.core.seen import History
+    from shoal.core.release_history import History
 
 
 def allowed(share: float, records: int) -> int:

@@ -15,19 +15,19 @@ import numpy as np
 from shoal.core.classes import Classes, Histogram, joined
 from shoal.core.contracts import Algorithm, Cells, Engine, Form, Model, Published, View
 from shoal.core.decision import check_same
-from shoal.core.description import Opening
-from shoal.core.files import address, flush_all, in_folder, received
 from shoal.core.finding import Finding, Findings
+from shoal.core.formatting import in_html
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.intervals import Numbers, shown_as
 from shoal.core.policy import Policy
+from shoal.core.read_request import Opening
 from shoal.core.recoding import Codebook, Recoding, Spelling
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Schema
-from shoal.core.signing import SigningKey
-from shoal.core.words import in_html
 from shoal.errors import InputError, NotDefined, PeopleUnknown, VerificationError
+from shoal.publishing.signing import SigningKey
+from shoal.storage.files import address, flush_all, in_folder, received
 
 if TYPE_CHECKING:
     from shoal.core.dataset import Dataset
@@ -175,7 +175,7 @@ class Release:
             HierarchyError: there are values that no range here holds.
             VerificationError: these records would break the policy.
         """
-        from shoal.core.rule import Rule
+        from shoal.publishing.reusable_recoding import Rule
 
         return Rule.of(self).applied(self.engine.open(received(source), Opening(**reading)), self.engine, run)
 

@@ -7,8 +7,8 @@ import secrets
 from numbers import Integral
 from typing import Any
 
-from shoal.core.notices import tell
 from shoal.errors import ParameterError
+from shoal.notices import tell
 
 BITS = 128
 """Bits of a seed that is drawn or mixed: nobody tries so many."""

@@ -10,12 +10,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.formatting import counted, in_html, percent
 from shoal.core.grouping import Codes, Counts
 from shoal.core.policy import allowed
 from shoal.core.run import Run
 from shoal.core.schema import Role
 from shoal.core.survey import Overview
-from shoal.core.words import counted, in_html, percent
 from shoal.errors import ParameterError
 
 HINT = (

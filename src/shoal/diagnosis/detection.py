@@ -13,13 +13,13 @@ import numpy as np
 
 from shoal.core.classes import summarize
 from shoal.core.contracts import Model
+from shoal.core.formatting import counted, in_html, percent, printable
 from shoal.core.grouping import Codes, Counts
 from shoal.core.policy import allowed
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Role
 from shoal.core.survey import Overview, alone
 from shoal.core.values import Values
-from shoal.core.words import counted, in_html, percent, printable
 from shoal.diagnosis.borders import Search
 from shoal.diagnosis.families import MOST
 from shoal.diagnosis.headings import Heading

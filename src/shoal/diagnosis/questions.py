@@ -22,10 +22,10 @@ from weakref import WeakKeyDictionary
 
 from shoal.core.classes import Classes
 from shoal.core.contracts import Model
+from shoal.core.formatting import amount, counted, in_html, percent, printable
 from shoal.core.grouping import Counts
 from shoal.core.policy import allowed
 from shoal.core.run import Run
-from shoal.core.words import amount, counted, in_html, percent, printable
 from shoal.diagnosis.borders import Borders, Memory, Search
 from shoal.diagnosis.every_set import MOST_CURVES, MOST_LISTED, Measured, PerSet, Walk, Walked, extremes
 from shoal.diagnosis.families import MOST, by_size

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.adversary.fitting import pairs
 from shoal.core.classes import Classes
 from shoal.core.contracts import Candidates, Cells, Form, Linked, Sheet, Shown, View, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_plan
-from shoal.core.fitting import pairs
 from shoal.core.grouping import Codes
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release

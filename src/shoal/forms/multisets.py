@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
+from shoal.adversary.matching import matched
 from shoal.core.contracts import Candidates, Cells, Distribution, Linked
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_groups, check_people
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Groups, group
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.matching import matched
 from shoal.core.multisets import Entries, parsed
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release, unknown_values

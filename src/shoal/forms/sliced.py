@@ -9,19 +9,19 @@ from typing import Annotated, ClassVar
 import numpy as np
 from typing_extensions import Doc
 
+from shoal.adversary.matching import entries_of, matched
 from shoal.core.classes import Classes
 from shoal.core.contracts import Candidates, Cells, Distribution, Form, Linked, Model, Sheet, Shown, View, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_members, check_people, people_of
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Counts, Groups, group
-from shoal.core.matching import entries_of, matched
 from shoal.core.parameters import Examples
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.schema import Role, Schema
-from shoal.core.slices import Columns, Joint, blocks, checked, the_sensitive
 from shoal.errors import InputError, NotDefined, SchemaError, VerificationError
+from shoal.publishing.slices import Columns, Joint, blocks, checked, the_sensitive
 
 BUCKET = "bucket"
 

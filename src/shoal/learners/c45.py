@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.core.examples import Examples, Floats
-from shoal.core.learning import Learner
-from shoal.core.trees import Grower, Node, probabilities
+from shoal.utility.examples import Examples, Floats
+from shoal.utility.learning import Learner
+from shoal.utility.trees import Grower, Node, probabilities
 
 
 @dataclass

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.core.examples import Examples, Floats
-from shoal.core.learning import Ints, Learner
+from shoal.utility.examples import Examples, Floats
+from shoal.utility.learning import Ints, Learner
 
 
 @dataclass

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from shoal.core.dataset import Dataset
-from shoal.core.files import check_target, recover, sha256, shown
+from shoal.core.formatting import counted
 from shoal.core.release import Release
+from shoal.core.release_history import History, Naming, Seen
 from shoal.core.run import Run
-from shoal.core.seen import History, Naming, Seen
-from shoal.core.words import counted
 from shoal.errors import DisclosureError, InputError, NotDefined, ParameterError, quoted
 from shoal.ledger.judging import THIS, Breach, Judgement, Unjudged, judged
 from shoal.ledger.store import PENDING, PUBLISHED, Row, Store, packed, unpacked
+from shoal.storage.files import check_target, recover, sha256, shown
 
 WAYS = (
     "What passes: --algorithm coarsening, which publishes the classes of the earlier releases again, or merges them; "

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.composition import together
+from shoal.adversary.composition import together
+from shoal.adversary.joining import crowd, crowd_alone, crowd_over_time, linked
 from shoal.core.contracts import SLACK
+from shoal.core.formatting import counted, percent
 from shoal.core.grouping import Codes, Counts
-from shoal.core.identifiers import one_spelling
-from shoal.core.joining import crowd, crowd_alone, crowd_over_time, linked
+from shoal.core.release_history import Beside, Promise, Seen, Spread, beside
 from shoal.core.run import Run
-from shoal.core.seen import Beside, Promise, Seen, Spread, beside
-from shoal.core.words import counted, percent
+from shoal.parsing.identifiers import one_spelling
 
 CERTAIN = 0.9
 """How certain nobody may become of a value by several releases where none of them promises anything about values."""

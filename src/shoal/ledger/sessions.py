@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.core.words import counted
+from shoal.core.formatting import counted
 from shoal.errors import DisclosureError, InputError
 from shoal.ledger import Ledger
 

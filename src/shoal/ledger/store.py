@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.seen import Promise, Seen, Spread
+from shoal.core.release_history import Promise, Seen, Spread
 from shoal.errors import InputError, OutputError
 
 APPLICATION = 0x53484F4C

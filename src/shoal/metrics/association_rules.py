@@ -10,12 +10,12 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
-from shoal.core.expected import Expected
 from shoal.core.finding import Finding
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
-from shoal.core.rules import Mined, compared
 from shoal.errors import NotDefined
+from shoal.utility.association_rules import Mined, compared
+from shoal.utility.expected import Expected
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,9 +20,9 @@ from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.loss import quantities
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
-from shoal.core.rule import Rule
 from shoal.core.survey import spaced
 from shoal.errors import NotDefined
+from shoal.publishing.reusable_recoding import Rule
 
 
 @dataclass(frozen=True, kw_only=True)

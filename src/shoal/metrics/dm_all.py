@@ -10,8 +10,8 @@ from shoal.core.dataset import Dataset
 from shoal.core.decision import sizes_of
 from shoal.core.finding import Finding
 from shoal.core.grouping import Counts
-from shoal.core.objective import ClassObjective
 from shoal.core.release import Release
+from shoal.utility.objective import ClassObjective
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,8 @@ from shoal.core.decision import sizes_of
 from shoal.core.finding import Finding
 from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Floats, Hierarchy
-from shoal.core.objective import CellObjective, CellTerms
 from shoal.core.release import Release
+from shoal.utility.objective import CellObjective, CellTerms
 
 
 @dataclass(frozen=True, kw_only=True)

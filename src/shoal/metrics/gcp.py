@@ -11,9 +11,9 @@ from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
 from shoal.core.loss import penalties, penalty
-from shoal.core.objective import CellObjective, CellTerms
 from shoal.core.recoding import Codebook
 from shoal.core.release import Release
+from shoal.utility.objective import CellObjective, CellTerms
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
-from shoal.core.objective import CellObjective, CellTerms
 from shoal.core.release import Release
+from shoal.utility.objective import CellObjective, CellTerms
 
 
 @dataclass(frozen=True, kw_only=True)

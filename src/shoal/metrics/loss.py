@@ -11,8 +11,8 @@ from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
 from shoal.core.loss import covered
-from shoal.core.objective import CellObjective, CellTerms, even, loss_terms
 from shoal.core.release import Release
+from shoal.utility.objective import CellObjective, CellTerms, even, loss_terms
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,15 +9,15 @@ import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
+from shoal.adversary.perturbed_columns import Floats, Masked, masked_categories
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
-from shoal.core.expected import Expected, total_variation
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes
-from shoal.core.masked import Floats, Masked, masked_categories
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.errors import NotDefined
+from shoal.utility.expected import Expected, total_variation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,6 @@ from typing import Annotated, ClassVar
 from annotated_types import Gt
 from typing_extensions import Doc
 
-from shoal.core.certificate import certified
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
@@ -17,6 +16,7 @@ from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined
+from shoal.utility.certificate import certified
 
 
 @dataclass(frozen=True, kw_only=True)

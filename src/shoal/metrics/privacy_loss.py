@@ -9,11 +9,11 @@ import numpy as np
 from shoal.core.classes import Histogram
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
-from shoal.core.expected import divergence
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
 from shoal.core.release import Release
 from shoal.errors import NotDefined
+from shoal.utility.expected import divergence
 
 BLOCK = 1 << 22
 """Entries of dense histograms that are looked at together."""

@@ -12,13 +12,13 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
-from shoal.core.expected import Expected
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
-from shoal.core.regressions import chances
 from shoal.core.release import Release
 from shoal.errors import NotDefined
+from shoal.utility.expected import Expected
+from shoal.utility.regressions import chances
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,10 @@ import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
+from shoal.adversary.perturbed_columns import Masked
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
-from shoal.core.masked import Masked
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 

@@ -12,11 +12,11 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
-from shoal.core.expected import Expected, total_variation
 from shoal.core.finding import Finding
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.errors import NotDefined
+from shoal.utility.expected import Expected, total_variation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,13 +13,13 @@ from typing_extensions import Doc
 
 from shoal.core.contracts import Metric
 from shoal.core.dataset import Dataset
-from shoal.core.expected import Expected, divergence
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
-from shoal.core.populations import Population, populations
 from shoal.core.release import Release
 from shoal.errors import NotDefined
+from shoal.utility.expected import Expected, divergence
+from shoal.utility.frequent_conditions import Population, populations
 
 MOST = 200_000
 """Populations that are looked at; with more, the question is too fine."""

@@ -9,10 +9,10 @@ import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
+from shoal.adversary.twins import twins
 from shoal.core.classes import Histogram
 from shoal.core.contracts import Levels
 from shoal.core.sensitive import SensitiveModel
-from shoal.core.twins import twins
 
 
 @dataclass(frozen=True, kw_only=True)

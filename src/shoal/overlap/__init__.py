@@ -68,7 +68,7 @@ def normalized(identifier: str) -> str:
         >>> normalized("17.0") == normalized("17") != normalized("017")
         True
     """
-    from shoal.core.identity import identifier as said  # which takes longer to load than the workers need
+    from shoal.parsing.identity import identifier as said  # which takes longer to load than the workers need
 
     return said(" ".join(unicodedata.normalize("NFKC", said(identifier)).casefold().split()))
 

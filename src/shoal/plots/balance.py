@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from shoal.core.balance import Balance, Definition, Place, Point
-from shoal.core.words import percent
+from shoal.core.formatting import percent
 from shoal.errors import ParameterError
 from shoal.plots.drawing import DASHES, GREY, HEIGHT, INK, SERIES, SHAPES, WIDTH, altair, one_each, save
+from shoal.tradeoff.balance import Balance, Definition, Place, Point
 
 PANELS = 2
 """Panels beside one another, a curve's other parameter each."""

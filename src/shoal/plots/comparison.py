@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shoal.core.comparison import Comparison
 from shoal.errors import ParameterError
 from shoal.plots.drawing import PANEL, SERIES, SHAPES, altair, save
+from shoal.utility.comparison import Comparison
 
 
 def picture(found: Comparison, path: Path) -> Path:

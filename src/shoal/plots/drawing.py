@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.core.files import replacing
-from shoal.core.words import printable
+from shoal.core.formatting import printable
 from shoal.errors import MissingExtraError, OutputError
+from shoal.storage.files import replacing
 
 FORMATS = (".svg", ".png", ".html", ".json")
 MENU = {"export": True, "source": False, "compiled": False, "editor": False}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.core.words import counted, percent
+from shoal.core.formatting import counted, percent
 from shoal.plots.drawing import BLUE, HEIGHT, INK, ORANGE, WIDTH, altair
 
 EDGES = (1, 2, 5, 10, 20, 50, 100)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.core.columns import PublishedColumn
-from shoal.core.words import printable
+from shoal.core.formatting import printable
 from shoal.errors import ParameterError
 from shoal.plots.drawing import BLUE, INK, WIDTH, altair
+from shoal.publishing.columns import PublishedColumn
 
 ROW = 26
 """Pixels of a column's row."""

@@ -10,14 +10,14 @@ import numpy as np
 
 from shoal.core.contracts import SLACK
 from shoal.core.dataset import Dataset
-from shoal.core.expected import Expected, total_variation
+from shoal.core.formatting import percent, printable
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.hierarchy import spelled as number_spelled
 from shoal.core.release import Release
-from shoal.core.words import percent, printable
 from shoal.errors import NotDefined
 from shoal.plots.drawing import BLUE, ORANGE, WIDTH, altair
+from shoal.utility.expected import Expected, total_variation
 
 MOST = 16
 """Bars of a table."""

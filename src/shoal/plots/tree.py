@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal.core.trees import Node
 from shoal.errors import InputError
 from shoal.learners.c45 import C45
 from shoal.plots.drawing import altair, save
+from shoal.utility.trees import Node
 
 MOST_ROWS = 80
 ROW, CHARACTER, NARROWEST, WIDEST = 26, 6.5, 70, 260

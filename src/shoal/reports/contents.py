@@ -9,14 +9,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from shoal.core.columns import PublishedColumn
 from shoal.core.contracts import Attempt, Model
-from shoal.core.files import replacing_all
 from shoal.core.finding import Findings
 from shoal.core.policy import Policy
 from shoal.errors import OutputError, ParameterError, alternatives
 from shoal.plots.drawing import save
+from shoal.publishing.columns import PublishedColumn
 from shoal.reports.risk import Risk
+from shoal.storage.files import replacing_all
 
 VERSION = 1
 """Of the JSON; the schema of `report` tells what is in it."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.core.columns import PublishedColumn
+from shoal.core.formatting import enumerated, printable
 from shoal.core.release import Release
 from shoal.core.schema import Role
-from shoal.core.words import enumerated, printable
+from shoal.publishing.columns import PublishedColumn
 from shoal.reports.contents import Promise
 from shoal.reports.docstrings import limit
 

@@ -14,12 +14,9 @@ from shoal.api.attacking import attacked_release
 from shoal.api.reading import check_dataset
 from shoal.core.contracts import Known
 from shoal.core.dataset import Dataset
-from shoal.core.files import sha256
 from shoal.core.finding import Findings
 from shoal.core.release import Release, manifest_path
 from shoal.core.run import Run
-from shoal.core.sentences import verified
-from shoal.core.signing import PublicKey
 from shoal.errors import InputError, MissingExtraError, NotDefined
 from shoal.plots.attack import attacks
 from shoal.plots.drawing import altair
@@ -27,11 +24,14 @@ from shoal.plots.exposure import LINE, class_sizes
 from shoal.plots.exposure import risk as risk_picture
 from shoal.plots.loss import loss
 from shoal.plots.marginals import marginal
+from shoal.publishing.headlines import verified
+from shoal.publishing.signing import PublicKey
 from shoal.reports import sentences
 from shoal.reports.contents import About, File, Holder, Report, promised
 from shoal.reports.limits import limits
 from shoal.reports.repeating import commands, job_shown
 from shoal.reports.risk import Risk, classes_of, left, one_in
+from shoal.storage.files import sha256
 
 
 def report(

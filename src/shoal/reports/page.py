@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal import registry
-from shoal.core.words import amount, percent, printable
+from shoal.core.formatting import amount, percent, printable
 from shoal.errors import MissingExtraError
 from shoal.plots.drawing import altair, svg
 from shoal.plots.exposure import hundredths

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shoal.core.columns import PublishedColumn
 from shoal.core.contracts import Attempt
 from shoal.core.finding import Findings
-from shoal.core.sentences import attacked, lost
-from shoal.core.words import counted, enumerated, percent, printable
+from shoal.core.formatting import counted, enumerated, percent, printable
 from shoal.plots.exposure import hundredths
+from shoal.publishing.columns import PublishedColumn
+from shoal.publishing.headlines import attacked, lost
 from shoal.reports.risk import Risk
 
 MOST_NAMED = 6

@@ -8,12 +8,12 @@ from importlib.util import find_spec
 from typing import Any
 
 from shoal import api, job, registry
-from shoal.core.columns import PublishedColumn
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Findings
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import PluginError
+from shoal.publishing.columns import PublishedColumn
 from shoal.web.session import Session
 from shoal.web.work import HEAVY, Task
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from shoal.core.words import percent
+from shoal.core.formatting import percent
 
 DEFAULT = "en"
 NARROW = "\u202f"

@@ -13,13 +13,13 @@ from tempfile import mkdtemp
 from typing import Any
 
 from shoal import job as jobs
-from shoal.core.files import check_outputs, replacing_all
 from shoal.core.run import Run
-from shoal.core.signing import SigningKey
 from shoal.errors import InputError
 from shoal.job import Job
 from shoal.outcome import Outcome
+from shoal.publishing.signing import SigningKey
 from shoal.reports import Report, report
+from shoal.storage.files import check_outputs, replacing_all
 
 JOB, REPORT = "job.toml", "report.html"
 _UNSAFE = re.compile(r"[^\w.\- ]+")

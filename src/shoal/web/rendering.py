@@ -12,7 +12,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from shoal.core.words import printable
+from shoal.core.formatting import printable
 from shoal.web.candidates import title
 from shoal.web.messages import Words, languages, preferred
 from shoal.web.safety import as_json, wants_json

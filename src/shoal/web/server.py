@@ -11,9 +11,9 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
-from shoal.core.private import PrivateFolder
-from shoal.core.signing import SigningKey
 from shoal.errors import InputError, MissingExtraError, ParameterError
+from shoal.publishing.signing import SigningKey
+from shoal.storage.private import PrivateFolder
 
 PORT = 8765
 """Where the page is unless another port is named; the next ones are tried when it is taken."""

@@ -16,10 +16,10 @@ from shoal.core import seeds
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
 from shoal.core.schema import Role
-from shoal.core.signing import SigningKey
 from shoal.diagnosis.detection import Detection
 from shoal.errors import InputError
 from shoal.job import SUGGESTED_K, BalanceJob, ColumnJob, Job
+from shoal.publishing.signing import SigningKey
 from shoal.web.packages import Order
 from shoal.web.table import Look, looked
 from shoal.web.work import State, Task, Work

@@ -10,8 +10,8 @@ import numpy as np
 
 from shoal import registry
 from shoal.core.dataset import Dataset
-from shoal.core.description import Description, Opening
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.read_request import Description, Opening
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Role, refused
 from shoal.core.values import Values

@@ -91,8 +91,8 @@ def test_a_release_is_as_good_for_a_classifier_as_the_paper_says():
     quasi = ["age", "sex", "resting-blood-pressure"]
     data = shoal.read(table, quasi=quasi)
     release = shoal.anonymize(data, shoal.KAnonymity(k=10), algorithm="kactus:target=class", seed=1)
-    from shoal.core.learning import cross_validated
     from shoal.learners.c45 import C45
+    from shoal.utility.learning import cross_validated
 
     found = cross_validated(C45(), release.frame.drop("class"), release.frame["class"])
     assert found > 0.72  # 75.55 % in the paper, 76.67 % in the original

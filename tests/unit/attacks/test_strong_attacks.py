@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 import shoal
+from shoal.adversary.noise import linear_estimate
 from shoal.attacks.assignment_linkage import Pairs, _answered, _consistent, _fitting, linked
 from shoal.attacks.definetti import Buckets, Definetti, by_regression
 from shoal.core.displacement import Coordinate, Displacement
-from shoal.core.noise import linear_estimate
 from shoal.core.run import Run
 from shoal.perturbation.rank_swapping import RankSwapping, swapped
 

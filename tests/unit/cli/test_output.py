@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator, ValidationError, validate
 import shoal
 from shoal.cli import app, main, schemas
 from shoal.cli.output import VERSION
-from shoal.core.words import percent
+from shoal.core.formatting import percent
 
 Command = Callable[..., str]
 ROLES = ("--quasi", "age,zip,sex", "--sensitive", "ill", "--identifiers", "name")

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.core import matching
-from shoal.core.files import sha256
+from shoal.adversary import matching
 from shoal.core.release import part_path
 from shoal.errors import InfeasibleError, NotDefined, ShoalError
+from shoal.storage.files import sha256
 
 METHODS = ["multiset", "slicing:columns=age|sex|disease", "slicing:columns=age|sex+disease", "bucketization"]
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.core import fitting
+from shoal.adversary import fitting
 from shoal.core.contracts import Candidates
 
 

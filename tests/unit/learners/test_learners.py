@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.core.examples import attributes_of, labelled
-from shoal.core.learning import JavaRandom, cross_validated, folds
-from shoal.core.trees import DEEPEST, Grower
 from shoal.engines.embedded import arff
 from shoal.errors import InputError, ParameterError
 from shoal.learners.c45 import C45
 from shoal.learners.decision_stump import DecisionStump
 from shoal.learners.naive_bayes import NaiveBayes
+from shoal.utility.examples import attributes_of, labelled
+from shoal.utility.learning import JavaRandom, cross_validated, folds
+from shoal.utility.trees import DEEPEST, Grower
 
 WEKA = Path("/usr/share/java/weka.jar")
 needs_weka = pytest.mark.skipif(not WEKA.exists() or not shutil.which("java"), reason="weka is not installed")

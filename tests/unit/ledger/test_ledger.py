@@ -261,7 +261,7 @@ class TestTogether:
         assert shoal.job.parse(__import__("tomllib").loads(job.toml(tmp_path)), tmp_path) == job
 
     def test_neither_is_there_when_writing_fails(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from shoal.core import files
+        from shoal.storage import files
 
         job = self.job(tmp_path)
 

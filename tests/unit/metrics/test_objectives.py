@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.core.objective import even, loss_terms
+from shoal.utility.objective import even, loss_terms
 
 TREE = [("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*"), ("d", "cd", "*")]
 SEX = [("f", "*"), ("m", "*")]

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.core.expected import Expected
-from shoal.core.regressions import chances
-from shoal.core.rules import Mined, changed, itemsets
 from shoal.errors import NotDefined
+from shoal.utility.association_rules import Mined, changed, itemsets
+from shoal.utility.expected import Expected
+from shoal.utility.regressions import chances
 
 
 def table(count: int = 60, seed: int = 1) -> pl.DataFrame:

@@ -125,7 +125,7 @@ def test_five_sentences(tmp_path: Path) -> None:
 
 
 def test_declared_analyses_are_told_without_their_values(tmp_path: Path) -> None:
-    from shoal.core.analyses import all_parsed
+    from shoal.utility.analyses import all_parsed
 
     data, path = published(tmp_path)
     asked = all_parsed([f"count where disease = '{CANARY} 1'", "mean(age)"])
@@ -171,7 +171,7 @@ def test_a_threshold_that_is_given_decides(tmp_path: Path) -> None:
 
 def test_a_signature_is_shown_and_checked(tmp_path: Path) -> None:
     pytest.importorskip("cryptography")
-    from shoal.core.signing import SigningKey
+    from shoal.publishing.signing import SigningKey
 
     data, path = published(tmp_path)
     release = shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1)

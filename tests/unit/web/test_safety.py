@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 import uvicorn
 
-from shoal.core.signing import SigningKey
 from shoal.errors import InputError, ParameterError
 from shoal.ledger import Ledger
+from shoal.publishing.signing import SigningKey
 from shoal.web.server import bound, check_address, serve
 from shoal.web.session import Session
 

@@ -13,8 +13,8 @@ from shoal.core.contracts import Metric
 from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Floats
 from shoal.core.lattice import Node
-from shoal.core.objective import CellObjective, CellTerms, ClassObjective, loss_terms
 from shoal.errors import ParameterError, unknown_columns
+from shoal.utility.objective import CellObjective, CellTerms, ClassObjective, loss_terms
 
 CHARGES = {"nothing": 0, "one": 1, "entropy": 2}
 

@@ -15,26 +15,26 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
-from shoal.core.description import AS_IT_IS, Description, Opening
-from shoal.core.files import replacing_all
+from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
 from shoal.core.schema import ENCODED, Kind, Missing, refused, with_roles
 from shoal.core.survey import Overview
 from shoal.engines.duckdb.databases import check_spot, storing
 from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, joined, translation
 from shoal.engines.duckdb.identity import respelled
-from shoal.engines.duckdb.kept import NOWHERE, Kept, keep
-from shoal.engines.duckdb.looking import looked_at
-from shoal.engines.duckdb.published import DuckDBPublished, open_published
+from shoal.engines.duckdb.profiling import looked_at
+from shoal.engines.duckdb.published_table import DuckDBPublished, open_published
+from shoal.engines.duckdb.reading_checkpoint import NOWHERE, Kept, keep
 from shoal.engines.duckdb.session import Session, quoted
 from shoal.engines.duckdb.source import Source, changed, open_source
 from shoal.engines.duckdb.table import CodedColumn, DuckDBTable
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
-from shoal.engines.embedded.published import format_of
+from shoal.engines.embedded.published_table import format_of
 from shoal.errors import InputError, ParameterError
+from shoal.storage.checkpoint import Checkpoint
+from shoal.storage.files import replacing_all
 
 COUNTED = 0.4
 """The share of reading that is done once the values of all columns are counted; the rest is counting the rows."""

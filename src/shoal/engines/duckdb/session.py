@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from shoal.core.forks import check_same
-from shoal.core.private import PrivateFolder
 from shoal.core.run import Run
 from shoal.errors import CancelledError, InputError, MissingExtraError, OutputError, ShoalError
+from shoal.storage.private import PrivateFolder
 
 if TYPE_CHECKING:
     import duckdb

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from shoal.core.description import AS_IT_IS, Opening
+from shoal.core.read_request import AS_IT_IS, Opening
 from shoal.core.values import FORMULA, NUMBER
 from shoal.engines.duckdb.databases import Connection, Spot, chosen, connected, spot
 from shoal.engines.duckdb.encoding import loadable

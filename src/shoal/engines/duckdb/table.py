@@ -14,8 +14,6 @@ from shoal.core.classes import Classes
 from shoal.core.contracts import Published, Sheet
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
-from shoal.core.identifiers import one_spelling
-from shoal.core.identity import identifiers
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
@@ -29,6 +27,8 @@ from shoal.engines.duckdb.source import Source
 from shoal.engines.embedded.encoding import as_came, glanced
 from shoal.engines.embedded.hashing import row_hashes
 from shoal.errors import unknown_columns
+from shoal.parsing.identifiers import one_spelling
+from shoal.parsing.identity import identifiers
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +215,7 @@ class DuckDBTable:
         pseudonyms: Pseudonyms | None,
         run: Run,
     ) -> dict[str, Published]:
-        from shoal.engines.duckdb.publishing import Publishing
+        from shoal.engines.duckdb.apply_plan import Publishing
 
         publishing = Publishing(self, schema, recoding, seed, pseudonyms)
         with self._session.stopped_by(run, "publishing", several=True):

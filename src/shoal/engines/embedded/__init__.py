@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Engine
 from shoal.core.dataset import Dataset
-from shoal.core.description import AS_IT_IS, Description, Opening
+from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, refused, with_roles
 from shoal.core.survey import Overview
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
-from shoal.engines.embedded.looking import looked_at
-from shoal.engines.embedded.published import EmbeddedPublished, format_of, open_published
+from shoal.engines.embedded.profiling import looked_at
+from shoal.engines.embedded.published_table import EmbeddedPublished, format_of, open_published
 from shoal.engines.embedded.source import Source, open_frame, open_path
 from shoal.engines.embedded.table import EmbeddedTable, EncodedColumn
 from shoal.errors import InputError
+from shoal.storage.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from shoal.core.header import LOOKED_AT, held_back
-from shoal.core.header import names as checked_names
-from shoal.core.notices import tell
 from shoal.engines.embedded import fields
 from shoal.engines.embedded.unpacking import Unpacked, check_unpacked
 from shoal.errors import InputError, ParameterError, quoted
+from shoal.notices import tell
+from shoal.parsing.header import LOOKED_AT, held_back
+from shoal.parsing.header import names as checked_names
 
 SAMPLE = 1 << 20
 BLOCK = 1 << 24

@@ -12,17 +12,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.core.dates import of_typed
-from shoal.core.dates import read as read_dates
 from shoal.core.formats import Reading, dated, respelled_note, spelling_notes, understood
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import LARGEST, Hierarchy, are_numbers, ascending, number
-from shoal.core.identity import identifier, plain_number, plain_numbers, plain_text, plain_texts, without_idle_fraction
-from shoal.core.numbers import FORMATS
 from shoal.core.schema import Kind
 from shoal.core.survey import spaced
 from shoal.core.values import Values, chronological
 from shoal.errors import HierarchyError, InputError, SchemaError, ShoalError
+from shoal.parsing.dates import of_typed
+from shoal.parsing.dates import read as read_dates
+from shoal.parsing.identity import (
+    identifier,
+    plain_number,
+    plain_numbers,
+    plain_text,
+    plain_texts,
+    without_idle_fraction,
+)
+from shoal.parsing.numbers import FORMATS
 
 MISSING = -1
 SOME = 1 << 10

@@ -15,12 +15,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.files import check_inside
 from shoal.core.forks import check_polars
-from shoal.core.header import LISTED
-from shoal.core.notices import tell
 from shoal.engines.embedded.unpacking import Unpacked, check_archive
 from shoal.errors import InputError, MissingExtraError, ParameterError, quoted
+from shoal.notices import tell
+from shoal.parsing.header import LISTED
+from shoal.storage.files import check_inside
 
 Columns = tuple[tuple[str, ...], list[pa.ChunkedArray]]
 

@@ -11,17 +11,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.description import AS_IT_IS, Description, Opening
-from shoal.core.files import files_at
-from shoal.core.header import LOOKED_AT, held_back, numbers_rows
-from shoal.core.header import names as checked_names
-from shoal.core.notices import tell
+from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.schema import Kind
 from shoal.core.values import FORMULA, NUMBER
 from shoal.engines.embedded import arff, csv, formats
 from shoal.engines.embedded.formats import format_of
 from shoal.engines.embedded.unpacking import Unpacked
 from shoal.errors import InputError, ParameterError, quoted
+from shoal.notices import tell
+from shoal.parsing.header import LOOKED_AT, held_back, numbers_rows
+from shoal.parsing.header import names as checked_names
+from shoal.storage.files import files_at
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,8 +15,6 @@ from shoal.core.classes import Classes, summarize
 from shoal.core.contracts import Published, Sheet, What
 from shoal.core.grouping import Codes, group, located
 from shoal.core.hierarchy import Floats, Hierarchy
-from shoal.core.identifiers import one_spelling
-from shoal.core.identity import identifiers
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Codebook, Counterfeits, Plan, Recoding
 from shoal.core.run import Run
@@ -25,9 +23,11 @@ from shoal.core.survey import Survey, alone, spaced
 from shoal.core.values import Values
 from shoal.engines.embedded.encoding import by_identity, glanced, indices_of, looked_up, narrowest, numbered
 from shoal.engines.embedded.hashing import ascending, row_hashes
-from shoal.engines.embedded.published import EmbeddedPublished
+from shoal.engines.embedded.published_table import EmbeddedPublished
 from shoal.engines.embedded.source import Source
 from shoal.errors import VerificationError, unknown_columns
+from shoal.parsing.identifiers import one_spelling
+from shoal.parsing.identity import identifiers
 
 Rows = NDArray[np.int64]
 

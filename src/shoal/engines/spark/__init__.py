@@ -13,23 +13,23 @@ import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.core.checkpoint import Checkpoint
 from shoal.core.contracts import Engine, Published
 from shoal.core.dataset import Dataset
-from shoal.core.description import AS_IT_IS, Description, Opening
+from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, refused, with_roles
 from shoal.core.survey import Overview
-from shoal.engines.embedded import published as embedded
+from shoal.engines.embedded import published_table as embedded
 from shoal.engines.embedded.encoding import MISSING, Encoded, bind, check_type, encode
 from shoal.engines.spark.encoding import CodedColumn
-from shoal.engines.spark.kept import kept_tally
-from shoal.engines.spark.looking import looked_at
-from shoal.engines.spark.published import PublishedColumn, SparkPublished
+from shoal.engines.spark.profiling import looked_at
+from shoal.engines.spark.published_table import PublishedColumn, SparkPublished
+from shoal.engines.spark.reading_checkpoint import kept_tally
 from shoal.engines.spark.session import Session
 from shoal.engines.spark.source import Source, open_source
 from shoal.engines.spark.table import SparkTable
 from shoal.errors import InputError
+from shoal.storage.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.identifiers import one_spelling
-from shoal.core.identity import identifiers
 from shoal.engines.embedded.encoding import as_came, said_by
 from shoal.engines.embedded.hashing import row_hashes
 from shoal.engines.spark.encoding import CodedColumn, LeafOf
 from shoal.engines.spark.hashing import signed
+from shoal.parsing.identifiers import one_spelling
+from shoal.parsing.identity import identifiers
 
 
 def _is_text(kind: pa.DataType) -> bool:

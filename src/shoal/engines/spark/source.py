@@ -15,14 +15,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from shoal.core.description import AS_IT_IS, Opening
-from shoal.core.header import names as checked_names
+from shoal.core.read_request import AS_IT_IS, Opening
 from shoal.core.values import FORMULA, NUMBER
 from shoal.engines.embedded import csv
 from shoal.engines.embedded import source as embedded
 from shoal.engines.spark.hashing import RowHash, ascending, hashed
 from shoal.engines.spark.session import Session
 from shoal.errors import InputError
+from shoal.parsing.header import names as checked_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -237,7 +237,7 @@ class SparkTable:
         pseudonyms: Pseudonyms | None,
         run: Run,
     ) -> dict[str, Published]:
-        from shoal.engines.spark.publishing import Publishing
+        from shoal.engines.spark.apply_plan import Publishing
 
         publishing = Publishing(self, schema, recoding, seed, pseudonyms)
         with self.session.stopped_by(run, "publishing"):

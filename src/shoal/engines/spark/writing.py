@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from shoal.core.files import piece
 from shoal.engines.embedded.encoding import as_came
 from shoal.engines.spark.session import DISK_FULL, Session, computed
+from shoal.storage.files import piece
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from shoal import job
-from shoal.core.balance import Balance
 from shoal.core.schema import Role
 from shoal.errors import ParameterError
 from shoal.job import BalanceJob
 from shoal.plots import balance as plots
+from shoal.tradeoff.balance import Balance
 from shoal.web.candidates import chosen
 from shoal.web.panels import panel
 from shoal.web.screens import Asked

@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from shoal.core.analyses import Analysis
 from shoal.core.finding import Finding
 from shoal.core.schema import Role
 from shoal.plots import distribution
 from shoal.plots.exposure import class_sizes
+from shoal.utility.analyses import Analysis
 from shoal.web.candidates import Candidate, candidate, chosen
 from shoal.web.panels import panel
 from shoal.web.screens import Asked

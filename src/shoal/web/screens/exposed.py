@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from shoal import api
-from shoal.core import dates, numbers
 from shoal.core.finding import Finding
 from shoal.core.schema import Role
 from shoal.diagnosis.detection import Detection
 from shoal.errors import InputError
 from shoal.job import ColumnJob, member
+from shoal.parsing import dates, numbers
 from shoal.web.panels import panel
 from shoal.web.screens import Asked
 from shoal.web.session import NotReady, Session

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal import job as jobs
-from shoal.core.signing import SigningKey
 from shoal.errors import InputError, OutputError, ParameterError
 from shoal.job import Job
+from shoal.publishing.signing import SigningKey
 from shoal.reports import Report
 from shoal.web import packages, spelling
 from shoal.web.candidates import chosen

@@ -1,0 +1,1 @@
+"""What several attacks share: external tables, candidates, possible worlds, histories of releases."""

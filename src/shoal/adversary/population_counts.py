@@ -1,0 +1,69 @@
+"""Crowds: how many people of a population each published class can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.adversary.external_table import Outsiders
+from shoal.core.contracts import Known
+from shoal.core.formatting import counted
+from shoal.core.grouping import Counts
+from shoal.core.release import Release, people_in
+from shoal.core.run import Run
+from shoal.errors import NotDefined, ParameterError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Populace:
+    """A population beside a release: `heads[c]` people of the release are in class `c`, and `there[c]` of the
+    `everybody` in the population can be. Where there is no population but the release, it is its `own`.
+
+    `source` says where the figures are from.
+    """
+
+    heads: Counts
+    there: NDArray[np.float64]
+    everybody: int
+    source: str
+    own: bool = False
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+def crowd(release: Release, known: Known, stated: int | None, run: Run, *, alone: bool = False) -> Populace:
+    """The population of an external table, or of a stated size; with `alone`, the people of the release where there is
+    neither.
+
+    A class never has fewer people in the population than in the release: whom an external table lacks is there all the
+    same.
+    """
+    if known.external is not None:
+        outsiders = Outsiders.of(release, known.external, what="the external table")
+        heads = outsiders.published.headcounts
+        found = outsiders.population(run)
+        lacking = int(np.maximum(heads - found, 0).sum())
+        return Populace(
+            heads, np.maximum(found, heads).astype(np.float64), max(outsiders.people, 1),
+            f"from an external table of {counted(outsiders.people, 'people')}",
+            detail={"population": outsiders.people} | ({"lacking": lacking} if lacking else {}),
+        )  # fmt: skip
+    classes = release.in_people(release.view.people())
+    heads = classes.headcounts
+    everybody = max(int(heads.sum()) if classes.people is None else people_in(classes), 1)
+    if stated is None:
+        if alone:
+            return Populace(heads, heads.astype(np.float64), everybody, "which are those in the release", own=True)
+        raise NotDefined("who else lives there is not known: give an external table, or state the size of a population")
+    if stated < everybody:
+        raise ParameterError(
+            f"a population of {stated:,} is smaller than the release, which has {counted(everybody, 'people')}"
+        )
+    there = (heads * (stated / everybody)).astype(np.float64)
+    return Populace(
+        heads, there, stated, f"of whom there are {stated:,}, spread as in the release",
+        detail={"population": stated},
+    )  # fmt: skip

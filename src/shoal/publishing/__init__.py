@@ -1,0 +1,1 @@
+"""From a plan to verified files: publish, sign, read back, use a recoding again."""

@@ -1,0 +1,1 @@
+"""Files replaced together, checkpoints, and private folders."""

@@ -1,0 +1,1 @@
+"""Sweeps over settings, and where privacy and utility balance."""

@@ -1,0 +1,240 @@
+"""Definitions of privacy and of utility: each gives a release a share between 0 (nothing) and 1 (all).
+
+Utility is the ten-fold accuracy of a learner on the release, how well declared analyses survive, or 1 less a loss.
+Privacy is the share of suppressed cells, as the work that asked for the balance has it, or 1 less a risk.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from shoal import job, registry
+from shoal.api.learning import learner, learner_names
+from shoal.core.contracts import Metric
+from shoal.core.dataset import Dataset
+from shoal.core.release import Release
+from shoal.diagnosis.exposure import exposure
+from shoal.errors import NotDefined, ParameterError, alternatives, unknown_columns
+from shoal.tradeoff.balance import Definition
+from shoal.utility.analyses import Analysis
+from shoal.utility.classification import Records, check_target, majority, of_dataset, of_release, ten_fold
+
+RISKS = ("highest-risk", "average-risk")
+PRIVACY, GAINS = "suppression-share", ("privacy-loss",)
+"""Metrics that tell of privacy: the share of what is hidden, and losses, of which 1 less the loss is taken."""
+ANALYSES = "analyses"
+
+
+class Measure(ABC):
+    """One definition of privacy or of utility; `words` say what its share is the share of."""
+
+    name: str
+    learned: ClassVar[bool] = False
+    decides: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def words(self) -> str: ...
+
+    @property
+    def heading(self) -> str:
+        """In a few letters."""
+        return self.name
+
+    @property
+    def definition(self) -> Definition:
+        """As a result holds it."""
+        return Definition(
+            name=self.name, words=self.words, heading=self.heading, learned=self.learned, decides=self.decides
+        )
+
+    @abstractmethod
+    def of(self, data: Dataset, release: Release) -> float:
+        """The share that a release has; raises `NotDefined` with the reason where it has none."""
+
+
+@dataclass(frozen=True)
+class Accuracy(Measure):
+    """How often a learner names the target of a record that it was not trained on: ten-fold, on the release itself.
+
+    Generalized values are names to it, means are numbers. Where the target is itself generalized, what counts is its
+    published value. The records of a class share their cells and stand in training and test folds alike, so this is
+    an upper estimate of what the learner can tell about new people. `shoal evaluate` tests on held-out records too.
+    """
+
+    name: str
+    target: str
+    spec: Any
+    learned: ClassVar[bool] = True
+
+    @property
+    def words(self) -> str:
+        return f"accuracy of {self.name} on {self.target}"
+
+    def of(self, data: Dataset, release: Release) -> float:
+        numeric = _table(data, self.target).numeric
+        return ten_fold(learner(self.spec)[1], of_release(release, self.target, numeric))
+
+    def original(self, data: Dataset) -> float:
+        """The same on the table as it is, without what is dropped."""
+        return ten_fold(learner(self.spec)[1], _table(data, self.target))
+
+
+@lru_cache(maxsize=1)
+def _table(data: Dataset, target: str) -> Records:
+    """The table as learners see it; a sweep asks for it again and again."""
+    return of_dataset(data, target)
+
+
+@dataclass(frozen=True)
+class Survival(Measure):
+    """How well declared analyses survive, on average: a query by 1 less its relative error, a regression by the
+    overlap of its confidence intervals. One that cannot be done on the release counts 0."""
+
+    analyses: tuple[Analysis, ...]
+    name: str = ANALYSES
+    decides: ClassVar[bool] = True
+
+    @property
+    def words(self) -> str:
+        return "how well the declared analyses survive"
+
+    def of(self, data: Dataset, release: Release) -> float:
+        return sum(self._share(each, data, release) for each in self.analyses) / len(self.analyses)
+
+    @staticmethod
+    def _share(analysis: Analysis, data: Dataset, release: Release) -> float:
+        found = analysis.measured(data, release).value
+        if not isinstance(found, (int, float)):
+            return 0.0
+        return min(max(found if analysis.terms else 1.0 - found, 0.0), 1.0)
+
+
+@dataclass(frozen=True)
+class Kept(Measure):
+    """What is left when a loss is taken off: 1 less a metric that is a share."""
+
+    name: str
+    metric: Metric
+
+    @property
+    def words(self) -> str:
+        return f"1 − {self.name}"
+
+    @property
+    def heading(self) -> str:
+        return self.words
+
+    def of(self, data: Dataset, release: Release) -> float:
+        return 1.0 - _share(self.metric, data, release)
+
+
+@dataclass(frozen=True)
+class Hidden(Measure):
+    """The share of suppressed cells."""
+
+    name: str
+    metric: Metric
+
+    @property
+    def words(self) -> str:
+        missing = self.metric.parameters()["missing"] == "suppressed"
+        return f"share of suppressed{' or missing' if missing else ''} cells"
+
+    def of(self, data: Dataset, release: Release) -> float:
+        return _share(self.metric, data, release)
+
+
+@dataclass(frozen=True)
+class Safety(Measure):
+    """1 less the chance that somebody who is known to be in the table is found, counted in people."""
+
+    name: str
+
+    @property
+    def words(self) -> str:
+        return f"1 − {self.name.replace('-', ' ')}"
+
+    @property
+    def heading(self) -> str:
+        return f"1 − {self.name}"
+
+    def of(self, data: Dataset, release: Release) -> float:
+        return 1.0 - float(exposure(release.in_people(release.view.people()))[self.name].value)
+
+
+def privacy(spec: str | Metric) -> Measure:
+    """A definition of privacy by its name: the share of suppressed cells, a risk, or Li and Li's privacy loss.
+
+    Example:
+        >>> [privacy(name).words for name in ("suppression-share", "highest-risk")]
+        ['share of suppressed cells', '1 − highest risk']
+    """
+    if isinstance(spec, str) and spec in RISKS:
+        return Safety(spec)
+    metric = _metric(spec, "privacy", RISKS, (PRIVACY, *GAINS))
+    name = job.written(metric)
+    return Hidden(name, metric) if registry.name_of(metric) == PRIVACY else Kept(name, metric)
+
+
+def utility(spec: Any, target: str | None, analyses: Sequence[Analysis] = ()) -> Measure:
+    """A definition of utility: a learner (`decision-stump`, `c45`, a classifier of scikit-learn), the declared
+    analyses, or a metric that is a share of what was lost.
+
+    Example:
+        >>> utility("naive-bayes", "salary").words, utility("gcp", None).words
+        ('accuracy of naive-bayes on salary', '1 − gcp')
+    """
+    if spec == ANALYSES:
+        if not analyses:
+            raise ParameterError("no analyses are declared; declare them in the job file, or with --analysis")
+        return Survival(tuple(analyses))
+    named = job.parse_spec(spec)[0] if isinstance(spec, str) else ""
+    if isinstance(spec, Metric) or named in registry.names("metrics"):
+        metric = _metric(spec, "utility", (), registry.names("metrics"))
+        return Kept(job.written(metric), metric)
+    if isinstance(spec, str) and named not in learner_names() and not named.startswith("sklearn."):
+        there = alternatives(named, [*learner_names(), ANALYSES, *registry.names("metrics")])
+        raise ParameterError(f"there is no such definition of utility; {there}")
+    if target is None:
+        raise ParameterError("a learner needs the column that it learns: name the target")
+    return Accuracy(spec if isinstance(spec, str) else learner(spec)[0], target, spec)
+
+
+def _metric(spec: str | Metric, what: str, others: Iterable[str], metrics: Iterable[str]) -> Metric:
+    name = registry.name_of(spec) if isinstance(spec, Metric) else job.parse_spec(spec)[0]
+    if name not in metrics:
+        raise ParameterError(f"there is no such definition of {what}; {alternatives(name, [*others, *metrics])}")
+    made: Metric = job.plugin("metrics", spec)
+    return made
+
+
+def _share(metric: Metric, data: Dataset, release: Release) -> float:
+    found = metric.score(data, release)
+    if not isinstance(found.value, (int, float)):
+        raise NotDefined(found.how or f"{found.name} has no value")
+    if found.unit not in ("share", "bits") or not -1e-9 <= found.value <= 1 + 1e-9:
+        raise NotDefined(f"{found.name} is no share between 0 and 1, so it has no place on a curve")
+    return float(min(max(found.value, 0.0), 1.0))
+
+
+def guessed(data: Dataset, release: Release, target: str) -> float | None:
+    """How often whoever always names the most frequent published value of the target is right."""
+    try:
+        records = of_release(release, target, ())
+    except NotDefined:
+        return None
+    return majority(records, records) if any(value is not None for value in records.target) else None
+
+
+def checked_target(data: Dataset, target: str) -> None:
+    """Refuses a target that there is not, is dropped, or of which nothing can be learned."""
+    if target not in data.schema.names:
+        raise unknown_columns([target], data.schema.names)
+    if target in (*data.schema.identifiers, data.schema.person):
+        raise ParameterError(f"the target {target!r} is not published; name another column")
+    check_target(_table(data, target), target)

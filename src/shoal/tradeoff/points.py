@@ -1,0 +1,163 @@
+"""The points of a sweep: one release each, made, verified, measured and dropped, in several processes at once."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from shoal.api.anonymizing import anonymize
+from shoal.core.dataset import Dataset
+from shoal.core.run import Run
+from shoal.errors import CancelledError, NotDefined, ShoalError
+from shoal.tradeoff.balance import Measured
+from shoal.tradeoff.measures import Measure, guessed
+from shoal.tradeoff.sweep import Setting
+
+LOOK = 0.2
+"""Seconds between two looks at whether the run was cancelled."""
+SAFE = {"PYTHONSAFEPATH": "1"}
+"""Of a process that is started: it imports nothing because that lies in the current folder."""
+ALONE = {"NUMBA_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", **SAFE}
+"""Of a process beside others: it works on one core. Threads change no result."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A setting with its seed, and what is measured of its release."""
+
+    setting: Setting
+    seed: int
+    measures: tuple[Measure, ...]
+    target: str | None
+
+
+def measured(data: Dataset, task: Task, run: Run) -> Measured:
+    """Makes the release of a task as `anonymize` does, and measures it. Where there is none, the reason is told."""
+    setting, began = task.setting, time.perf_counter()
+    try:
+        release = anonymize(
+            data, *setting.models, algorithm=setting.algorithm, suppression=setting.suppression,
+            objective=setting.objective, seed=task.seed, repeatable=True, rows_are_people=setting.rows_are_people,
+            allow_plain=setting.allow_plain, run=run,
+        )  # fmt: skip
+    except CancelledError:
+        raise
+    except ShoalError as reason:
+        return Measured(reason=str(reason), seconds=round(time.perf_counter() - began, 3))
+    shares: dict[str, float | None] = {}
+    reasons: dict[str, str] = {}
+    for measure in task.measures:
+        run.check()
+        try:
+            shares[measure.name] = measure.of(data, release)
+        except NotDefined as reason:
+            shares[measure.name], reasons[measure.name] = None, str(reason)
+    try:
+        classes = len(release.classes)
+    except NotDefined:
+        classes = None
+    return Measured(
+        shares=shares, reasons=reasons, classes=classes, suppressed=release.suppressed,
+        baseline=None if task.target is None else guessed(data, release, task.target),
+        seconds=round(time.perf_counter() - began, 3),
+    )  # fmt: skip
+
+
+Kept = Callable[[int, Measured], None]
+"""Called with the number of a task and what came out, as soon as it is done."""
+
+
+def carried_out(data: Dataset, tasks: Mapping[int, Task], workers: int, kept: Kept, run: Run) -> None:
+    """Carries out every task, in as many processes as there are workers; with one, in this one.
+
+    What comes out of a task depends on nothing but the task. A table that cannot be handed to another process, such as
+    one in a database, is worked on here.
+    """
+    held = _handed(data) if workers > 1 and len(tasks) > 1 else None
+    done = _beside(held, tasks, min(workers, len(tasks)), run) if held is not None else _here(data, tasks, run)
+    for place, found in done:
+        kept(place, found)
+
+
+def _handed(data: Dataset) -> bytes | None:
+    """A table as another process takes it; it goes through a pipe and lies on no disk."""
+    try:
+        return pickle.dumps(data)
+    except (TypeError, AttributeError, pickle.PicklingError):
+        return None
+
+
+def _here(data: Dataset, tasks: Mapping[int, Task], run: Run) -> Iterator[tuple[int, Measured]]:
+    for number, (place, task) in enumerate(tasks.items()):
+        between = number / len(tasks), (number + 1) / len(tasks)
+        run.report(between[0], _doing(number, len(tasks)))
+        yield place, measured(data, task, run.part(between=between))
+    run.report(1.0, _doing(len(tasks), len(tasks)))
+
+
+def _doing(done: int, count: int) -> str:
+    return f"{done} of {count} releases"
+
+
+def _beside(held: bytes, tasks: Mapping[int, Task], workers: int, run: Run) -> Iterator[tuple[int, Measured]]:
+    from loky import ProcessPoolExecutor
+
+    run.report(0.0, _doing(0, len(tasks)))
+    with _safely():
+        pool = ProcessPoolExecutor(max_workers=workers, initializer=_begun, initargs=(held,), env=ALONE)
+    try:
+        with _safely():
+            places = {pool.submit(_measured_beside, task): place for place, task in tasks.items()}
+        waiting, done = set(places), 0
+        while waiting:
+            finished, waiting = wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED)
+            for each in sorted(finished, key=places.__getitem__):
+                done += 1
+                yield places[each], each.result()
+                run.report(done / len(tasks), _doing(done, len(tasks)))
+            run.check()
+    finally:
+        pool.shutdown(wait=True, kill_workers=True)
+
+
+@contextmanager
+def _safely() -> Iterator[None]:
+    """Meanwhile, every process that is started is a safe one, also those that only keep the others in order."""
+    before = {name: os.environ.get(name) for name in SAFE}
+    os.environ.update(SAFE)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+_table: Dataset | None = None
+
+
+def _begun(held: bytes) -> None:
+    """Begins a process: it has the table, and leaves an interrupt to the one that started it."""
+    global _table
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _table = pickle.loads(held)
+
+
+def _measured_beside(task: Task) -> Measured:
+    assert _table is not None
+    return measured(_table, task, Run())
+
+
+def available(workers: int | None) -> int:
+    """How many processes work at once: as many as are asked for, or as this process may use cores."""
+    if workers is not None:
+        return workers
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,1 @@
+"""What several metrics share: analyses, queries, conditions, estimation, learning."""

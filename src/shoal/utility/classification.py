@@ -1,0 +1,253 @@
+"""Classification: how well a learner that was trained on a release predicts a column, beside what it could have done.
+
+Two tests. *Ten-fold*: on the release itself, as the literature does; the test records were recoded together with the
+training records, so it flatters. *Held out*: on records that the release was not made from, recoded in the same way;
+that is what a recipient gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from shoal.core.dataset import Dataset
+from shoal.core.finding import Finding
+from shoal.core.formats import understood
+from shoal.core.grouping import Codes
+from shoal.core.hierarchy import number
+from shoal.core.release import Release
+from shoal.core.schema import Role
+from shoal.core.survey import spaced
+from shoal.errors import NotDefined, ParameterError, unknown_columns
+from shoal.parsing.identity import plain_numbers, plain_text
+from shoal.publishing.reusable_recoding import Rule
+from shoal.utility.examples import Attribute, Examples, Floats, columns_of
+from shoal.utility.learning import Ints, Learner, folds, person_folds
+
+MOST = 5_000
+"""Records that learners are trained and tested on; of more, evenly spaced ones."""
+FOLDS = 10
+SEED = 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Records:
+    """Columns of values, the class of each record, and whose each record is where that is known."""
+
+    columns: Mapping[str, Sequence[Any]]
+    target: Sequence[str | None]
+    people: Codes | None = None
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+    @property
+    def numeric(self) -> frozenset[str]:
+        """The columns of numbers."""
+        columns = self.columns.items()
+        return frozenset(name for name, column in columns if not any(isinstance(value, str) for value in column))
+
+    def without(self, names: Sequence[str]) -> Records:
+        return replace(self, columns={name: each for name, each in self.columns.items() if name not in names})
+
+
+def accuracies(
+    data: Dataset, release: Release, target: str, learner: Learner, name: str, held_out: Dataset | None = None
+) -> list[Finding]:
+    """The accuracy of a learner on the release, ten-fold, and on held-out records where there are some."""
+    original = of_dataset(data, target)
+    check_target(original, target)
+    try:
+        published = of_release(release, target, original.numeric)
+    except NotDefined as reason:
+        return [Finding(name=f"accuracy-{name}", value=None, how=f"not defined: {reason}")]
+    quasi = data.schema.quasi
+    within = Finding(
+        name=f"accuracy-{name}", value=ten_fold(learner, published), unit="share", label=f"{name} predicts {target}",
+        how=f"share of the records of the release whose {target} {name} predicts, ten-fold",
+        baselines={
+            "original": ten_fold(learner, original), "hidden": ten_fold(learner, original.without(quasi)),
+            "majority": majority(original, original),
+        },
+    )  # fmt: skip
+    if held_out is None:
+        return [within]
+    return [within, _held_out(data, release, target, learner, name, held_out, original, published)]
+
+
+def _held_out(
+    data: Dataset, release: Release, target: str, learner: Learner, name: str, held_out: Dataset,
+    original: Records, published: Records,
+) -> Finding:  # fmt: skip
+    asked, recoded = of_dataset(held_out, target), recoded_like(release, held_out, target)
+    quasi = data.schema.quasi
+    return Finding(
+        name=f"accuracy-{name}-held-out", value=trained(learner, published, recoded), unit="share",
+        label=f"{name} predicts {target}, held out",
+        how=f"share of {len(asked):,} held-out records whose {target} is predicted by {name}, trained on the release; "
+        "they were recoded like the release",
+        baselines={
+            "original": trained(learner, original, asked),
+            "hidden": trained(learner, original.without(quasi), asked.without(quasi)),
+            "majority": majority(original, asked),
+        },
+    )  # fmt: skip
+
+
+def check_target(records: Records, target: str) -> None:
+    """Refuses a column that there is nothing to learn about."""
+    present = [value for value in records.target if value is not None]
+    classes = len(set(present))
+    if classes < 2:
+        raise ParameterError(f"column {target!r} has {classes} values, so there is nothing to predict; choose another")
+    if classes > len(present) / 2:
+        raise ParameterError(
+            f"column {target!r} has {classes:,} values in {len(present):,} records, nearly one each, so nothing can be "
+            "learned about it; choose a column with few values, or round it"
+        )
+    if len(present) < FOLDS:
+        raise ParameterError(f"{len(present)} records are too few for {FOLDS} folds")
+
+
+def of_dataset(data: Dataset, target: str) -> Records:
+    """The records of a table, in an order that follows from their content alone."""
+    if target not in data.schema.names:
+        raise unknown_columns([target], data.schema.names)
+    names = [
+        column.name for column in data.schema.columns
+        if column.role not in (Role.IDENTIFIER, Role.ENTITY) and column.name != target
+    ]  # fmt: skip
+    known = data.knowing([*names, target])
+    person = data.schema.person
+    listed = known.table.listed((), [*names, target, *([] if person is None else [person])], SEED)
+    chosen = spaced(data.records, MOST)
+    columns = {name: _values(known, name, codes[chosen]) for name, codes in zip(names, listed, strict=False)}
+    return Records(
+        columns, _values(known, target, listed[len(names)][chosen], plain=True),
+        None if person is None else listed[-1][chosen],
+    )  # fmt: skip
+
+
+def _values(data: Dataset, name: str, codes: Codes, *, plain: bool = False) -> Sequence[Any]:
+    """A column as numbers, where it has them, else as texts."""
+    tree = data.schema[name].hierarchy
+    assert tree is not None
+    if tree.ordered and tree.values is not None and not plain:
+        found = tree.values[codes].tolist()
+        return [None if value != value else value for value in found]
+    texts: Sequence[Any] = tree.labels[0][codes].tolist()
+    return texts
+
+
+def of_release(release: Release, target: str, numeric: Collection[str]) -> Records:
+    """The published records: the columns that stand together with the target. A `numeric` column of the table is one
+    here, too, if everything that is published of it is a number, also in a file that holds texts."""
+    linked = next((each for each in release.view.linked() if target in each.columns), None)
+    if linked is None:
+        raise NotDefined(f"column {target!r} is not published, so nothing can be learned about it")
+    person = release.schema.person
+    named = (*release.schema.identifiers, *(() if person is None else (person,)))
+    names = [name for name in linked.columns if name != target and name not in named]
+    if linked.count is not None or not names:
+        raise NotDefined(f"the release does not tell which record has which {target}")
+    table = release.tables[linked.part]
+    if person is not None and person not in table.names:
+        raise NotDefined("the release does not say whose its records are, and the records of one person would be both "
+                         "learned from and asked about")  # fmt: skip
+    held = dict(zip(*columns_of(table.frame()), strict=True))
+    chosen = spaced(table.records, MOST).tolist()
+    whose = None
+    if person is not None:
+        places = {value: place for place, value in enumerate(dict.fromkeys(held[person]))}
+        whose = np.array([places[held[person][row]] for row in chosen], np.int32)
+    columns: dict[str, Sequence[Any]] = {}
+    for name in names:
+        texts = _said(name, [held[name][row] for row in chosen])
+        values = [None if text is None else number(text) for text in texts]
+        shown = name in numeric and not any(value != value for value in values)
+        columns[name] = values if shown else texts
+    return Records(columns, _said(target, [held[target][row] for row in chosen]), whose)
+
+
+def _said(column: str, values: Sequence[Any]) -> list[str | None]:
+    """What published values say, in the spelling in which the table's own values are known."""
+    texts = [None if value is None or value != value else plain_text(str(value)) or None for value in values]
+    distinct = sorted({text for text in texts if text is not None})
+    spelled: Sequence[str | None] | None = plain_numbers(distinct)
+    if spelled is None:
+        spelled = understood(column, distinct, None, None, plain=False).texts
+    known = dict(zip(distinct, spelled, strict=True))
+    return [None if text is None else known[text] for text in texts]
+
+
+def recoded_like(release: Release, held_out: Dataset, target: str) -> Records:
+    """Records that a release was not made from, as it would have published them."""
+    known = [name for name in held_out.schema.names if held_out.schema[name].role not in (Role.IDENTIFIER, Role.ENTITY)]
+    others = [name for name in known if name not in held_out.schema.quasi]
+    quasi = held_out.schema.quasi
+    data = held_out.knowing(others)
+    chosen = spaced(held_out.records, MOST)
+    keys = np.repeat(held_out.summary.keys, held_out.summary.sizes, axis=1)[:, chosen]
+    labels = Rule.shown_by(release).labels(held_out, keys)
+    listed = data.table.listed(quasi, others, SEED)
+    columns: dict[str, Sequence[Any]] = {name: texts.tolist() for name, texts in zip(quasi, labels, strict=True)}
+    for name, codes in zip(others, listed, strict=True):
+        columns[name] = _values(data, name, codes[chosen], plain=name == target)
+    asked = columns.pop(target)
+    return Records(columns, asked)
+
+
+def ten_fold(learner: Learner, records: Records) -> float:
+    """The share of the records whose class is predicted when they are left out; nobody's records are split."""
+    if not records.columns:
+        return majority(records, records)
+    attributes, rows, classes, labels = _examples(records)
+    known = labels >= 0
+    rows, labels = rows[known], labels[known]
+    if records.people is None:
+        dealt = folds(labels, FOLDS, SEED)
+    else:
+        dealt = person_folds(labels, records.people[known], FOLDS, SEED)
+    hits = 0
+    for training, test in dealt:
+        learner.learn(Examples(attributes, rows[training], classes, labels[training]))
+        hits += int((learner.shares(rows[test]).argmax(axis=1) == labels[test]).sum())
+    return hits / len(labels)
+
+
+def trained(learner: Learner, training: Records, test: Records) -> float:
+    """The share of some records whose class is predicted by what was learned from others."""
+    if not training.columns:
+        return majority(training, test)
+    attributes, rows, classes, labels = _examples(training)
+    known = labels >= 0
+    learner.learn(Examples(attributes, rows[known], classes, labels[known]))
+    asked = np.stack(
+        [each.coded(test.columns.get(each.name, [None] * len(test))) for each in attributes], axis=1
+    )  # fmt: skip
+    told = np.array(classes, object)[learner.shares(asked).argmax(axis=1)]
+    wanted = [(guess, value) for guess, value in zip(told, test.target, strict=True) if value is not None]
+    return float(sum(guess == value for guess, value in wanted) / max(len(wanted), 1))
+
+
+def majority(training: Records, test: Records) -> float:
+    """The share of some records that have the most frequent class of others."""
+    values, counts = np.unique([value for value in training.target if value is not None], return_counts=True)
+    most = values[counts.argmax()]
+    present = [value for value in test.target if value is not None]
+    return float(sum(value == most for value in present) / max(len(present), 1))
+
+
+def _examples(records: Records) -> tuple[tuple[Attribute, ...], Floats, tuple[Any, ...], Ints]:
+    attributes, numeric = [], records.numeric
+    for name, column in records.columns.items():
+        names = None if name in numeric else tuple(sorted({str(value) for value in column if value is not None}))
+        attributes.append(Attribute(name, names))
+    rows = np.stack([each.coded(records.columns[each.name]) for each in attributes], axis=1)
+    classes = tuple(sorted({value for value in records.target if value is not None}))
+    places = {value: place for place, value in enumerate(classes)}
+    labels = np.array([-1 if value is None else places[value] for value in records.target], np.int64)
+    return tuple(attributes), rows, classes, labels

@@ -1,0 +1,290 @@
+"""Large populations: every conjunction of conditions that enough records meet, in a table and in a release beside it.
+
+A condition is that a column has one value, or a value under one node of its hierarchy. The search goes through the
+columns one after the other and leaves behind those that it is done with, so that the tables that it looks at shrink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from shoal.core.grouping import Codes, group
+from shoal.core.hierarchy import Floats, Hierarchy
+from shoal.core.run import Run
+from shoal.kernels.chains import further
+from shoal.utility.expected import Expected
+
+SMALL = 2048
+"""Rows that it is not worth to merge."""
+
+Condition = tuple[str, int, int]
+"""A column, and the first and the last leaf."""
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The conditions, and how many records that meet them have each value of a column: in the table, and as a release
+    lets expect."""
+
+    conditions: tuple[Condition, ...]
+    truth: Floats
+    estimate: Floats
+
+
+def populations(
+    truth: Expected, estimate: Expected, attributes: Sequence[str], counted: str, least: float, run: Run | None = None
+) -> Iterator[Population]:
+    """Every conjunction of conditions on some of the attributes that at least so many records of a table meet, with the
+    counts of the values of another column."""
+    run = run or Run()
+    sizes = {name: truth.trees[name].size for name in (*attributes, counted)}
+    # Columns with many values first: without them, tables are small.
+    ordered = sorted(attributes, key=lambda name: -sizes[name])
+    after = _Followed(Table.of(estimate, ordered, counted), ordered)
+    for conditions, histogram in _large(truth, ordered, counted, least, run):
+        yield Population(conditions, histogram, after.where(conditions).histogram())
+
+
+def _large(
+    truth: Expected, ordered: Sequence[str], counted: str, least: float, run: Run
+) -> Iterator[tuple[tuple[Condition, ...], Floats]]:
+    """The conditions of every large population of a table, and the counts; those that follow on conditions come right
+    after them. Once all are found they are kept as long as the table is."""
+    held, key = _LARGE.setdefault(truth, {}), (tuple(ordered), counted, least)
+    if key in held:
+        yield from held[key]
+        return
+    nodes = {name: conditions_of(truth.trees[name]) for name in ordered}
+
+    def walk(at: int, table: Table, met: tuple[Condition, ...]) -> Iterator[tuple[tuple[Condition, ...], Floats]]:
+        if at == len(ordered):
+            return
+        run.check()
+        name = ordered[at]
+        low, high = nodes[name]
+        reached = np.append(0.0, np.cumsum(table.spread(name, truth.trees[name].size)))
+        frequent = np.flatnonzero(reached[high + 1] - reached[low] >= least - 1e-9 * max(least, 1.0))
+        for place in frequent.tolist():
+            condition = (name, int(low[place]), int(high[place]))
+            within = table.where(*condition)
+            yield (*met, condition), within.histogram()
+            yield from walk(at + 1, within, (*met, condition))
+        yield from walk(at + 1, table.without(name), met)
+
+    found = []
+    for each in walk(0, Table.of(truth, ordered, counted), ()):
+        found.append(each)
+        yield each
+    held[key] = found
+
+
+class _Followed:
+    """A table under conjunctions of conditions that come one after the other: what the last ones had in common is not
+    looked for again."""
+
+    def __init__(self, table: Table, ordered: Sequence[str]) -> None:
+        self._places = {name: place for place, name in enumerate(ordered)}
+        self._ordered = ordered
+        self._open: list[tuple[tuple[Condition, ...], int, Table]] = [((), 0, table)]
+
+    def where(self, conditions: tuple[Condition, ...]) -> Table:
+        *before, last = conditions
+        while self._open[-1][0] != tuple(before) or self._open[-1][1] > self._places[last[0]]:
+            self._open.pop()
+        met, at, table = self._open[-1]
+        while at < self._places[last[0]]:
+            table, at = table.without(self._ordered[at]), at + 1
+            self._open.append((met, at, table))
+        found = table.where(*last)
+        self._open.append((conditions, at + 1, found))
+        return found
+
+
+def conditions_of(tree: Hierarchy) -> tuple[Codes, Codes]:
+    """The different ranges of leaves that the values and the nodes of a hierarchy stand for, but for the whole."""
+    pairs = np.unique(np.stack([np.concatenate(tree.starts), np.concatenate(tree.stops)], axis=1), axis=0)
+    low, high = pairs[(pairs[:, 0] > 0) | (pairs[:, 1] < tree.size - 1)].T.astype(np.int32)
+    return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class _Chain:
+    """The distinct rows of columns that stand together, column by column: number `n` of level `j` has the range
+    `codes[j][n]` in column `j`, and in the columns behind it is number `nexts[j][n]` of the next level. `sizes` counts
+    the numbers of each level; `values` and `groups` have the leaf in the column that is counted, and the group."""
+
+    columns: tuple[str, ...]
+    codes: tuple[Codes, ...]
+    nexts: tuple[Codes, ...]
+    sizes: tuple[int, ...]
+    values: tuple[Codes, ...]
+    groups: tuple[Codes, ...]
+
+    @classmethod
+    def of(
+        cls, columns: Sequence[str], codes: Sequence[tuple[Codes, int]], values: Codes, groups: Codes
+    ) -> tuple[_Chain, Codes]:
+        """The chain of rows with some codes, each below its bound, and the number of each row on the first level."""
+        bounds = [int(each.max(initial=0)) + 1 for each in (values, groups)]
+        found = group([values, groups], bounds, index=True)
+        held, places = [(found.keys[0], found.keys[1])], found.index
+        kinds: list[Codes] = []
+        nexts: list[Codes] = []
+        sizes = [found.keys.shape[1]]
+        for each, bound in reversed(codes):
+            assert places is not None
+            found = group([each, places], [bound, sizes[0]], index=True)
+            kinds.insert(0, found.keys[0])
+            nexts.insert(0, found.keys[1])
+            held.insert(0, (held[0][0][found.keys[1]], held[0][1][found.keys[1]]))
+            sizes.insert(0, found.keys.shape[1])
+            places = found.index
+        assert places is not None
+        return cls(
+            tuple(columns), tuple(kinds), tuple(nexts), tuple(sizes), tuple(each[0] for each in held),
+            tuple(each[1] for each in held),
+        ), places  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Some rows of a chain from a level on, by their numbers there, each once unless there are few."""
+
+    chain: _Chain
+    level: int
+    numbers: Codes
+    weights: Floats
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those that are not done with."""
+        return self.chain.columns[self.level :]
+
+    @property
+    def codes(self) -> Codes:
+        """The ranges of the next column."""
+        return self.chain.codes[self.level][self.numbers]
+
+    def done(self, factors: Floats) -> _Part:
+        """Without the next column, each of whose ranges lowers what rows count by its factor."""
+        chain, at = self.chain, self.level
+        codes, nexts, size = chain.codes[at], chain.nexts[at], chain.sizes[at + 1]
+        numbers, weights, once = further(self.numbers, self.weights, codes, factors, nexts, size)
+        if once or len(numbers) <= SMALL:
+            return _Part(chain, at + 1, numbers, weights)
+        return _merged(chain, at + 1, numbers, weights)
+
+
+def _merged(chain: _Chain, level: int, numbers: Codes, weights: Floats) -> _Part:
+    """Rows with equal numbers as one."""
+    found, index = np.unique(numbers, return_inverse=True)
+    totals = np.bincount(index, weights=weights, minlength=len(found)).astype(np.float64)
+    return _Part(chain, level, found.astype(np.int32), totals)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The records of a table that meet some conditions, in parts over the same groups of `sizes` records, with the
+    distinct ranges of each column. Columns are done with in the order in which they were given."""
+
+    parts: tuple[_Part, ...]
+    ranges: Mapping[str, tuple[Codes, Codes]]
+    sizes: Floats
+    counted: str | None = None
+    values: int = 0
+
+    @classmethod
+    def of(cls, table: Expected, attributes: Sequence[str], counted: str | None = None) -> Table:
+        """All records of a table. What was made of it once is kept as long as the table is."""
+        held, key = _HELD.setdefault(table, {}), (tuple(attributes), counted)
+        if key not in held:
+            held[key] = cls._of(table, attributes, counted)
+        return held[key]
+
+    @classmethod
+    def _of(cls, table: Expected, attributes: Sequence[str], counted: str | None) -> Table:
+        parts: list[_Part] = []
+        ranges = {}
+        for rows in table.parts:
+            names = [name for name in attributes if name in rows.columns]
+            codes = []
+            for name in names:
+                low, high, owners = rows.ranges(rows.columns.index(name))
+                ranges[name] = low, high
+                codes.append((owners, len(low)))
+            if counted in rows.columns:  # it is published as it is, and its part comes first
+                chain, numbers = _Chain.of(names, codes, rows.low[rows.columns.index(counted)], rows.groups)
+                parts.insert(0, _merged(chain, 0, numbers, rows.weights))
+            elif names:
+                chain, numbers = _Chain.of(names, codes, np.zeros(len(rows.groups), np.int32), rows.groups)
+                parts.append(_merged(chain, 0, numbers, rows.weights))
+        return cls(
+            tuple(parts), ranges, table.sizes, counted, 0 if counted is None else table.trees[counted].size
+        )  # fmt: skip
+
+    def _next(self, name: str) -> tuple[int, _Part]:
+        at = next(at for at, part in enumerate(self.parts) if part.columns[:1] == (name,))
+        return at, self.parts[at]
+
+    def spread(self, name: str, leaves: int) -> Floats:
+        """How many records have each leaf of the next column, in a table whose ranges are single values."""
+        part = self._next(name)[1]
+        counts = np.bincount(part.codes, weights=part.weights, minlength=len(self.ranges[name][0]))
+        found = np.zeros(leaves)
+        found[self.ranges[name][0]] = counts
+        return found
+
+    def where(self, name: str, low: int, high: int) -> Table:
+        """The records whose value in the next column lies between two leaves."""
+        first, last = self.ranges[name]
+        inside = np.clip(np.minimum(last, high) - np.maximum(first, low) + 1, 0, None) / (last - first + 1)
+        return self._done(name, inside)
+
+    def without(self, name: str) -> Table:
+        """The same records without the next column."""
+        return self._done(name, np.ones(len(self.ranges[name][0])))
+
+    def _done(self, name: str, factors: Floats) -> Table:
+        at, part = self._next(name)
+        parts = (*self.parts[:at], part.done(factors), *self.parts[at + 1 :])
+        return Table(parts, self.ranges, self.sizes, self.counted, self.values)
+
+    def total(self) -> float:
+        """How many records are left."""
+        if len(self.parts) == 1:
+            return float(self.parts[0].weights.sum())
+        met = self.sizes.copy()
+        for part in self.parts:
+            met *= self._met(part)
+        return float(met.sum())
+
+    def histogram(self) -> Floats:
+        """How many of the records have each leaf of the column that is counted, which is in the first part."""
+        first, *others = self.parts
+        weights = first.weights
+        if others:
+            factors = np.ones(len(self.sizes))
+            for part in others:
+                factors *= self._met(part)
+            weights = weights * factors[first.chain.groups[first.level][first.numbers]]
+        leaves = first.chain.values[first.level][first.numbers]
+        return np.bincount(leaves, weights=weights, minlength=self.values).astype(np.float64)
+
+    def _met(self, part: _Part) -> Floats:
+        """The share of each group that is left in a part."""
+        groups = part.chain.groups[part.level][part.numbers]
+        found: Floats = np.bincount(groups, weights=part.weights, minlength=len(self.sizes)) / np.maximum(self.sizes, 1)
+        return found
+
+
+_LARGE: WeakKeyDictionary[
+    Expected, dict[tuple[tuple[str, ...], str, float], list[tuple[tuple[Condition, ...], Floats]]]
+] = WeakKeyDictionary()
+"""The large populations of tables, as long as those are there."""
+
+_HELD: WeakKeyDictionary[Expected, dict[tuple[tuple[str, ...], str | None], Table]] = WeakKeyDictionary()
+"""Tables that were taken apart, as long as they are there: a release and its baselines are compared with one table."""

@@ -1,0 +1,211 @@
+"""Queries: counts, sums and means, of a table as it is and of a release as a recipient reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.classes import Classes
+from shoal.core.contracts import Linked, Published
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes, Counts
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.multisets import parsed
+from shoal.core.release import Release
+from shoal.errors import NotDefined, ParameterError, unknown_columns
+from shoal.utility.conditions import Condition, Labels, where
+from shoal.utility.estimation import Estimate, Measure, Part, estimate
+
+Conditions = Mapping[str, Any] | Iterable[str]
+MOST_ROWS = 50_000_000
+"""Rows that are put together from several tables."""
+
+
+def of_dataset(data: Dataset, measure: Measure, column: str | None, conditions: Conditions) -> Estimate:
+    """The truth about a table."""
+    wanted, names = _checked(measure, column, conditions, data.schema.names)
+    parts = [_table_part(data, names)] if names else []
+    found = estimate(parts, np.array([data.records]), measure, column, wanted)
+    return replace(found, records=data.records, how=found.how or "counted in the table itself")
+
+
+def _table_part(data: Dataset, names: Sequence[str]) -> Part:
+    """The rows of a table as far as they are about some columns."""
+    known = data.knowing(names)
+    rows = known.table.group(names, ())
+    labels = {}
+    for place, name in enumerate(names):
+        hierarchy = known.schema[name].hierarchy
+        assert hierarchy is not None
+        weights = np.bincount(rows.keys[place], weights=rows.sizes, minlength=hierarchy.size)
+        labels[name] = Labels(name, hierarchy.labels[0].tolist(), weights, hierarchy=hierarchy)
+    return Part(np.zeros(len(rows), np.int32), rows.sizes, dict(zip(names, rows.keys, strict=True)), labels)
+
+
+def of_release(
+    release: Release,
+    measure: Measure,
+    column: str | None,
+    conditions: Conditions,
+    hierarchies: Mapping[str, Hierarchy],
+) -> Estimate:
+    """What a recipient estimates from the published tables; `hierarchies` explain labels that are nodes of them."""
+    view = release.view
+    sets = view.linked()
+    wanted, names = _checked(measure, column, conditions, [name for each in sets for name in each.columns])
+    parts, sizes = _parts(release, names, hierarchies)
+    found = replace(
+        estimate(parts, sizes, measure, column, wanted),
+        records=release.published.records, left_out=release.suppressed,
+    )  # fmt: skip
+    means = [name for name in names if release.spellings.get(name) == "means"]
+    if not view.truthful or means:
+        why = (
+            f"column {means[0]!r} is published as means of classes" if means else "the values are perturbed"
+        ) + ": nothing is certain, and the error is not known"
+        return replace(found, error=None, low=None, high=None, how=why)
+    how = "records that meet the conditions, cells that stand for several values in proportion"
+    if len(parts) > 1:
+        how = "within each group, every way to put its rows together is as likely as any other"
+    return replace(found, how=found.how or how)
+
+
+def _parts(release: Release, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> tuple[list[Part], Counts]:
+    """The published rows as far as they are about some columns, and how many records each group has."""
+    sets = release.view.linked()
+    concerned = [each for each in sets if set(each.columns) & set(names)]
+    shared = [name for name in names if sum(name in each.columns for each in sets) > 1]
+    if shared:
+        raise NotDefined(
+            f"column {shared[0]!r} stands in several tables of the release, which do not say which of its rows are one"
+        )
+    # Groups matter only where rows of several sets have to be put together, or may count more values than records.
+    apart = len(concerned) > 1 or any(each.count is not None for each in concerned)
+    grouped, sizes = _groups(release, sets[0]) if apart else (None, np.array([release.published.records]))
+    parts = [
+        _part(release, each, [name for name in each.columns if name in names], grouped, hierarchies)
+        for each in concerned
+    ]
+    return parts, sizes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Told:
+    """Rows of columns, and how many records each counts: where columns stand apart, every way to put the rows of a
+    group together counts as likely as any other."""
+
+    weights: NDArray[np.float64]
+    codes: Mapping[str, Codes]
+    labels: Mapping[str, Labels]
+
+
+def rows_of_dataset(data: Dataset, names: Sequence[str]) -> Told:
+    """The rows of a table, as far as they are about some columns."""
+    part = _table_part(data, names)
+    return Told(part.weights.astype(np.float64), part.codes, part.labels)
+
+
+def rows_of_release(release: Release, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> Told:
+    """The rows that a recipient has to expect, as far as they are about some columns."""
+    (first, *others), sizes = _parts(release, names, hierarchies)
+    weights, groups, codes, labels = first.weights.astype(np.float64), first.groups, dict(first.codes), first.labels
+    for other in others:
+        order = np.argsort(other.groups, kind="stable")
+        starts = np.searchsorted(other.groups[order], np.arange(len(sizes) + 1))
+        widths = np.diff(starts)[groups]
+        if int(widths.sum()) > MOST_ROWS:
+            raise NotDefined("the groups of the release are too large to put the rows of its tables together")
+        here = np.repeat(np.arange(len(groups)), widths)
+        firsts = np.repeat(starts[groups] - np.cumsum(widths) + widths, widths)
+        there = order[firsts + np.arange(len(here))]
+        weights = weights[here] * other.weights[there] / np.maximum(sizes, 1)[groups[here]]
+        codes = {name: each[here] for name, each in codes.items()}
+        codes |= {name: each[there] for name, each in other.codes.items()}
+        groups, labels = groups[here], {**labels, **other.labels}
+    return Told(weights, codes, labels)
+
+
+def _checked(
+    measure: str, column: str | None, conditions: Conditions, names: Sequence[str]
+) -> tuple[tuple[Condition, ...], list[str]]:
+    """The conditions, and the columns that they and the measure are about."""
+    if measure not in ("count", "sum", "mean"):
+        raise ParameterError("a query is a count, a sum or a mean")
+    if (measure == "count") != (column is None):
+        raise ParameterError("a count has no column; a sum and a mean are of one column")
+    wanted = where(conditions, names)
+    about = list(dict.fromkeys([*([] if column is None else [column]), *(each.column for each in wanted)]))
+    unknown = [name for name in about if name not in names]
+    if unknown:
+        raise unknown_columns(unknown, names)
+    return wanted, about
+
+
+Grouped = Mapping[tuple[str | None, ...], int]
+
+
+def _groups(release: Release, linked: Linked) -> tuple[Grouped, Counts]:
+    """The place of each group by its labels, and how many records each has."""
+    table = release.tables[linked.part]
+    rows = table.group(linked.group, (), count=linked.count)
+    return {named: place for place, named in enumerate(_named(table, linked.group, rows.keys))}, rows.sizes
+
+
+def _named(table: Published, columns: Sequence[str], keys: Codes) -> Iterator[tuple[str | None, ...]]:
+    """The labels of rows, each a tuple."""
+    labels = [table.labels(name) for name in columns]
+    for codes in keys.T.tolist():
+        yield tuple(names[code] for names, code in zip(labels, codes, strict=True))
+
+
+def _part(
+    release: Release,
+    linked: Linked,
+    names: Sequence[str],
+    grouped: Grouped | None,
+    hierarchies: Mapping[str, Hierarchy],
+) -> Part:
+    """The rows of a set of columns that stand together, as far as a query is about them."""
+    table = release.tables[linked.part]
+    told = () if linked.multisets else tuple(names)
+    group = linked.group if grouped is not None or linked.multisets else ()
+    rows = table.group((*told, *group), (), count=linked.count)
+    groups = np.zeros(len(rows), np.int32)
+    if grouped is not None:
+        places = [grouped.get(named, -1) for named in _named(table, group, rows.keys[len(told) :])]
+        if -1 in places:
+            raise NotDefined("the tables of the release do not agree on its groups")
+        groups = np.array(places, np.int32)
+    if linked.multisets:
+        return _counted(table, names[0], rows, groups)
+    sheets = release.form.sheets(release.schema, pseudonyms=True)
+    coarse = {column.name for sheet in sheets for column in sheet.columns if column.what == "cell"}
+    labels = {}
+    for place, name in enumerate(names):
+        texts = table.labels(name)
+        weights = np.bincount(rows.keys[place], weights=rows.sizes, minlength=len(texts))
+        spelling = release.spellings.get(name, "levels") if name in coarse else "raw"
+        labels[name] = Labels(name, texts, weights, spelling, hierarchies.get(name))
+    return Part(groups, rows.sizes, dict(zip(names, rows.keys, strict=False)), labels)
+
+
+def _counted(table: Published, name: str, rows: Classes, groups: Codes) -> Part:
+    """The values that the multisets of a column count, for each group as often as it has them."""
+    held = [parsed(label) or [] for label in table.labels(name)]
+    places: dict[str | None, int] = {}
+    owners, codes, counts = [], [], []
+    for group, key, size in zip(
+        groups.tolist(), rows.keys[rows.attributes.index(name)].tolist(), rows.sizes.tolist(), strict=True
+    ):
+        total = sum(count for _, count in held[key])
+        for value, count in held[key]:
+            owners.append(group)
+            codes.append(places.setdefault(value, len(places)))
+            counts.append(count * size // total)
+    weights = np.array(counts, np.int64)
+    labels = Labels(name, list(places), np.bincount(codes, weights=weights, minlength=len(places)))
+    return Part(np.array(owners, np.int32), weights, {name: np.array(codes, np.int32)}, {name: labels})
