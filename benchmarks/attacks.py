@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.core.contracts import Known
+from shoal.core.contracts.attack import Known
 from shoal.core.run import Run
 from shoal.job import plugin
 

@@ -13,7 +13,7 @@ import shoal
 from benchmarks.measuring import fastest
 from shoal.algorithms import _growing
 from shoal.algorithms.in_blocks import InBlocks
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.policy import Policy
 from shoal.core.run import Run
 from shoal.publishing.draft import Draft

@@ -16,7 +16,7 @@ from typer.main import get_command
 import shoal
 from shoal import registry
 from shoal.cli import EXIT_CODES, app, schemas
-from shoal.core.contracts import Known
+from shoal.core.contracts.attack import Known
 from shoal.core.parameters import parameters
 from shoal.core.run import Run
 from shoal.errors import NotDefined

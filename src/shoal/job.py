@@ -18,7 +18,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, ValidationError
 
 from shoal import registry
-from shoal.core.contracts import Algorithm, Attack, Builder, Engine, Metric, Model
+from shoal.core.contracts.algorithm import Algorithm
+from shoal.core.contracts.attack import Attack
+from shoal.core.contracts.builder import Builder
+from shoal.core.contracts.engine import Engine
+from shoal.core.contracts.metric import Metric
+from shoal.core.contracts.model import Model
 from shoal.core.formatting import printable
 from shoal.core.parameters import example, parameters
 from shoal.core.policy import Policy

@@ -21,7 +21,9 @@ from pydantic import (
 )
 
 from shoal import job, registry
-from shoal.core.contracts import Algorithm, Form, Published
+from shoal.core.contracts.algorithm import Algorithm
+from shoal.core.contracts.form import Form
+from shoal.core.contracts.table import Published
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import api, recodings, registry
-from shoal.core.contracts import Attempt
+from shoal.core.contracts.attack import Attempt
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Findings
 from shoal.core.formatting import percent

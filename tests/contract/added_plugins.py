@@ -10,7 +10,13 @@ from annotated_types import Ge, Gt, Le
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Algorithm, Attack, Attempt, Builder, Form, Known, Metric, Model, Sheet
+from shoal.core.contracts.algorithm import Algorithm
+from shoal.core.contracts.attack import Attack, Attempt, Known
+from shoal.core.contracts.builder import Builder
+from shoal.core.contracts.form import Form
+from shoal.core.contracts.metric import Metric
+from shoal.core.contracts.model import Model
+from shoal.core.contracts.table import Sheet
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Hierarchy

@@ -17,7 +17,7 @@ from counts import LONG
 
 import shoal
 from shoal import registry
-from shoal.core.contracts import Known
+from shoal.core.contracts.attack import Known
 from shoal.errors import InfeasibleError, ParameterError
 
 QUASI = ["age", "sex", "race", "marital-status"]

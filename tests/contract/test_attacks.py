@@ -15,7 +15,7 @@ from making import by_form, cases, earlier, knowledge, small, tells_no_value
 import shoal
 from shoal import registry
 from shoal.api import knowing
-from shoal.core.contracts import Attempt, Known
+from shoal.core.contracts.attack import Attempt, Known
 from shoal.core.parameters import parameters
 from shoal.core.run import Run
 from shoal.errors import NotDefined

@@ -20,7 +20,7 @@ from truth import held_values, tables_of, untrue_cells
 import shoal
 from shoal import registry
 from shoal.api import open_release, publish
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Counterfeits, Plan, Recoding
 from shoal.core.release import Release

@@ -17,7 +17,7 @@ from tests.fuzz.meaning import bare, moment, number
 from tests.fuzz.pools import Pool
 
 from shoal import job, registry
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 
 RECORDS = (1, 2, 4, 8, 8, 13, 13, 20, 20, 20, 30, 30, 45, 60)
 LARGE = 200

@@ -17,7 +17,8 @@ from tests.fuzz.running import run
 from shoal import registry
 from shoal.algorithms import m_invariance
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import Model, Sheet, Shown
+from shoal.core.contracts.model import Model
+from shoal.core.contracts.table import Sheet, Shown
 from shoal.core.finding import Findings
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.release import Release

@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from shoal.core.classes import Histogram
-from shoal.core.contracts import Model
+from shoal.core.contracts.model import Model
 from shoal.core.policy import Policy
 from shoal.core.run import Run
 

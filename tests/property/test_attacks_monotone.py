@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import api
-from shoal.core.contracts import Attempt
+from shoal.core.contracts.attack import Attempt
 from shoal.core.recoding import Recoding
 
 SLACK = 1e-9

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from shoal.attacks.complementary_release import ComplementaryRelease
 from shoal.attacks.composition import Composition
 from shoal.attacks.temporal_release import TemporalRelease
-from shoal.core.contracts import Known
+from shoal.core.contracts.attack import Known
 from shoal.core.release_history import Seen, Spread
 from shoal.core.run import Run
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 from annotated_types import Gt, Le
 from typing_extensions import Doc
-from shoal.core.contracts import Model
+from shoal.core.contracts.model import Model
 
 @dataclass(frozen=True, kw_only=True)
 class LeastShare(Model):

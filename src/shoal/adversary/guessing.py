@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.adversary.external_table import Outsiders
 from shoal.adversary.rates import Rate, excess, wilson
 from shoal.core.classes import Histogram
-from shoal.core.contracts import Attempt, Known
+from shoal.core.contracts.attack import Attempt, Known
 from shoal.core.grouping import Codes
 from shoal.core.release import Release
 from shoal.errors import NotDefined

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.contracts import SLACK, Known
+from shoal.core.contracts.attack import Known
+from shoal.core.contracts.model import SLACK
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Floats
 from shoal.core.release_history import Beside, Seen, beside, heads

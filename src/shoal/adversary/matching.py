@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.contracts import Distribution
+from shoal.core.contracts.form import Distribution
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Floats
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.adversary.external_table import Outsiders
-from shoal.core.contracts import Known
+from shoal.core.contracts.attack import Known
 from shoal.core.formatting import counted
 from shoal.core.grouping import Counts
 from shoal.core.release import Release, people_in

@@ -13,7 +13,7 @@ from typing_extensions import Doc
 from shoal.algorithms._merging import check_feasible, merged, merged_as_published
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import REBUILDINGS, refined
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy

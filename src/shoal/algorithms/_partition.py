@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.policy import Policy

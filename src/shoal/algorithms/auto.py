@@ -21,7 +21,7 @@ from shoal.algorithms.mdav import Mdav
 from shoal.algorithms.mondrian import Mondrian
 from shoal.algorithms.mst import Mst
 from shoal.algorithms.two_phase import TwoPhase
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice
 from shoal.core.loss import misclassifications

@@ -11,7 +11,7 @@ from typing_extensions import Doc
 from shoal.algorithms._partition import partition, without_cells
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy

@@ -13,7 +13,7 @@ from shoal.algorithms._clustering import outputs
 from shoal.algorithms._merging import merged, merged_as_published
 from shoal.algorithms._records import Records, numbered
 from shoal.algorithms.mondrian import Mondrian
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.parameters import Examples

@@ -15,7 +15,8 @@ from shoal.algorithms._blocks import VARIANTS, Blocks, removed
 from shoal.algorithms._clustering import outputs
 from shoal.algorithms._merging import merged, placed
 from shoal.algorithms._records import PORTIONS, Records, numbered
-from shoal.core.contracts import SLACK, Algorithm
+from shoal.core.contracts.algorithm import Algorithm
+from shoal.core.contracts.model import SLACK
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Examples

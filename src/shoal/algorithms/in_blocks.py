@@ -16,7 +16,7 @@ from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
 from shoal.core.blocks import Block, Blocks, Whole, divisible
 from shoal.core.classes import Classes
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts, decoded, packed_codes, words

@@ -15,7 +15,7 @@ from shoal.algorithms._eligibility import as_categories, check_one_sensitive, el
 from shoal.algorithms._records import Records
 from shoal.algorithms.anatomy import drawn
 from shoal.core.classes import summarize
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Examples

@@ -15,7 +15,7 @@ from typing_extensions import Doc
 from shoal.algorithms._clustering import outputs
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import REBUILDINGS, refined
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts

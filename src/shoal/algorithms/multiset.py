@@ -12,7 +12,7 @@ from typing_extensions import Doc
 from shoal.algorithms._partition import partition
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.decision import people_of
 from shoal.core.grouping import group

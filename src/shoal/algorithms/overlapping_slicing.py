@@ -11,7 +11,7 @@ from typing_extensions import Doc
 
 from shoal.algorithms._bucketing import Bucketing
 from shoal.algorithms.slicing import check_models, sliced
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy

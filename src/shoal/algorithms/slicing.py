@@ -13,7 +13,7 @@ from typing_extensions import Doc
 from shoal.algorithms._bucketing import Bucketing, TargetBucketing
 from shoal.algorithms._columns import chosen_columns
 from shoal.algorithms._partition import without_cells
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 from shoal import job, manifest, recodings, registry
 from shoal.api.reading import check_dataset, listed
 from shoal.core import seeds
-from shoal.core.contracts import Algorithm, Engine, Metric, Model
+from shoal.core.contracts.algorithm import Algorithm
+from shoal.core.contracts.engine import Engine
+from shoal.core.contracts.metric import Metric
+from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from shoal import job, registry
 from shoal.api.reading import check_dataset, listed, looked_at
-from shoal.core.contracts import Engine, Model
+from shoal.core.contracts.engine import Engine
+from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Findings
 from shoal.core.parameters import parameters

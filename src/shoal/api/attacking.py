@@ -14,7 +14,8 @@ from shoal import job, registry
 from shoal.api.evaluating import every
 from shoal.api.opening import open_release
 from shoal.api.reading import read
-from shoal.core.contracts import SLACK, Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Known
+from shoal.core.contracts.model import SLACK
 from shoal.core.dataset import Dataset
 from shoal.core.read_request import Opening
 from shoal.core.recoding import Codebook

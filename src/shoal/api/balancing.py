@@ -11,7 +11,9 @@ import numpy as np
 from shoal import job
 from shoal.api.learning import DEFAULT
 from shoal.api.reading import check_dataset, listed
-from shoal.core.contracts import Algorithm, Metric, Model
+from shoal.core.contracts.algorithm import Algorithm
+from shoal.core.contracts.metric import Metric
+from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
 from shoal.core.seeds import drawn as drawn_seed

@@ -11,7 +11,9 @@ from shoal.api.anonymizing import anonymize
 from shoal.api.evaluating import scored
 from shoal.api.reading import check_dataset
 from shoal.core import seeds
-from shoal.core.contracts import Algorithm, Metric, Model
+from shoal.core.contracts.algorithm import Algorithm
+from shoal.core.contracts.metric import Metric
+from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
 from shoal.core.release import Release
 from shoal.core.run import Run

@@ -10,7 +10,7 @@ from typing import Any
 from shoal import job, registry
 from shoal.api.learning import DEFAULT, learner
 from shoal.api.opening import open_release
-from shoal.core.contracts import Metric
+from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding, Findings
 from shoal.core.policy import Policy

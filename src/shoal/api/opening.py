@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal import manifest, registry
-from shoal.core.contracts import Engine
+from shoal.core.contracts.engine import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.release import Release, manifest_path
 from shoal.errors import InputError, NotDefined, VerificationError

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from shoal import job, manifest
 from shoal.api.opening import as_published
 from shoal.api.reading import HierarchySpec, chosen_hierarchies
-from shoal.core.contracts import Engine
+from shoal.core.contracts.engine import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.release import Release

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal import job, registry
-from shoal.core.contracts import Builder, Engine, Source
+from shoal.core.contracts.builder import Builder
+from shoal.core.contracts.engine import Engine
+from shoal.core.contracts.table import Source
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.read_request import Description, Opening

@@ -9,7 +9,7 @@ from typing import Any
 from shoal import job
 from shoal import manifest as manifests
 from shoal.api.opening import as_published
-from shoal.core.contracts import Engine
+from shoal.core.contracts.engine import Engine
 from shoal.core.finding import Finding, Findings
 from shoal.core.pseudonyms import are_pseudonyms
 from shoal.core.release import Release, people_in

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.adversary.perturbed_columns import Masked
-from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.release import Release
 from shoal.core.run import Run

@@ -13,7 +13,7 @@ from typing_extensions import Doc
 
 from shoal.adversary.perturbed_columns import Masked
 from shoal.adversary.rates import wilson
-from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.displacement import Coordinate, Displacement
 from shoal.core.parameters import Examples

@@ -13,7 +13,7 @@ from typing_extensions import Doc
 from shoal.adversary.guessing import Floats, spread, strongest, with_control
 from shoal.attacks._placing import groups_of_records, groups_of_tuples
 from shoal.core.classes import Histogram
-from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.formatting import counted
 from shoal.core.grouping import Codes, Counts, group

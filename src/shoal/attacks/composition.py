@@ -12,7 +12,7 @@ from typing_extensions import Doc
 
 from shoal.adversary.composition import Together, together
 from shoal.adversary.joining import gained, laid_out
-from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.release import Release

@@ -17,7 +17,7 @@ from shoal.adversary.rates import wilson
 from shoal.attacks._group_regression import RIDGE, Balance, Regression, features, regressed, tallied
 from shoal.attacks._placing import groups_of_records
 from shoal.core.classes import Histogram
-from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.parameters import Examples

@@ -12,7 +12,8 @@ from typing_extensions import Doc
 
 from shoal.adversary.guessing import strongest
 from shoal.core.classes import Histogram
-from shoal.core.contracts import SLACK, Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Known
+from shoal.core.contracts.model import SLACK
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.release import Release

@@ -11,7 +11,7 @@ from typing_extensions import Doc
 
 from shoal.adversary.possible_worlds import Effort, People, plain_posteriors, posteriors
 from shoal.attacks._placing import groups_of_records
-from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.parameters import Examples

@@ -10,7 +10,7 @@ from typing_extensions import Doc
 
 from shoal.adversary.guessing import most_likely, strongest, with_control
 from shoal.core.classes import Histogram
-from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.release import Release

@@ -15,7 +15,7 @@ from typing_extensions import Doc
 from shoal.adversary.rerun import Rerun, check_small
 from shoal.attacks._placing import groups_of_records
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.parameters import Examples

@@ -12,7 +12,7 @@ from typing_extensions import Doc
 
 from shoal.adversary.guessing import Floats, strongest, with_control
 from shoal.core.classes import Histogram
-from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Examples

@@ -11,7 +11,7 @@ from typing_extensions import Doc
 
 from shoal.adversary.guessing import strongest
 from shoal.core.classes import Histogram
-from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.release import Release

@@ -10,7 +10,7 @@ from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.adversary.joining import classes_beside, crowd_alone, gained, joined_risk, laid_out, linking_columns, risk
-from shoal.core.contracts import Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.release import Release

@@ -13,7 +13,7 @@ import typer
 from shoal.cli import attack, journal, keys, options, output
 
 if TYPE_CHECKING:
-    from shoal.core.contracts import Metric
+    from shoal.core.contracts.metric import Metric
     from shoal.job import Job
     from shoal.outcome import Outcome
 

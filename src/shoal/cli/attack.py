@@ -12,7 +12,7 @@ import typer
 from shoal.cli import journal, options, output
 
 if TYPE_CHECKING:
-    from shoal.core.contracts import Attempt, Known
+    from shoal.core.contracts.attack import Attempt, Known
     from shoal.core.dataset import Dataset
     from shoal.core.release import Release
     from shoal.job import Job

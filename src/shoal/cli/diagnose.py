@@ -11,7 +11,7 @@ import typer
 from shoal.cli import answers, dependencies, journal, options, output, questions
 
 if TYPE_CHECKING:
-    from shoal.core.contracts import Model
+    from shoal.core.contracts.model import Model
     from shoal.core.dataset import Dataset
     from shoal.core.finding import Findings
     from shoal.diagnosis.detection import Detection

@@ -13,7 +13,7 @@ import typer
 from shoal.cli import options, output
 
 if TYPE_CHECKING:
-    from shoal.core.contracts import Builder
+    from shoal.core.contracts.builder import Builder
     from shoal.core.finding import Finding
     from shoal.core.hierarchy import Hierarchy
     from shoal.job import Job

@@ -15,7 +15,7 @@ import typer
 from shoal.errors import ParameterError
 
 if TYPE_CHECKING:
-    from shoal.core.contracts import Engine
+    from shoal.core.contracts.engine import Engine
     from shoal.job import Job
 
 

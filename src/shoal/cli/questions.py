@@ -10,7 +10,7 @@ import typer
 from shoal.cli import options
 
 if TYPE_CHECKING:
-    from shoal.core.contracts import Model
+    from shoal.core.contracts.model import Model
     from shoal.core.dataset import Dataset
     from shoal.core.run import Run
     from shoal.diagnosis.questions import Answer

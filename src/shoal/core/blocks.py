@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import Divisible, Spread
+from shoal.core.contracts.table import Divisible, Spread
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy

@@ -20,7 +20,8 @@ from shoal.core.survey import Survey
 from shoal.errors import SchemaError
 
 if TYPE_CHECKING:
-    from shoal.core.contracts import Engine, Table
+    from shoal.core.contracts.engine import Engine
+    from shoal.core.contracts.table import Table
     from shoal.core.values import Values
     from shoal.storage.checkpoint import Checkpoint
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from shoal.core import seeds
 from shoal.core.classes import Classes
-from shoal.core.contracts import Metric, Model
+from shoal.core.contracts.metric import Metric
+from shoal.core.contracts.model import Model
 from shoal.errors import ParameterError
 
 if TYPE_CHECKING:

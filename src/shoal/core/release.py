@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.core.classes import Classes, Histogram, joined
-from shoal.core.contracts import Algorithm, Cells, Engine, Form, Model, Published, View
+from shoal.core.contracts.algorithm import Algorithm
+from shoal.core.contracts.engine import Engine
+from shoal.core.contracts.form import Cells, Form, View
+from shoal.core.contracts.model import Model
+from shoal.core.contracts.table import Published
 from shoal.core.decision import check_same
 from shoal.core.finding import Finding, Findings
 from shoal.core.formatting import in_html

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import Candidates, Cells
+from shoal.core.contracts.form import Candidates, Cells
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.policy import Policy

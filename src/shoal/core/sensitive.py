@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import Levels, Model
+from shoal.core.contracts.model import Levels, Model
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Schema

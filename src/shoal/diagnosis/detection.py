@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from shoal.core.classes import summarize
-from shoal.core.contracts import Model
+from shoal.core.contracts.model import Model
 from shoal.core.formatting import counted, in_html, percent, printable
 from shoal.core.grouping import Codes, Counts
 from shoal.core.policy import allowed

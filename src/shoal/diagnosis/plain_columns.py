@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.core.contracts import Linked
+from shoal.core.contracts.form import Linked
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.run import Run

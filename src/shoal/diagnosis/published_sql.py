@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.core.classes import Histogram
-from shoal.core.contracts import Linked, Model
+from shoal.core.contracts.form import Linked
+from shoal.core.contracts.model import Model
 from shoal.core.release import Release
 from shoal.core.sensitive import ChosenValuesModel, SensitiveModel
 from shoal.diagnosis.sql import check_dialect, quoted_name, quoted_text, written

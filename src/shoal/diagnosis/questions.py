@@ -21,7 +21,7 @@ from typing import Any, Literal, cast
 from weakref import WeakKeyDictionary
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Model
+from shoal.core.contracts.model import Model
 from shoal.core.formatting import amount, counted, in_html, percent, printable
 from shoal.core.grouping import Counts
 from shoal.core.policy import allowed

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.core.contracts import UNBOUNDED, Model
+from shoal.core.contracts.model import UNBOUNDED, Model
 from shoal.core.policy import allowed
 from shoal.diagnosis.questions import Answer
 from shoal.errors import MissingExtraError, ParameterError, alternatives

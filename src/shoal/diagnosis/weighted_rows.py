@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import SLACK, Model
+from shoal.core.contracts.model import SLACK, Model
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.run import Run
 from shoal.core.sensitive import SensitiveModel

@@ -10,7 +10,8 @@ import numpy as np
 
 from shoal.adversary.fitting import pairs
 from shoal.core.classes import Classes
-from shoal.core.contracts import Candidates, Cells, Form, Linked, Sheet, Shown, View, What
+from shoal.core.contracts.form import Candidates, Cells, Form, Linked, View
+from shoal.core.contracts.table import Sheet, Shown, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_plan
 from shoal.core.grouping import Codes

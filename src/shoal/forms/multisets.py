@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from shoal.adversary.matching import matched
-from shoal.core.contracts import Candidates, Cells, Distribution, Linked
+from shoal.core.contracts.form import Candidates, Cells, Distribution, Linked
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_groups, check_people
 from shoal.core.finding import Finding

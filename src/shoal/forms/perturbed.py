@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NoReturn
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Candidates, Cells, Form, Linked, Sheet, Shown, View
+from shoal.core.contracts.form import Candidates, Cells, Form, Linked, View
+from shoal.core.contracts.table import Sheet, Shown
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.recoding import Recoding

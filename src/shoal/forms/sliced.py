@@ -11,7 +11,9 @@ from typing_extensions import Doc
 
 from shoal.adversary.matching import entries_of, matched
 from shoal.core.classes import Classes
-from shoal.core.contracts import Candidates, Cells, Distribution, Form, Linked, Model, Sheet, Shown, View, What
+from shoal.core.contracts.form import Candidates, Cells, Distribution, Form, Linked, View
+from shoal.core.contracts.model import Model
+from shoal.core.contracts.table import Sheet, Shown, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_members, check_people, people_of
 from shoal.core.finding import Finding

@@ -9,7 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Candidates, Cells, Distribution, Form, Linked, Model, Sheet, Shown, View, What
+from shoal.core.contracts.form import Candidates, Cells, Distribution, Form, Linked, View
+from shoal.core.contracts.model import Model
+from shoal.core.contracts.table import Sheet, Shown, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_groups, check_people
 from shoal.core.finding import Finding

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.core.contracts import Builder
+from shoal.core.contracts.builder import Builder
 from shoal.core.hierarchy import TOP, Floats, Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.values import Values

@@ -13,7 +13,7 @@ from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.core.contracts import Builder
+from shoal.core.contracts.builder import Builder
 from shoal.core.hierarchy import LARGEST, TOP, Floats, Hierarchy, are_numbers, spelled
 from shoal.core.parameters import Examples
 from shoal.core.values import Values

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 
 from typing_extensions import Doc
 
-from shoal.core.contracts import Builder
+from shoal.core.contracts.builder import Builder
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.values import Values

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.adversary.composition import together
 from shoal.adversary.joining import crowd, crowd_alone, crowd_over_time, linked
-from shoal.core.contracts import SLACK
+from shoal.core.contracts.model import SLACK
 from shoal.core.formatting import counted, percent
 from shoal.core.grouping import Codes, Counts
 from shoal.core.release_history import Beside, Promise, Seen, Spread, beside

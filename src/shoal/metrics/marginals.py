@@ -10,7 +10,7 @@ from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.adversary.perturbed_columns import Floats, Masked, masked_categories
-from shoal.core.contracts import Metric
+from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.adversary.perturbed_columns import Masked
-from shoal.core.contracts import Metric
+from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.release import Release

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from annotated_types import Gt
 from typing_extensions import Doc
 
-from shoal.core.contracts import Metric
+from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.loss import misclassifications

@@ -11,7 +11,7 @@ from annotated_types import Gt
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.contracts import SLACK, UNBOUNDED, Levels
+from shoal.core.contracts.model import SLACK, UNBOUNDED, Levels
 from shoal.core.sensitive import SensitiveModel
 
 

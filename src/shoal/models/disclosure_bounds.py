@@ -10,7 +10,7 @@ from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import SLACK, UNBOUNDED, Levels
+from shoal.core.contracts.model import SLACK, UNBOUNDED, Levels
 from shoal.core.finding import Finding
 from shoal.core.sensitive import SensitiveModel
 

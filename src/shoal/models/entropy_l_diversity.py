@@ -10,7 +10,7 @@ from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.contracts import SLACK
+from shoal.core.contracts.model import SLACK
 from shoal.core.sensitive import SensitiveModel
 
 if TYPE_CHECKING:

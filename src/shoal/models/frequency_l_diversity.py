@@ -11,7 +11,7 @@ from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.contracts import SLACK, Levels
+from shoal.core.contracts.model import SLACK, Levels
 from shoal.core.sensitive import SensitiveModel, plain
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing_extensions import Doc
 
 from shoal.adversary.twins import twins
 from shoal.core.classes import Histogram
-from shoal.core.contracts import Levels
+from shoal.core.contracts.model import Levels
 from shoal.core.sensitive import SensitiveModel
 
 

@@ -9,7 +9,7 @@ from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Levels, Model
+from shoal.core.contracts.model import Levels, Model
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from annotated_types import Gt, Lt
 from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
-from shoal.core.contracts import SLACK, Levels
+from shoal.core.contracts.model import SLACK, Levels
 from shoal.core.sensitive import ChosenValuesModel
 from shoal.errors import ParameterError
 

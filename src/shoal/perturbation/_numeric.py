@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.displacement import Coordinate, Displacement, ranks
 from shoal.core.policy import Policy

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.core.contracts import Attempt
+from shoal.core.contracts.attack import Attempt
 from shoal.errors import ParameterError
 from shoal.plots.drawing import BLUE, ORANGE, altair, save
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.contracts import SLACK
+from shoal.core.contracts.model import SLACK
 from shoal.core.dataset import Dataset
 from shoal.core.formatting import percent, printable
 from shoal.core.grouping import Codes

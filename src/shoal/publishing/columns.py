@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.core.contracts import SLACK, Cells
+from shoal.core.contracts.form import Cells
+from shoal.core.contracts.model import SLACK
 from shoal.core.dataset import Dataset
 from shoal.core.formatting import percent
 from shoal.core.hierarchy import Hierarchy, number

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.core.classes import Classes, summarize
-from shoal.core.contracts import Candidates, Cells, Form, Linked, Published, Sheet, View
+from shoal.core.contracts.form import Candidates, Cells, Form, Linked, View
+from shoal.core.contracts.table import Published, Sheet
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.policy import Policy

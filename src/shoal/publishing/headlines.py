@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shoal.core.contracts import Attempt
+from shoal.core.contracts.attack import Attempt
 from shoal.core.finding import Finding, Findings
 from shoal.core.formatting import counted, enumerated, percent, printable
 from shoal.publishing.columns import PublishedColumn

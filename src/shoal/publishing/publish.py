@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.core.contracts import Form
+from shoal.core.contracts.form import Form
 from shoal.core.dataset import Dataset
 from shoal.core.decision import decided_groups
 from shoal.core.policy import Policy

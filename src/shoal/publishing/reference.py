@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
-from shoal.core.contracts import Form
+from shoal.core.contracts.form import Form
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy

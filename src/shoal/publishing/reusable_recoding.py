@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.core.contracts import Form
+from shoal.core.contracts.form import Form
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Hierarchy, number
@@ -23,7 +23,8 @@ from shoal.core.values import Values
 from shoal.errors import HierarchyError, NotDefined, SchemaError, VerificationError, quoted
 
 if TYPE_CHECKING:
-    from shoal.core.contracts import Engine, Source
+    from shoal.core.contracts.engine import Engine
+    from shoal.core.contracts.table import Source
     from shoal.core.release import Release
 
 BLOCK = 1 << 22

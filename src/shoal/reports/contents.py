@@ -9,7 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from shoal.core.contracts import Attempt, Model
+from shoal.core.contracts.attack import Attempt
+from shoal.core.contracts.model import Model
 from shoal.core.finding import Findings
 from shoal.core.policy import Policy
 from shoal.errors import OutputError, ParameterError, alternatives

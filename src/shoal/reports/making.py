@@ -12,7 +12,7 @@ from shoal import __version__, api, manifest
 from shoal import job as jobs
 from shoal.api.attacking import attacked_release
 from shoal.api.reading import check_dataset
-from shoal.core.contracts import Known
+from shoal.core.contracts.attack import Known
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Findings
 from shoal.core.release import Release, manifest_path

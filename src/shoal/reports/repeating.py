@@ -9,7 +9,7 @@ from shlex import quote
 from typing import Any
 
 from shoal import manifest
-from shoal.core.contracts import Builder
+from shoal.core.contracts.builder import Builder
 from shoal.errors import ShoalError
 from shoal.job import ColumnJob, Job, plugin
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from shoal import job, registry
 from shoal.api.learning import learner, learner_names
-from shoal.core.contracts import Metric
+from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.release import Release
 from shoal.diagnosis.exposure import exposure

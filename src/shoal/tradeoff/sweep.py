@@ -10,7 +10,9 @@ from itertools import product
 from typing import Any
 
 from shoal import job, registry
-from shoal.core.contracts import Algorithm, Metric, Model
+from shoal.core.contracts.algorithm import Algorithm
+from shoal.core.contracts.metric import Metric
+from shoal.core.contracts.model import Model
 from shoal.errors import ParameterError, alternatives
 
 MODELS = {"k": "k-anonymity", "l": "distinct-l-diversity", "t": "t-closeness"}

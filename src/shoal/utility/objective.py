@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Metric
+from shoal.core.contracts.metric import Metric
 from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Floats
 from shoal.core.loss import by_level, coverage

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Linked, Published
+from shoal.core.contracts.form import Linked
+from shoal.core.contracts.table import Published
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.adversary import fitting
-from shoal.core.contracts import Candidates
+from shoal.core.contracts.form import Candidates
 
 
 def table(seed: int, rows: int) -> shoal.Dataset:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.full_domain._groupings import Asked, Grouping, Groupings
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts import Model
+from shoal.core.contracts.model import Model
 from shoal.core.grouping import Counts
 from shoal.core.policy import Policy
 from shoal.core.sensitive import SensitiveModel

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.algorithms.full_domain._groupings import Groupings
-from shoal.core.contracts import Metric
+from shoal.core.contracts.metric import Metric
 from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Floats
 from shoal.core.lattice import Node

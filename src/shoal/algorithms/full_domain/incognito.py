@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.algorithms.full_domain._checker import Checker, Verdict
 from shoal.algorithms.full_domain._outcome import infeasible, recoded
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice, Node
 from shoal.core.policy import Policy

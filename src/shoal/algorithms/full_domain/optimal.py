@@ -17,7 +17,7 @@ from shoal.algorithms.full_domain._climbing import Climbing
 from shoal.algorithms.full_domain._named import by_column
 from shoal.algorithms.full_domain._outcome import infeasible, recoded
 from shoal.algorithms.full_domain._parts import bound_parts
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice
 from shoal.core.policy import Policy

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from shoal.algorithms.full_domain._checker import Checker
 from shoal.algorithms.full_domain._outcome import infeasible, recoded
-from shoal.core.contracts import Algorithm
+from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice
 from shoal.core.policy import Policy

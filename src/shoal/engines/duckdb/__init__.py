@@ -15,7 +15,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.core.contracts import Engine
+from shoal.core.contracts.engine import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run

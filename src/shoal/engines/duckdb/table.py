@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
-from shoal.core.contracts import Published, Sheet
+from shoal.core.contracts.table import Published, Sheet
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.pseudonyms import Pseudonyms

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.contracts import Engine
+from shoal.core.contracts.engine import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
-from shoal.core.contracts import Published, Sheet, What
+from shoal.core.contracts.table import Published, Sheet, What
 from shoal.core.grouping import Codes, group, located
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.pseudonyms import Pseudonyms

@@ -13,7 +13,8 @@ import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.core.contracts import Engine, Published
+from shoal.core.contracts.engine import Engine
+from shoal.core.contracts.table import Published
 from shoal.core.dataset import Dataset
 from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.contracts import Sheet
+from shoal.core.contracts.table import Sheet
 from shoal.core.grouping import Codes, group
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Counterfeits, Plan, Recoding

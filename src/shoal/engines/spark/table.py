@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
-from shoal.core.contracts import Published, Sheet
+from shoal.core.contracts.table import Published, Sheet
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Floats
 from shoal.core.pseudonyms import Pseudonyms

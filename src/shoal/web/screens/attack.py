@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal import api
-from shoal.core.contracts import Attempt, Known
+from shoal.core.contracts.attack import Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
 from shoal.web.candidates import candidate, chosen

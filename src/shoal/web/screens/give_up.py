@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal import job, registry
-from shoal.core.contracts import Model
+from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import Parameter, parameters

@@ -1,0 +1,100 @@
+"""What an attack must offer, and what it gives back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.contracts.model import SLACK
+from shoal.core.grouping import Counts
+from shoal.core.parameters import Parametrized
+
+if TYPE_CHECKING:
+    from shoal.core.dataset import Dataset
+    from shoal.core.release import Release
+    from shoal.core.release_history import Seen
+    from shoal.core.run import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """How often an attack succeeds, how often the same guess does without the release, and the worst record.
+
+    The `baseline` is the best guess without the release; `random` is that of somebody who guesses as often as a value
+    occurs. `above` is the share of the people whose risk is above the `threshold`. `control` is the success of the
+    same attack on people who were held out of the release. Attacks on classes are computed, not sampled, and have no
+    `interval`; that of a sampled success is Wilson's. `knew` says what the attacker knew, `meaning` what the figures
+    mean. Where it is a `lower_bound`, somebody with the same knowledge may do better in another way.
+    """
+
+    name: str
+    success: float
+    baseline: float
+    worst: float
+    above: float
+    threshold: float
+    knew: str
+    meaning: str
+    random: float | None = None
+    control: float | None = None
+    interval: tuple[float, float] | None = None
+    lower_bound: bool = False
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def over(
+        cls, risks: NDArray[np.float64], people: Counts, *, threshold: float, hits: float | None = None, **told: Any
+    ) -> Attempt:
+        """The attempt whose risk is `risks[g]` for each of `people[g]` people: its success is the mean, or `hits` of
+        all people where that is known without rounding. What rounding alone carries past the threshold is at it."""
+        everybody = int(people.sum())
+        risks = np.where(np.abs(risks - threshold) <= SLACK, threshold, risks)
+        counted = risks[people > 0]
+        worst = float(counted.max(initial=0.0))
+        expected = float(risks @ people) if hits is None else hits
+        return cls(
+            success=min(expected / everybody, worst) if everybody else 0.0,
+            worst=worst,
+            above=int(people[risks > threshold].sum()) / everybody if everybody else 0.0,
+            threshold=threshold,
+            **told,
+        )
+
+    @property
+    def gains(self) -> bool:
+        """Whether the release helps the attacker at all."""
+        return self.success > self.baseline * (1 + SLACK)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The attempt as JSON holds it."""
+        optional = ("random", "control", "interval", "detail")
+        told = {name: value for name, value in vars(self).items() if name not in optional or value not in (None, {})}
+        return {**told, "gains": self.gains}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What an attacker has beside the release: an `external` table about people, with the quasi-identifiers that it
+    shares with the release; `earlier` releases about some of the same people, laid beside this one as `later`; and, to
+    measure by, people who were `held_out` of the release. Where releases cannot be laid beside one another, there are
+    none, and the `obstacle` says why."""
+
+    external: Dataset | None = None
+    earlier: tuple[Seen, ...] = ()
+    later: Seen | None = None
+    obstacle: str = ""
+    held_out: Dataset | None = None
+
+
+class Attack(Parametrized, ABC):
+    """An attack that a holder can run against a release before an adversary does. It names no person."""
+
+    @abstractmethod
+    def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
+        """The figures of the attack; raises `NotDefined` where the form of the release does not allow it, or where it
+        needs what is not known."""

@@ -1,0 +1,202 @@
+"""What a table in an engine's hands must offer: opened, read, and published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.grouping import Codes
+
+if TYPE_CHECKING:
+    from shoal.core.blocks import Blocks
+    from shoal.core.classes import Classes
+    from shoal.core.dataset import Dataset
+    from shoal.core.hierarchy import Hierarchy
+    from shoal.core.pseudonyms import Pseudonyms
+    from shoal.core.recoding import Recoding
+    from shoal.core.run import Run
+    from shoal.core.schema import Schema
+    from shoal.core.survey import Survey
+
+
+What = Literal["cell", "raw", "group", "count", "pseudonym", "changed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """One column of a published table.
+
+    `what` says what stands in it: the plan's `cell` of a quasi-identifier, the `raw` value of a column, the number of
+    the record's `group`, the `count` of equal rows, a `pseudonym`, or what a perturbation `changed`.
+    """
+
+    name: str
+    what: What
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """One published table: a row a record, or a row a distinct combination where there is a `count`."""
+
+    part: str
+    columns: tuple[Shown, ...]
+
+    @property
+    def counted(self) -> str | None:
+        """The column that counts equal rows."""
+        return next((column.name for column in self.columns if column.what == "count"), None)
+
+
+class Published(Protocol):
+    """A published table in an engine's hands."""
+
+    @property
+    def records(self) -> int:
+        """The number of rows."""
+        ...
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The columns, in order."""
+        ...
+
+    def labels(self, name: str) -> Sequence[str | None]:
+        """The distinct values of a column as a recipient reads them, as text in ascending order, missing last;
+        `group` uses their positions as codes."""
+        ...
+
+    def places(self, name: str) -> Codes:
+        """For each entry of the codebook that a quasi-identifier was published by, its position in `labels`;
+        negative where it does not occur."""
+        ...
+
+    def group(
+        self,
+        attributes: Sequence[str],
+        sensitive: Sequence[tuple[str, Hierarchy | None]],
+        *,
+        count: str | None = None,
+        person: str | None = None,
+    ) -> Classes:
+        """The classes of the published values. Sensitive codes are leaves, or positions in `labels`. Rows count as
+        often as the column `count` says, and are those of the people that the column `person` names."""
+        ...
+
+    def codes(self, name: str) -> Codes:
+        """A column row by row, in the order of the table, as positions in `labels`."""
+        ...
+
+    def frame(self) -> Any:
+        """The table as the type that came in."""
+        ...
+
+    def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
+        """Writes the table in the format that the path's ending names; where it has none, as a folder of Parquet files
+        of so many rows, as `core.files.piece` names them. The run is told how far it is, and can stop it."""
+        ...
+
+
+class Table(Protocol):
+    """A table in an engine's hands: what touches rows, and the summary."""
+
+    @property
+    def records(self) -> int: ...
+
+    @property
+    def source(self) -> Any:
+        """The `Source` that it was read from."""
+        ...
+
+    def group(self, attributes: Sequence[str], sensitive: Sequence[str], *, person: str | None = None) -> Classes:
+        """Distinct tuples with counts and histograms, and with whose the records are where a person column is named,
+        computed where the data live."""
+        ...
+
+    def repeated(self, name: str) -> int:
+        """How many records have a value in a column that an earlier one has, whatever the role of the column."""
+        ...
+
+    def codes(self, name: str) -> Codes:
+        """A column as integers, row by row."""
+        ...
+
+    def listed(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
+        """Columns as integers, records by quasi-identifier tuple, those of one tuple by a hash of the whole record
+        that is keyed with the seed."""
+        ...
+
+    def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
+        """A keyed hash of some columns of each record, whatever their role, records in the order of `listed`; values
+        that differ only in their spelling (`one_spelling`) have one hash."""
+        ...
+
+    def numbers(self, names: Sequence[str], seed: int) -> dict[str, NDArray[np.float64]]:
+        """Numeric columns, missing values as not-a-number, records by their keyed hash."""
+        ...
+
+    def survey(self, names: Sequence[str], counted: Sequence[str], *, records: int, values: int, run: Run) -> Survey:
+        """A look at columns as they stand at the source, of at most so many records and distinct values; the
+        `counted` ones among them are counted over all records where they can be looked at."""
+        ...
+
+    def publish(
+        self,
+        schema: Schema,
+        recoding: Recoding,
+        sheets: Sequence[Sheet],
+        *,
+        seed: int,
+        pseudonyms: Pseudonyms | None,
+        run: Run,
+    ) -> dict[str, Published]:
+        """The tables of a release by their parts: the plan carried out, without what it withholds.
+
+        The order of the rows of a table follows from their content alone.
+        """
+        ...
+
+
+@runtime_checkable
+class Divisible(Table, Protocol):
+    """A table in an engine's hands that can be worked on block by block, so that no more than a block of it has to fit
+    into memory. With these two questions any local recoding runs on any engine."""
+
+    def sampled(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
+        """Columns as integers, of so many records at most: those whose keyed hash is least, so that neither the order
+        of the rows nor the engine decides which ones."""
+        ...
+
+    def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> Table:
+        """The records whose leaves in some columns lie between these, both included, as a table of their own."""
+        ...
+
+
+@runtime_checkable
+class Spread(Divisible, Protocol):
+    """A divisible table that lies on several machines, which work on its blocks side by side."""
+
+    def map_blocks(
+        self, schema: Schema, blocks: Blocks, work: Callable[[Dataset], Any], *, seed: int, run: Run, doing: str
+    ) -> list[Any]:
+        """What some `work` makes of each block, in their order. A block is a table in the memory of the machine that
+        works on it, whose records can be `listed` by the quasi-identifiers and this seed, and nothing else of which
+        is there: neither its source nor other columns than those with a role. Whatever Shoal raises there is raised
+        here."""
+        ...
+
+
+class Source(Protocol):
+    """A table that was opened: its columns are known, its rows are not read."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+    @property
+    def files(self) -> Mapping[Path, tuple[int, int]]:
+        """The files that it is read from, with their sizes and times; none where it lies elsewhere."""
+        ...
