@@ -17,18 +17,24 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from shoal.core import contracts
+from shoal.core.contracts.algorithm import Algorithm
+from shoal.core.contracts.attack import Attack
+from shoal.core.contracts.builder import Builder
+from shoal.core.contracts.engine import Engine
+from shoal.core.contracts.form import Form
+from shoal.core.contracts.metric import Metric
+from shoal.core.contracts.model import Model
 from shoal.core.parameters import build, parameters
 from shoal.errors import ParameterError, PluginError, alternatives, quoted
 
 CONTRACTS: dict[str, type] = {
-    "models": contracts.Model,
-    "metrics": contracts.Metric,
-    "algorithms": contracts.Algorithm,
-    "hierarchies": contracts.Builder,
-    "forms": contracts.Form,
-    "attacks": contracts.Attack,
-    "engines": contracts.Engine,
+    "models": Model,
+    "metrics": Metric,
+    "algorithms": Algorithm,
+    "hierarchies": Builder,
+    "forms": Form,
+    "attacks": Attack,
+    "engines": Engine,
 }
 FOLDERS = {"algorithms": ("algorithms", "perturbation")}
 """The folders of a family, where it has others than the one of its name."""
@@ -172,15 +178,15 @@ def by_class_name(name: str) -> type[Any] | None:
     return None
 
 
-def engine(name: str | None = None, values: dict[str, Any] | None = None) -> contracts.Engine:
+def engine(name: str | None = None, values: dict[str, Any] | None = None) -> Engine:
     """An engine by its name; the default one unless another is named."""
     from shoal.engines import DEFAULT
 
-    made: contracts.Engine = make("engines", name or DEFAULT, values or {})
+    made: Engine = make("engines", name or DEFAULT, values or {})
     return made
 
 
-def engine_for(source: Any) -> contracts.Engine:
+def engine_for(source: Any) -> Engine:
     """The engine that takes a source by itself, as that of a frame which lives there; else the default one."""
     if source is not None and not isinstance(source, (str, PathLike)):
         for name in names("engines"):

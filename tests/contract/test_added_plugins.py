@@ -170,7 +170,11 @@ def test_in_a_job_file(answers: dict[str, tuple[int, str, str]]) -> None:
     assert json.loads(out)["findings"]["share"]["value"] >= 0.2
 
 
-HEADER = "from dataclasses import dataclass\nfrom typing import ClassVar\nfrom shoal.core.contracts import *\n"
+HEADER = (
+    "from dataclasses import dataclass\nfrom typing import ClassVar\n"
+    "from shoal.core.contracts.metric import Metric\n"
+    "from shoal.core.contracts.model import Model\n"
+)
 FROZEN = "@dataclass(frozen=True, kw_only=True)\n"
 METHODS = (
     "    merge_monotone = suppression_monotone = True\n"
