@@ -36,6 +36,8 @@ CONTRACTS: dict[str, type] = {
     "attacks": Attack,
     "engines": Engine,
 }
+SHARED = "common"
+"""The folder of `engines/` that is no engine, but has what all of them need."""
 FOLDERS = {"algorithms": ("algorithms", "perturbation")}
 """The folders of a family, where it has others than the one of its name."""
 
@@ -45,7 +47,8 @@ def _modules(family: str) -> dict[str, str]:
     """Module by plug-in name, for the folders of a family and the packages inside them."""
     root = Path(__file__).parent
     if family == "engines":
-        return {path.parent.name: f"shoal.engines.{path.parent.name}" for path in root.glob("engines/*/__init__.py")}
+        folders = (path.parent.name for path in root.glob("engines/*/__init__.py"))
+        return {name: f"shoal.engines.{name}" for name in folders if name != SHARED}
     found = {}
     for folder in FOLDERS.get(family, (family,)):
         for path in sorted((root / folder).rglob("*.py")):

@@ -25,7 +25,7 @@ from shoal.core.policy import Policy
 from shoal.core.recoding import Codebook, Counterfeits, Plan, Recoding
 from shoal.core.release import Release
 from shoal.core.run import Run
-from shoal.engines.embedded.published_table import EmbeddedPublished
+from shoal.engines.common.published_table import MemoryPublished
 from shoal.errors import VerificationError
 from shoal.storage.files import sha256
 
@@ -282,7 +282,7 @@ def test_values_that_only_withheld_records_have(
     assert release.suppressed == 1
     assert not {"rare", "n15"} & held_values(tables_of(release, tmp_path))
     # The check sees a dictionary that was not renewed.
-    monkeypatch.setattr(EmbeddedPublished, "decoded", lambda self: self.table)
+    monkeypatch.setattr(MemoryPublished, "decoded", lambda self: self.table)
     assert "rare" in held_values(tables_of(release, tmp_path))
 
 
@@ -391,7 +391,7 @@ def test_a_file_that_reads_otherwise_is_not_written(
     release = shoal.anonymize(read(table), K, algorithm="optimal", suppression=0.1, seed=1)
     opened = type(release.engine).open_published
 
-    def torn(self: Any, path: Path, kinds: Any = None) -> EmbeddedPublished:
+    def torn(self: Any, path: Path, kinds: Any = None) -> MemoryPublished:
         whole = opened(self, path, kinds)
         return replace(whole, table=whole.table.slice(2), _read={})
 

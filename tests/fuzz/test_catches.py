@@ -23,8 +23,8 @@ from shoal.core.finding import Findings
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.release import Release
 from shoal.core.schema import Schema
-from shoal.engines.embedded import encoding, table
-from shoal.engines.embedded.published_table import EmbeddedPublished
+from shoal.engines.common import encoding, table
+from shoal.engines.common.published_table import MemoryPublished
 from shoal.forms.two_table import TwoTable
 from shoal.ledger import Ledger
 from shoal.parsing import identity
@@ -57,9 +57,9 @@ def rows_keep_their_order(patch: Patch) -> None:
 
 
 def dictionaries_list_others(patch: Patch) -> None:
-    honest = EmbeddedPublished.decoded
+    honest = MemoryPublished.decoded
 
-    def listing(self: EmbeddedPublished) -> pa.Table:
+    def listing(self: MemoryPublished) -> pa.Table:
         table = honest(self)
         if "row" not in table.column_names:
             return table
@@ -68,13 +68,13 @@ def dictionaries_list_others(patch: Patch) -> None:
         place = table.column_names.index("row")
         return table.set_column(place, "row", pa.DictionaryArray.from_arrays(encoded.indices, values))
 
-    patch.setattr(EmbeddedPublished, "decoded", listing)
+    patch.setattr(MemoryPublished, "decoded", listing)
 
 
 def metadata_tells(patch: Patch) -> None:
-    honest = EmbeddedPublished.decoded
+    honest = MemoryPublished.decoded
 
-    def telling(self: EmbeddedPublished) -> pa.Table:
+    def telling(self: MemoryPublished) -> pa.Table:
         return honest(self).replace_schema_metadata({"seen": "".join(secrets)})
 
     secrets: list[str] = []
@@ -84,27 +84,27 @@ def metadata_tells(patch: Patch) -> None:
         secrets.extend(filter(None, values))
         return honest_pseudonyms(self, column, values)
 
-    patch.setattr(EmbeddedPublished, "decoded", telling)
+    patch.setattr(MemoryPublished, "decoded", telling)
     patch.setattr(Pseudonyms, "of", noting)
 
 
 def errors_are_raw(patch: Patch) -> None:
-    def failing(self: EmbeddedPublished, path: Path, **given: Any) -> None:
+    def failing(self: MemoryPublished, path: Path, **given: Any) -> None:
         raise ValueError("planted")
 
-    patch.setattr(EmbeddedPublished, "write", failing)
+    patch.setattr(MemoryPublished, "write", failing)
 
 
 def cells_are_swapped(patch: Patch) -> None:
-    honest = EmbeddedPublished.write
+    honest = MemoryPublished.write
 
-    def swapping(self: EmbeddedPublished, path: Path, **given: Any) -> None:
+    def swapping(self: MemoryPublished, path: Path, **given: Any) -> None:
         columns = {name: self.table[name] for name in self.table.column_names}
         if "row" in columns:
             columns["row"] = columns["row"].take(pa.array(range(len(self.table))[::-1]))
-        honest(EmbeddedPublished(pa.table(columns), self.native, self.dialect, self.types, self.dtypes), path, **given)
+        honest(MemoryPublished(pa.table(columns), self.native, self.dialect, self.types, self.dtypes), path, **given)
 
-    patch.setattr(EmbeddedPublished, "write", swapping)
+    patch.setattr(MemoryPublished, "write", swapping)
 
 
 def records_count_as_people(patch: Patch) -> None:
@@ -125,15 +125,15 @@ def groups_tell_values(patch: Patch) -> None:
 
 def buckets_are_single_records(patch: Patch) -> None:
     """A sliced release has one bucket for each record, so that its tables can be put together again."""
-    honest = EmbeddedPublished.write
+    honest = MemoryPublished.write
 
-    def parting(self: EmbeddedPublished, path: Path, **given: Any) -> None:
+    def parting(self: MemoryPublished, path: Path, **given: Any) -> None:
         columns = {name: self.table[name] for name in self.table.column_names}
         if "bucket" in columns:
             columns["bucket"] = pa.chunked_array([pa.array(range(len(self.table)), columns["bucket"].type)])
         honest(replace(self, table=pa.table(columns)), path, **given)
 
-    patch.setattr(EmbeddedPublished, "write", parting)
+    patch.setattr(MemoryPublished, "write", parting)
     patch.setattr(Release, "verify", lambda self, policy, as_far_as_known=False: Findings(()))
 
 

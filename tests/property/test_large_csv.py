@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.engines.embedded import csv, encoding, fields, lines
+from shoal.engines.common import csv, encoding, fields, lines
 from shoal.errors import InputError
 
 FIELD = st.sampled_from(

@@ -14,10 +14,10 @@ import pytest
 
 import shoal
 from shoal.core.run import Run
+from shoal.engines.common.hashing import row_hashes
 from shoal.engines.duckdb import DuckDB
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
 from shoal.engines.duckdb.session import Session, quoted
-from shoal.engines.embedded.hashing import row_hashes
 from shoal.errors import CancelledError, InputError, OutputError, ParameterError, ShoalError
 
 duckdb = pytest.importorskip("duckdb")

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engines.embedded import arff
+from shoal.engines.common import arff
 from shoal.errors import InputError, ParameterError
 from shoal.learners.c45 import C45
 from shoal.learners.decision_stump import DecisionStump

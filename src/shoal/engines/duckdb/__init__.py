@@ -21,6 +21,8 @@ from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
 from shoal.core.schema import ENCODED, Kind, Missing, refused, with_roles
 from shoal.core.survey import Overview
+from shoal.engines.common.encoding import MISSING, Encoded, bind, encode
+from shoal.engines.common.published_table import format_of
 from shoal.engines.duckdb.databases import check_spot, storing
 from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, joined, translation
 from shoal.engines.duckdb.identity import respelled
@@ -30,8 +32,6 @@ from shoal.engines.duckdb.reading_checkpoint import NOWHERE, Kept, keep
 from shoal.engines.duckdb.session import Session, quoted
 from shoal.engines.duckdb.source import Source, changed, open_source
 from shoal.engines.duckdb.table import CodedColumn, DuckDBTable
-from shoal.engines.embedded.encoding import MISSING, Encoded, bind, encode
-from shoal.engines.embedded.published_table import format_of
 from shoal.errors import InputError, ParameterError
 from shoal.storage.checkpoint import Checkpoint
 from shoal.storage.files import replacing_all

@@ -15,6 +15,8 @@ from shoal.core.grouping import packed_codes
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.core.schema import Schema
+from shoal.engines.common.hashing import row_hashes
+from shoal.engines.common.table import changed_values, published_values, tokens, with_labels
 from shoal.engines.duckdb.encoding import loadable, packed
 from shoal.engines.duckdb.hashing import cell_hash
 from shoal.engines.duckdb.plain import numbered, repeating
@@ -22,8 +24,6 @@ from shoal.engines.duckdb.published_table import DuckDBPublished, PublishedColum
 from shoal.engines.duckdb.session import Session, Stored
 from shoal.engines.duckdb.source import Source, changed
 from shoal.engines.duckdb.table import DuckDBTable
-from shoal.engines.embedded.hashing import row_hashes
-from shoal.engines.embedded.table import changed_values, published_values, tokens, with_labels
 
 
 @dataclass(eq=False)

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from shoal.engines.common import source as shared
 from shoal.engines.duckdb.session import Session, quoted
-from shoal.engines.embedded import source as embedded
 from shoal.errors import InputError, MissingExtraError, OutputError, ShoalError
 
 LISTED = 20
@@ -63,7 +63,7 @@ def spot(text: str, *, new: bool = False) -> Spot | None:
     path = Path(database)
     if new and (not path.exists() or not path.stat().st_size):
         return Spot("duckdb" if path.suffix in (".duckdb", ".ddb") else "sqlite", str(path), table)
-    embedded._stamp(path)
+    shared.file_stamp(path)
     return Spot(_kind(path), str(path), table)
 
 

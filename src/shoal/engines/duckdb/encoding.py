@@ -13,8 +13,8 @@ import pyarrow as pa
 from shoal.core.classes import Classes, summarize, unpacked
 from shoal.core.grouping import Codes, Counts, words
 from shoal.core.hierarchy import Hierarchy
+from shoal.engines.common.encoding import as_came
 from shoal.engines.duckdb.session import Session, Stored
-from shoal.engines.embedded.encoding import as_came
 
 
 @dataclass(frozen=True, eq=False)

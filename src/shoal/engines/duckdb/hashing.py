@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
+from shoal.engines.common.hashing import ABSENT, PRESENT, keyed
 from shoal.engines.duckdb.session import literal
-from shoal.engines.embedded.hashing import ABSENT, PRESENT, keyed
 
 _LOWER = f"{(1 << 64) - 1}::HUGEINT"
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.engines.common.encoding import Encoded, as_came, said_by
 from shoal.engines.duckdb.encoding import Distinct
 from shoal.engines.duckdb.session import Session, Stored, literal, quoted
 from shoal.engines.duckdb.source import Source
-from shoal.engines.embedded.encoding import Encoded, as_came, said_by
 from shoal.parsing.identity import MOST_ZEROS, PLAIN_NUMBER, PLAIN_TEXT
 
 _WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER")

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from shoal.core.grouping import Counts, words
 from shoal.core.survey import SHOWN, WIDE, Overview
 from shoal.core.values import Values
+from shoal.engines.common.encoding import as_came, encode, narrowest
+from shoal.engines.common.profiling import ranked, shown_values
 from shoal.engines.duckdb.encoding import distinct, joined, packed, translation
 from shoal.engines.duckdb.hashing import value_hash
 from shoal.engines.duckdb.session import Stored, literal, quoted
 from shoal.engines.duckdb.source import Source, changed
-from shoal.engines.embedded.encoding import as_came, encode, narrowest
-from shoal.engines.embedded.profiling import ranked, shown_values
 from shoal.errors import InputError, ShoalError
 
 

@@ -16,21 +16,21 @@ from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.core.schema import Kind
-from shoal.engines.duckdb.databases import Connection
-from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, translation
-from shoal.engines.duckdb.hashing import cell_hash, row_hash
-from shoal.engines.duckdb.session import Session, Stored, literal, quoted
-from shoal.engines.duckdb.source import changed, open_source, open_stored
-from shoal.engines.embedded import source as embedded
-from shoal.engines.embedded.encoding import as_came, plain_values
-from shoal.engines.embedded.published_table import (
-    EmbeddedPublished,
+from shoal.engines.common import source as shared
+from shoal.engines.common.encoding import as_came, plain_values
+from shoal.engines.common.published_table import (
+    MemoryPublished,
     as_texts,
     format_of,
     leaves_of,
     places_among,
     write,
 )
+from shoal.engines.duckdb.databases import Connection
+from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, translation
+from shoal.engines.duckdb.hashing import cell_hash, row_hash
+from shoal.engines.duckdb.session import Session, Stored, literal, quoted
+from shoal.engines.duckdb.source import changed, open_source, open_stored
 from shoal.errors import InputError, OutputError, unknown_columns
 from shoal.storage.files import in_folder, piece
 
@@ -66,7 +66,7 @@ class DuckDBPublished:
     hashes: tuple[str, ...] = ()
     joins: Mapping[str, tuple[Stored, str]] = field(default_factory=dict)
     held: tuple[Any, ...] = ()
-    opened: embedded.Source | None = None
+    opened: shared.Source | None = None
     books: Mapping[str, pa.Array] = field(default_factory=dict)
     label: str = "the release"
     repeated: bool = False
@@ -235,8 +235,8 @@ class DuckDBPublished:
         table = self._as_came(self.session.fetch(self._ordered, what=self.label))
         opened = self.opened
         if opened is None or opened.frame is None:
-            return EmbeddedPublished(table).frame()
-        return EmbeddedPublished(table, opened.native, None, opened.frame.schema, opened.dtypes).frame()
+            return MemoryPublished(table).frame()
+        return MemoryPublished(table, opened.native, None, opened.frame.schema, opened.dtypes).frame()
 
     def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
         if str(path) in self.session.stored:

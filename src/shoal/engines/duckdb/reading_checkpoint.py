@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.grouping import Codes, Counts
+from shoal.engines.common.encoding import as_came
 from shoal.engines.duckdb.encoding import Distinct, Tally
 from shoal.engines.duckdb.session import Session
 from shoal.engines.duckdb.source import Source
-from shoal.engines.embedded.encoding import as_came
 from shoal.storage.checkpoint import Checkpoint
 
 TALLY = "duckdb-tally.arrow"

@@ -15,11 +15,11 @@ import pyarrow.parquet
 
 from shoal.core.read_request import AS_IT_IS, Opening
 from shoal.core.values import FORMULA, NUMBER
+from shoal.engines.common import csv
+from shoal.engines.common import source as shared
 from shoal.engines.duckdb.databases import Connection, Spot, chosen, connected, spot
 from shoal.engines.duckdb.encoding import loadable
 from shoal.engines.duckdb.session import Session, Stored, literal, quoted
-from shoal.engines.embedded import csv
-from shoal.engines.embedded import source as embedded
 from shoal.errors import InputError
 
 
@@ -35,7 +35,7 @@ class Source:
     label: str
     names: tuple[str, ...]
     place: str | None = None
-    opened: embedded.Source | None = None
+    opened: shared.Source | None = None
     missing: tuple[str, ...] = ()
     types: pa.Schema | None = None
     files: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Source:
     def relation(self) -> str:
         """What stands after FROM; files that changed since they were opened are refused."""
         for path, stamp in self.files.items():
-            if embedded._stamp(path) != stamp:
+            if shared.file_stamp(path) != stamp:
                 raise changed(path.name)
         columns = ", ".join(quoted(name) for name in self.names)
         raw = f"(SELECT * FROM {self.place or self._streamed}) AS s({columns})"
@@ -101,7 +101,7 @@ def streamed(session: Session, batches: Iterator[pa.Table]) -> Stored:
     return stored
 
 
-def _batches(opened: embedded.Source) -> Iterator[pa.Table]:
+def _batches(opened: shared.Source) -> Iterator[pa.Table]:
     """A source piece by piece; dictionaries are resolved, for those of two pieces need not be the same."""
     if opened.dialect is not None:
         assert opened.path is not None
@@ -131,12 +131,12 @@ def open_source(session: Session, source: Any, opening: Opening = AS_IT_IS, *, v
     Without `views`, only what a database holds itself is taken: a view can read any file of whoever asks it.
     """
     if not isinstance(source, (str, PathLike)):
-        return _checked(_held(session, "the frame", embedded.open_frame(source, opening)))
+        return _checked(_held(session, "the frame", shared.open_frame(source, opening)))
     table = spot(str(source))
     if table is not None:
         return _open_table(session, table, tuple(opening.missing), views)
     path = Path(source)
-    opened = embedded.open_path(path, opening)
+    opened = shared.open_path(path, opening)
     if opened.frame is not None or opened.format != "parquet":
         return _checked(_held(session, path.name, opened))
     assert opened.path is not None
@@ -147,7 +147,7 @@ def open_source(session: Session, source: Any, opening: Opening = AS_IT_IS, *, v
     return _checked(Source(session, path.name, opened.names, place, None, opened.missing, types, opened.files))
 
 
-def _held(session: Session, label: str, opened: embedded.Source) -> Source:
+def _held(session: Session, label: str, opened: shared.Source) -> Source:
     """What has to be copied into the session before it can be queried."""
     types = None
     if opened.frame is not None:
@@ -158,7 +158,7 @@ def _held(session: Session, label: str, opened: embedded.Source) -> Source:
     return Source(session, label, opened.names, None, opened, opened.missing, types, opened.files)
 
 
-def _those(schema: pa.Schema, opened: embedded.Source) -> pa.Schema:
+def _those(schema: pa.Schema, opened: shared.Source) -> pa.Schema:
     """The types of the columns that are read."""
     return pa.schema([schema.field(name) for name in opened.header])
 

@@ -19,13 +19,13 @@ from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.core.survey import Survey, spaced
+from shoal.engines.common.encoding import as_came, glanced
+from shoal.engines.common.hashing import row_hashes
 from shoal.engines.duckdb.encoding import Tally, joined
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
 from shoal.engines.duckdb.identity import published, said
 from shoal.engines.duckdb.session import Session, Stored, quoted
 from shoal.engines.duckdb.source import Source
-from shoal.engines.embedded.encoding import as_came, glanced
-from shoal.engines.embedded.hashing import row_hashes
 from shoal.errors import unknown_columns
 from shoal.parsing.identifiers import one_spelling
 from shoal.parsing.identity import identifiers

@@ -15,8 +15,8 @@ from shoal.core.grouping import Codes, group
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.core.schema import Schema
-from shoal.engines.embedded.encoding import as_came, by_identity
-from shoal.engines.embedded.table import changed_values, published_values, tokens, with_labels
+from shoal.engines.common.encoding import as_came, by_identity
+from shoal.engines.common.table import changed_values, published_values, tokens, with_labels
 from shoal.engines.spark.encoding import looked_up
 from shoal.engines.spark.hashing import ascending
 from shoal.engines.spark.published_table import PublishedColumn, SparkPublished

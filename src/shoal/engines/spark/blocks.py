@@ -15,9 +15,9 @@ from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.core.schema import Schema
-from shoal.engines.embedded import Embedded
-from shoal.engines.embedded.source import Source
-from shoal.engines.embedded.table import EmbeddedTable, EncodedColumn
+from shoal.engines.common.in_memory import InMemory
+from shoal.engines.common.source import Source
+from shoal.engines.common.table import EncodedColumn, MemoryTable
 from shoal.engines.spark.encoding import LeafOf
 from shoal.engines.spark.hashing import RowHash
 from shoal.engines.spark.session import mapped
@@ -128,8 +128,8 @@ class _Worked:
         order = np.arange(records)
         if not block["hash"].null_count:
             order = np.argsort(block["hash"].to_numpy().view(np.uint64), kind="stable")
-        table = EmbeddedTable(Source(()), columns, records, _orders={self.seed: order})
-        return Dataset(table, self.schema, Embedded())
+        table = MemoryTable(Source(()), columns, records, _orders={self.seed: order})
+        return Dataset(table, self.schema, InMemory())
 
 
 def _opened(made: bytes) -> Any:

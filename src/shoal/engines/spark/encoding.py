@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
-from shoal.engines.embedded.encoding import as_came
+from shoal.engines.common.encoding import as_came
 from shoal.engines.spark.session import SMALL, Session
 from shoal.engines.spark.source import Source
 

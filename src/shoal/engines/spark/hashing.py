@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from shoal.engines.embedded.encoding import as_came
-from shoal.engines.embedded.hashing import Hashes, row_hashes
+from shoal.engines.common.encoding import as_came
+from shoal.engines.common.hashing import Hashes, row_hashes
 from shoal.engines.spark.session import computed
 
 if TYPE_CHECKING:

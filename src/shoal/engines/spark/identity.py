@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.engines.embedded.encoding import as_came, said_by
-from shoal.engines.embedded.hashing import row_hashes
+from shoal.engines.common.encoding import as_came, said_by
+from shoal.engines.common.hashing import row_hashes
 from shoal.engines.spark.encoding import CodedColumn, LeafOf
 from shoal.engines.spark.hashing import signed
 from shoal.parsing.identifiers import one_spelling

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from shoal.core.survey import SHOWN, WIDE, Overview
-from shoal.engines.embedded.encoding import as_came, check_type, encode, narrowest
-from shoal.engines.embedded.profiling import Held, bare_hashes, overview, ranked, shown_values, without_blanks
+from shoal.engines.common.encoding import as_came, check_type, encode, narrowest
+from shoal.engines.common.profiling import Held, bare_hashes, overview, ranked, shown_values, without_blanks
 from shoal.engines.spark.encoding import encoded_places
 from shoal.engines.spark.hashing import ascending, signed
 from shoal.engines.spark.session import computed

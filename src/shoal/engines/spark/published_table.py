@@ -16,9 +16,9 @@ from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.core.schema import Kind
-from shoal.engines.embedded.encoding import as_came
-from shoal.engines.embedded.hashing import row_hashes
-from shoal.engines.embedded.published_table import EmbeddedPublished, as_texts, leaves_of, places_among, write
+from shoal.engines.common.encoding import as_came
+from shoal.engines.common.hashing import row_hashes
+from shoal.engines.common.published_table import MemoryPublished, as_texts, leaves_of, places_among, write
 from shoal.engines.spark.encoding import looked_up
 from shoal.engines.spark.hashing import RowHash, ascending, hashed, row_hash, signed
 from shoal.engines.spark.session import Session, mapped
@@ -214,8 +214,8 @@ class SparkPublished:
             return repeated_there(self._ordered(self.names)).toDF(*self.names)
         table = self._as_came(self.session.fetch(self._ordered(self.names), what=self.label))
         if opened is None or opened.frame is None:
-            return EmbeddedPublished(table).frame()
-        return EmbeddedPublished(table, opened.native, None, opened.frame.schema, opened.dtypes).frame()
+            return MemoryPublished(table).frame()
+        return MemoryPublished(table, opened.native, None, opened.frame.schema, opened.dtypes).frame()
 
     def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
         """The files of a folder are written by the workers, each by one. The pieces of a single file come to the driver
@@ -251,4 +251,4 @@ class SparkPublished:
 
 def _counts(name: str, column: pa.ChunkedArray) -> Counts:
     """A column that counts equal rows."""
-    return EmbeddedPublished(pa.table({name: column}))._counts(name)
+    return MemoryPublished(pa.table({name: column}))._counts(name)

@@ -17,8 +17,8 @@ import pyarrow.parquet
 
 from shoal.core.read_request import AS_IT_IS, Opening
 from shoal.core.values import FORMULA, NUMBER
-from shoal.engines.embedded import csv
-from shoal.engines.embedded import source as embedded
+from shoal.engines.common import csv
+from shoal.engines.common import source as shared
 from shoal.engines.spark.hashing import RowHash, ascending, hashed
 from shoal.engines.spark.session import Session
 from shoal.errors import InputError
@@ -47,7 +47,7 @@ class Source:
     label: str
     names: tuple[str, ...]
     frame: DataFrame | None = None
-    opened: embedded.Source | None = None
+    opened: shared.Source | None = None
     missing: tuple[str, ...] = ()
     types: pa.Schema | None = None
     files: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Source:
         from pyspark.sql import functions as sql
 
         for path, stamp in self.files.items():
-            if embedded._stamp(path) != stamp:
+            if shared.file_stamp(path) != stamp:
                 raise InputError(f"{path.name}: the file changed while it was being read; read it again")
         frame = self._sent if self.frame is None else self.frame
         if not self.neutralize:
@@ -167,9 +167,9 @@ def open_source(session: Session, source: Any, opening: Opening = AS_IT_IS) -> S
     if hasattr(source, "sparkSession"):
         return _open_frame(source, opening)
     if not isinstance(source, (str, PathLike)):
-        return _held(session, "the frame", embedded.open_frame(source, opening))
+        return _held(session, "the frame", shared.open_frame(source, opening))
     path = Path(source)
-    opened = embedded.open_path(path, opening)
+    opened = shared.open_path(path, opening)
     types = _native(opened)
     if types is None:
         return _held(session, path.name, opened)
@@ -185,11 +185,11 @@ def _open_frame(frame: DataFrame, opening: Opening) -> Source:
     names = checked_names(frame.columns, "the frame", rename=opening.rename_duplicates)
     numbered = frame.toDF(*(f"c{place}" for place in range(len(names))))
     return Source(
-        Session(frame.sparkSession), "the frame", tuple(names), numbered, missing=embedded.spellings_of(opening.missing)
+        Session(frame.sparkSession), "the frame", tuple(names), numbered, missing=shared.spellings_of(opening.missing)
     )
 
 
-def _held(session: Session, label: str, opened: embedded.Source) -> Source:
+def _held(session: Session, label: str, opened: shared.Source) -> Source:
     """What passes through the driver."""
     types = opened.frame.schema if opened.frame is not None else None
     if opened.frame is None and opened.format in ("arrow", "parquet"):
@@ -197,7 +197,7 @@ def _held(session: Session, label: str, opened: embedded.Source) -> Source:
     return Source(session, label, opened.names, None, opened, opened.missing, types, opened.files)
 
 
-def _native(opened: embedded.Source) -> pa.Schema | None:
+def _native(opened: shared.Source) -> pa.Schema | None:
     """The types of Parquet files that Spark reads as they are meant; None when the driver has to read them."""
     if opened.frame is not None or opened.format != "parquet" or opened.dialect is not None:
         return None

@@ -20,7 +20,7 @@ from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.core.survey import Survey, spaced
-from shoal.engines.embedded.encoding import as_came, glanced
+from shoal.engines.common.encoding import as_came, glanced
 from shoal.engines.spark.encoding import CodedColumn, LeafOf, looked_up
 from shoal.engines.spark.hashing import RowHash, ascending, hashed
 from shoal.engines.spark.identity import IdentifierText, LabelOf, PublishedSpelling, SaidHash

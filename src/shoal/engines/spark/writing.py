@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from shoal.engines.embedded.encoding import as_came
+from shoal.engines.common.encoding import as_came
 from shoal.engines.spark.session import DISK_FULL, Session, computed
 from shoal.storage.files import piece
 

@@ -12,7 +12,7 @@ import pytest
 
 import shoal
 from shoal import job
-from shoal.engines.embedded import csv, unpacking
+from shoal.engines.common import csv, unpacking
 from shoal.errors import InputError, ParameterError
 
 ROWS = 400_000

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.engines.embedded import hashing
+from shoal.engines.common import hashing
 
 
 @pytest.mark.parametrize("spread", [2**64 - 1, 2**40, 3])

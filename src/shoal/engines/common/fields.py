@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.engines.embedded.encoding import narrowest
+from shoal.engines.common.encoding import narrowest
 
 Places = NDArray[np.int32]
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from shoal.engines.embedded.encoding import dictionary, indices_of
-from shoal.engines.embedded.fields import words
+from shoal.engines.common.encoding import dictionary, indices_of
+from shoal.engines.common.fields import words
 
 ROWS = 1 << 16
 """How many rows are written at a time: as many as caches hold."""

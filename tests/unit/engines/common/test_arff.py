@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.cli import main
 from shoal.core.schema import Kind
-from shoal.engines.embedded import arff
+from shoal.engines.common import arff
 from shoal.errors import InputError
 
 WEKA = Path("/usr/share/java/weka.jar")

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.schema import Kind
 from shoal.core.values import FORMULA, NUMBER
-from shoal.engines.embedded import arff, csv, formats
-from shoal.engines.embedded.formats import format_of
-from shoal.engines.embedded.unpacking import Unpacked
+from shoal.engines.common import arff, csv, formats
+from shoal.engines.common.formats import format_of
+from shoal.engines.common.unpacking import Unpacked
 from shoal.errors import InputError, ParameterError, quoted
 from shoal.notices import tell
 from shoal.parsing.header import LOOKED_AT, held_back, numbers_rows
@@ -59,7 +59,7 @@ class Source:
             return {name: self.frame[name] for name in names}
         assert self.path is not None
         for path, stamp in self.files.items():
-            if _stamp(path) != stamp:
+            if file_stamp(path) != stamp:
                 raise InputError(f"{path.name}: the file changed while it was being read; read it again")
         if self.dialect is not None:
             return csv.load(self.path, self.dialect, names, self.missing)
@@ -144,7 +144,7 @@ def spellings_of(missing: Sequence[str]) -> tuple[str, ...]:
     return listed
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def file_stamp(path: Path) -> tuple[int, int]:
     try:
         status = path.stat()
     except OSError:
@@ -192,7 +192,7 @@ def _fields(schema: pa.Schema) -> list[tuple[str, str]]:
 def open_file(path: Path, opening: Opening) -> Source:
     """One file with all of its columns: CSV (also gz or zst), Parquet, Arrow IPC, JSON lines, ARFF, a spreadsheet, or a
     file of a statistics program."""
-    stamp = _stamp(path)
+    stamp = file_stamp(path)
     if path.is_dir():
         raise InputError(f"{path.name}: this is a folder, not a table")
     if not path.is_file():

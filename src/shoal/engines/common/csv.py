@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from shoal.engines.embedded import fields
-from shoal.engines.embedded.unpacking import Unpacked, check_unpacked
+from shoal.engines.common import fields
+from shoal.engines.common.unpacking import Unpacked, check_unpacked
 from shoal.errors import InputError, ParameterError, quoted
 from shoal.notices import tell
 from shoal.parsing.header import LOOKED_AT, held_back

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.forks import check_polars
-from shoal.engines.embedded.unpacking import Unpacked, check_archive
+from shoal.engines.common.unpacking import Unpacked, check_archive
 from shoal.errors import InputError, MissingExtraError, ParameterError, quoted
 from shoal.notices import tell
 from shoal.parsing.header import LISTED

@@ -1,4 +1,4 @@
-"""The embedded table: rows in this process' memory, as integers."""
+"""A table in memory: rows as integers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.core.survey import Survey, alone, spaced
 from shoal.core.values import Values
-from shoal.engines.embedded.encoding import by_identity, glanced, indices_of, looked_up, narrowest, numbered
-from shoal.engines.embedded.hashing import ascending, row_hashes
-from shoal.engines.embedded.published_table import EmbeddedPublished
-from shoal.engines.embedded.source import Source
+from shoal.engines.common.encoding import by_identity, glanced, indices_of, looked_up, narrowest, numbered
+from shoal.engines.common.hashing import ascending, row_hashes
+from shoal.engines.common.published_table import MemoryPublished
+from shoal.engines.common.source import Source
 from shoal.errors import VerificationError, unknown_columns
 from shoal.parsing.identifiers import one_spelling
 from shoal.parsing.identity import identifiers
@@ -43,7 +43,7 @@ class EncodedColumn:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EmbeddedTable:
+class MemoryTable:
     """Columns with a role as integers; the others stay at the source until a release needs them."""
 
     source: Source
@@ -119,7 +119,7 @@ class EmbeddedTable:
         rows = self._order(seed)[:records]
         return tuple(self.codes(name)[rows] for name in names)
 
-    def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> EmbeddedTable:
+    def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> MemoryTable:
         inside = np.ones(self.records, dtype=np.bool_)
         for name, least, greatest in zip(quasi, low, high, strict=True):
             codes = self.codes(name)
@@ -132,7 +132,7 @@ class EmbeddedTable:
         columns = {name: replace(column, codes=column.codes[inside]) for name, column in self.columns.items()}
         places = np.cumsum(inside) - 1
         orders = {seed: places[order[inside[order]]] for seed, order in self._orders.items()}
-        return EmbeddedTable(self.source, columns, int(np.count_nonzero(inside)), kept, _orders=orders)
+        return MemoryTable(self.source, columns, int(np.count_nonzero(inside)), kept, _orders=orders)
 
     def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
         said = [(name, self._said(name)) for name in names]
@@ -190,7 +190,7 @@ class EmbeddedTable:
         self, sheet: Sheet, schema: Schema, plan: Plan | None, rows: Rows | None, owners: Codes | None,
         plain: Mapping[str, pa.ChunkedArray], changed: Mapping[str, pa.Array], pseudonyms: Pseudonyms | None,
         fakes: Counterfeits | None,
-    ) -> EmbeddedPublished:  # fmt: skip
+    ) -> MemoryPublished:  # fmt: skip
         by_row: dict[str, pa.Array | pa.ChunkedArray] = {}
         by_class: dict[str, pa.DictionaryArray] = {}
         for column in sheet.columns:
@@ -225,7 +225,7 @@ class EmbeddedTable:
             for name in names
         })  # fmt: skip
         types = None if self.source.frame is None else self.source.frame.schema
-        return EmbeddedPublished(
+        return MemoryPublished(
             ordered, self.source.native, self.source.dialect, types, self.source.dtypes, books,
             nominal=self.source.nominal, kinds=schema.kinds,
         )  # fmt: skip

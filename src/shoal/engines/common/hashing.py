@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.core.grouping import Codes
-from shoal.engines.embedded.encoding import in_one, indices_of, looked_up
+from shoal.engines.common.encoding import in_one, indices_of, looked_up
 
 Hashes = NDArray[np.uint64]
 

@@ -1,4 +1,4 @@
-"""What the embedded engine publishes: an Arrow table, and the files made from it."""
+"""A published table in memory: an Arrow table, and the files made from it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.read_request import Opening
 from shoal.core.run import Run
 from shoal.core.schema import Kind
-from shoal.engines.embedded import arff, lines, source
-from shoal.engines.embedded.csv import Dialect
-from shoal.engines.embedded.encoding import (
+from shoal.engines.common import arff, lines, source
+from shoal.engines.common.csv import Dialect
+from shoal.engines.common.encoding import (
     dictionary,
     identified,
     in_known_zone,
@@ -31,7 +31,7 @@ from shoal.engines.embedded.encoding import (
     occurring,
     plain_values,
 )
-from shoal.engines.embedded.formats import ENDINGS
+from shoal.engines.common.formats import ENDINGS
 from shoal.errors import InputError, OutputError, unknown_columns
 from shoal.storage.files import in_folder, piece
 
@@ -40,7 +40,7 @@ ROW_GROUP = 1 << 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EmbeddedPublished:
+class MemoryPublished:
     """A published table. `native` is the frame type to give back, `dialect` how a CSV was written.
 
     `types` and `dtypes` are what Arrow and pandas called the types of the columns that came in, `books` the values
@@ -169,7 +169,7 @@ class EmbeddedPublished:
         for first in range(begin, max(min(end, self.records), begin + 1), rows):
             yield self._sliced(first, min(rows, end - first)).decoded()
 
-    def _sliced(self, begin: int, rows: int) -> EmbeddedPublished:
+    def _sliced(self, begin: int, rows: int) -> MemoryPublished:
         return replace(self, table=self.table.slice(begin, rows), _read={})
 
 
@@ -279,8 +279,8 @@ def format_of(path: Path) -> str:
 
 def open_published(
     path: Path, kinds: Mapping[str, Kind] | None = None, *, delimiter: str | None = None
-) -> EmbeddedPublished:
+) -> MemoryPublished:
     """A release file, as it was published; `kinds` say what the values of its columns are."""
     opened = source.open_path(path, Opening(delimiter=delimiter))
     table = pa.table(opened.load(opened.names))
-    return EmbeddedPublished(table, None, opened.dialect, header=opened.names, kinds=kinds or {})
+    return MemoryPublished(table, None, opened.dialect, header=opened.names, kinds=kinds or {})

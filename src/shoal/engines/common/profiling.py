@@ -14,9 +14,9 @@ from shoal.core.grouping import Codes, Counts, group
 from shoal.core.schema import Kind
 from shoal.core.survey import SHOWN, WIDE, Overview
 from shoal.core.values import Values
-from shoal.engines.embedded.encoding import MISSING, codes_of, dictionary, encode, looked_up, narrowest
-from shoal.engines.embedded.hashing import Hashes, row_hashes
-from shoal.engines.embedded.source import Source
+from shoal.engines.common.encoding import MISSING, codes_of, dictionary, encode, looked_up, narrowest
+from shoal.engines.common.hashing import Hashes, row_hashes
+from shoal.engines.common.source import Source
 from shoal.errors import InputError, ShoalError
 
 Held = tuple[Values, NDArray[Any]] | str

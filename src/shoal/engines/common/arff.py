@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from shoal.core.values import NUMBER
-from shoal.engines.embedded.encoding import numbers_of
-from shoal.engines.embedded.unpacking import Unpacked
+from shoal.engines.common.encoding import numbers_of
+from shoal.engines.common.unpacking import Unpacked
 from shoal.errors import InputError
 
 _QUOTED = r"'((?:[^'\\]|\\.)*)'" + r'|"((?:[^"\\]|\\.)*)"'

@@ -1,0 +1,1 @@
+"""What every engine needs: file formats, dictionary codes, row hashes, and tables held in memory."""
