@@ -28,9 +28,10 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Spelling
-from shoal.core.release import FORMAT, Crowd, manifest_path, part_path
+from shoal.core.release import Crowd
 from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns
+from shoal.publishing.writable_release import FORMAT, manifest_path, part_path
 from shoal.storage.files import address, check_inside, check_whole
 
 Count = Annotated[StrictInt, Field(ge=0)]

@@ -19,7 +19,6 @@ from shoal.core.dataset import Dataset
 from shoal.core.finding import Findings
 from shoal.core.formatting import percent
 from shoal.core.policy import Policy
-from shoal.core.release import Release, manifest_path
 from shoal.core.run import Run
 from shoal.errors import NotDefined, OutputError, ParameterError, VerificationError
 from shoal.job import DEFAULT_ALGORITHM, Job, check_policy, plugin
@@ -30,6 +29,7 @@ from shoal.publishing.columns import PublishedColumn
 from shoal.publishing.headlines import attacked, released
 from shoal.publishing.reusable_recoding import Rule
 from shoal.publishing.signing import SigningKey
+from shoal.publishing.writable_release import WritableRelease, manifest_path
 from shoal.storage.checkpoint import check_folder
 from shoal.storage.files import STANDARD, check_outputs, recover
 from shoal.storage.private import PrivateFolder
@@ -52,7 +52,7 @@ class Outcome:
     """
 
     data: Dataset = field(repr=False)
-    release: Release
+    release: WritableRelease
     standing: Findings
     columns: tuple[PublishedColumn, ...]
     figures: Mapping[str, Any]
@@ -169,7 +169,9 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
     )  # fmt: skip
 
 
-def _attacked(job: Job, data: Dataset, release: Release, run: Run) -> tuple[Release, tuple[Attempt, ...]]:
+def _attacked(
+    job: Job, data: Dataset, release: WritableRelease, run: Run
+) -> tuple[WritableRelease, tuple[Attempt, ...]]:
     """The release with the figures of attacks on it in its manifest, once nobody's risk is above the threshold."""
     chosen = job.attacks or api.every("attacks")[0]
     found, reasons = api.attempts(data, release, chosen, run=run)

@@ -18,8 +18,8 @@ from shoal import registry
 from shoal.api import open_release
 from shoal.core.classes import Classes
 from shoal.core.contracts.form import Candidates, Cells, Form
-from shoal.core.release import part_path
 from shoal.errors import NotDefined, SchemaError
+from shoal.publishing.writable_release import part_path
 from shoal.storage.files import sha256
 
 FORMS = registry.names("forms")

@@ -91,7 +91,7 @@ def test_new_dates_are_published_as_what_they_are(times):
     old, new = born(1), born(2)
     data = shoal.read(old, quasi=["born"])
     release = shoal.anonymize(data, "k-anonymity:k=50", algorithm="optimal", seed=1)
-    published, decades = release.transform(new).frame["born"], new["born"].str.head(3) + "0s"
+    published, decades = shoal.apply(release, new).frame["born"], new["born"].str.head(3) + "0s"
     assert published.sort().to_list() == decades.sort().to_list()
 
 

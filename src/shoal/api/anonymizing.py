@@ -27,6 +27,8 @@ from shoal.errors import ParameterError, SchemaError, VerificationError
 from shoal.notices import tell
 from shoal.publishing.packing import BLOCK, kept, read, spelled
 from shoal.publishing.publish import published
+from shoal.publishing.reusable_recoding import Rule
+from shoal.publishing.writable_release import WritableRelease
 from shoal.storage.files import received
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ def anonymize(
     allow_unjudged: Iterable[str] = (),
     history: History | None = None,
     run: Run | None = None,
-) -> Release:
+) -> WritableRelease:
     """A release that satisfies every model; it is read back from its published values before it is handed out.
 
     Identifiers are dropped, or replaced when `pseudonyms` are given. The order of the published rows follows from what
@@ -293,7 +295,7 @@ def publish(
     *,
     pseudonyms: Pseudonyms | None = None,
     run: Run | None = None,
-) -> Release:
+) -> WritableRelease:
     """The release that carries a recoding out. Nothing is verified: `anonymize` does that before it hands one out."""
     form = registry.make("forms", recoding.form, dict(recoding.options))
     return published(form, data, recoding, policy, pseudonyms, run or Run())
@@ -308,7 +310,7 @@ def save_recoding(release: Release, path: str | Path) -> Path:
 
 
 def apply(
-    recoding: str | Path,
+    recoding: Release | str | Path,
     source: Any,
     *,
     missing: Sequence[str] = (),
@@ -320,14 +322,14 @@ def apply(
     neutralize_formulas: bool = False,
     engine: Engine | str | None = None,
     run: Run | None = None,
-) -> Release:
-    """New records, recoded as a saved recoding says and verified against its policy on their own.
+) -> WritableRelease:
+    """New records, recoded as those of a release were and verified against its policy on their own.
 
     Each value goes to the level at which it was published, or each record into the narrowest class that holds it. What
     no class holds, and classes that break the policy, are left out as far as the policy allows it.
 
     Args:
-        recoding: the file that `save_recoding` wrote, or `anonymize --save-recoding`.
+        recoding: a release, or the file that `save_recoding` wrote, or `anonymize --save-recoding`.
         source: the new records: a path or a frame, with the columns of the table that the release was made from;
             identifiers may be lacking, and are dropped.
         missing, delimiter, encoding, format, sheet, rename_duplicates, neutralize_formulas, engine: as for `read`.
@@ -348,8 +350,8 @@ def apply(
         >>> shoal.apply(path, table[20000:]).verify(release.policy).holds
         True
     """
-    rule = recodings.load(recoding)
-    chosen = job.engine(engine, source)
+    rule = Rule.of(recoding) if isinstance(recoding, Release) else recodings.load(recoding)
+    chosen = recoding.engine if isinstance(recoding, Release) and engine is None else job.engine(engine, source)
     opening = Opening(
         delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
         rename_duplicates=rename_duplicates, neutralize=neutralize_formulas,

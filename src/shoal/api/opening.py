@@ -11,9 +11,10 @@ import numpy as np
 from shoal import manifest, registry
 from shoal.core.contracts.engine import Engine
 from shoal.core.dataset import Dataset
-from shoal.core.release import Release, manifest_path
+from shoal.core.release import Release
 from shoal.errors import InputError, NotDefined, VerificationError
 from shoal.publishing.publish import whole
+from shoal.publishing.writable_release import manifest_path
 from shoal.storage.files import address, check_whole
 
 

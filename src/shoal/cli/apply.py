@@ -23,9 +23,9 @@ def run(
     no class holds, and classes that break the policy, are left out as far as the policy allows it.
     """
     from shoal import api
-    from shoal.core.release import manifest_path
     from shoal.errors import InputError, OutputError
     from shoal.publishing.headlines import released
+    from shoal.publishing.writable_release import manifest_path
     from shoal.storage.files import check_outputs
 
     made = source.made()

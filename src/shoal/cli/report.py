@@ -48,9 +48,9 @@ class Files:
 
     def check(self, made: Job, also: Iterable[Path]) -> None:
         """Refuses, before any work is done, files that could not be written or that are read."""
-        from shoal.core.release import manifest_path
         from shoal.errors import OutputError
         from shoal.plots.drawing import check_picture
+        from shoal.publishing.writable_release import manifest_path
         from shoal.reports.contents import check_endings
         from shoal.storage.files import check_outputs
 

@@ -10,17 +10,18 @@ from shoal.core.decision import decided_groups
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Recoding
-from shoal.core.release import Crowd, Release
+from shoal.core.release import Crowd
 from shoal.core.run import Run
+from shoal.publishing.writable_release import WritableRelease
 
 
 def published(
     form: Form, data: Dataset, recoding: Recoding, policy: Policy | None, pseudonyms: Pseudonyms | None, run: Run
-) -> Release:
+) -> WritableRelease:
     """The release that carries a recoding out, with whose its records are where people are counted; not verified."""
     sheets = form.sheets(data.schema, pseudonyms=pseudonyms is not None)
     seed = policy.seed if policy is not None else 0
-    release = Release(
+    release = WritableRelease(
         form=form,
         tables=data.table.publish(data.schema, recoding, sheets, seed=seed, pseudonyms=pseudonyms, run=run),
         schema=data.schema,

@@ -21,6 +21,8 @@ from shoal.core.run import Run
 from shoal.core.schema import Role, Schema
 from shoal.core.values import Values
 from shoal.errors import HierarchyError, NotDefined, SchemaError, VerificationError, quoted
+from shoal.publishing.publish import published
+from shoal.publishing.writable_release import WritableRelease
 
 if TYPE_CHECKING:
     from shoal.core.contracts.engine import Engine
@@ -112,7 +114,7 @@ class Rule:
         books = tuple(_moved(book, self.schema[name].hierarchy, tree) for book, name, tree in places)
         return books, _narrowest(keys, books, self.cells, [tree.size for tree in trees])
 
-    def applied(self, source: Source, engine: Engine, run: Run | None = None) -> Release:
+    def applied(self, source: Source, engine: Engine, run: Run | None = None) -> WritableRelease:
         """New records, published by the rule and verified against its policy, on these records alone.
 
         Records that no class holds, and those of classes that break the policy, are withheld as far as the policy
@@ -125,10 +127,8 @@ class Rule:
         """
         return self.carried_out(self.read(source, engine), run)
 
-    def carried_out(self, data: Dataset, run: Run | None = None) -> Release:
+    def carried_out(self, data: Dataset, run: Run | None = None) -> WritableRelease:
         """What `applied` gives of records that were read."""
-        from shoal.publishing.publish import published
-
         recoding = self.recode(data)
         release = replace(
             published(self.form, data, recoding, self.policy, None, run or Run()), provenance=self.provenance

@@ -15,7 +15,7 @@ from shoal.api.reading import check_dataset
 from shoal.core.contracts.attack import Known
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Findings
-from shoal.core.release import Release, manifest_path
+from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import InputError, MissingExtraError, NotDefined
 from shoal.plots.attack import attacks
@@ -26,6 +26,7 @@ from shoal.plots.loss import loss
 from shoal.plots.marginals import marginal
 from shoal.publishing.headlines import verified
 from shoal.publishing.signing import PublicKey
+from shoal.publishing.writable_release import manifest_path
 from shoal.reports import sentences
 from shoal.reports.contents import About, File, Holder, Report, promised
 from shoal.reports.limits import limits

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.adversary import matching
-from shoal.core.release import part_path
 from shoal.errors import InfeasibleError, NotDefined, ShoalError
+from shoal.publishing.writable_release import part_path
 from shoal.storage.files import sha256
 
 METHODS = ["multiset", "slicing:columns=age|sex|disease", "slicing:columns=age|sex+disease", "bucketization"]

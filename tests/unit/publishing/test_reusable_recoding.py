@@ -52,7 +52,7 @@ def covers(label: str, value: object) -> bool:
 def test_new_records_are_in_classes_of_the_release(algorithm: str, tmp_path: Path) -> None:
     table, new = people(1500, 1), people(4000, 2)
     release = released(table, algorithm, k=4, suppression=0.05)
-    made = release.transform(new)
+    made = shoal.apply(release, new)
     shown, given = made.frame, new.drop("name")
     assert made.records == 4000 and 0 <= made.suppressed <= 200
     known = set(release.frame.select("age", "sex", "zip").rows())
@@ -72,10 +72,10 @@ def test_values_between_known_ones_join_the_range_that_holds_them() -> None:
     data = shoal.read(table, quasi=["age", "sex"])
     release = shoal.anonymize(data, "k-anonymity:k=9", algorithm="mondrian", seed=1)
     assert set(release.frame["age"]) == {"[20-24]", "[30-34]"}
-    made = release.transform(pl.DataFrame({"age": [21, 23] * 5 + [33] * 9, "sex": ["F"] * 19}))
+    made = shoal.apply(release, pl.DataFrame({"age": [21, 23] * 5 + [33] * 9, "sex": ["F"] * 19}))
     assert Counter(made.frame["age"]) == {"[20-24]": 10, "[30-34]": 9}
     with pytest.raises(VerificationError, match="break the policy") as refused:  # 27 lies in no class
-        release.transform(pl.DataFrame({"age": [21] * 9 + [27], "sex": ["F"] * 10}))
+        shoal.apply(release, pl.DataFrame({"age": [21] * 9 + [27], "sex": ["F"] * 10}))
     assert "27" not in str(refused.value)
 
 
@@ -83,10 +83,10 @@ def test_a_record_that_no_class_holds_is_withheld_within_the_budget() -> None:
     table = pl.DataFrame({"age": [20, 22, 24, 30, 32, 34] * 3})
     data = shoal.read(table, quasi=["age"])
     release = shoal.anonymize(data, "k-anonymity:k=9", algorithm="mondrian", suppression=0.2, seed=1)
-    made = release.transform(pl.DataFrame({"age": [21] * 12 + [27] + [34] * 2}))
+    made = shoal.apply(release, pl.DataFrame({"age": [21] * 12 + [27] + [34] * 2}))
     assert made.frame["age"].to_list() == ["[20-24]"] * 12 and made.suppressed == 3
     with pytest.raises(VerificationError, match="suppressed"):
-        release.transform(pl.DataFrame({"age": [21] * 9 + [27] * 4}))
+        shoal.apply(release, pl.DataFrame({"age": [21] * 9 + [27] * 4}))
 
 
 def test_unseen_values_stop() -> None:
@@ -94,41 +94,41 @@ def test_unseen_values_stop() -> None:
     with pytest.raises(
         HierarchyError, match=r"'zip' lacks 1 of the column's 5 distinct values \(1 records\)"
     ) as refused:
-        release.transform(people(200, 2, zip=["53715", "53710", "53706", "53703"] * 49 + ["53715"] * 3 + ["99999"]))
+        shoal.apply(release, people(200, 2, zip=["53715", "53710", "53706", "53703"] * 49 + ["53715"] * 3 + ["99999"]))
     assert "99999" not in str(refused.value)
     data = shoal.read(people(200, 1), quasi=["age"], hierarchies={"age": "intervals:width=10,levels=1"})
     levels = shoal.anonymize(data, "k-anonymity:k=20", algorithm="optimal", seed=1, allow_plain=["name"])
     assert levels.recoding.levels == (1,)
-    assert levels.transform(people(200, 2)).records == 200
+    assert shoal.apply(levels, people(200, 2)).records == 200
     with pytest.raises(HierarchyError, match="'age': 1 distinct values lie in no range"):
-        levels.transform(people(200, 2, age=[21] * 199 + [95]))
+        shoal.apply(levels, people(200, 2, age=[21] * 199 + [95]))
 
 
 def test_unseen_sensitive_values_are_fine_where_they_are_not_grouped() -> None:
     release = released(people(400, 1), "optimal", k=4)
-    made = release.transform(people(400, 2, disease=["flu", "measles"] * 200))
+    made = shoal.apply(release, people(400, 2, disease=["flu", "measles"] * 200))
     assert set(made.frame["disease"]) == {"flu", "measles"}
 
 
 def test_columns_must_be_those_of_the_release() -> None:
     release = released(people(200, 1), "optimal", k=4)
     new = people(200, 2)
-    assert "name" not in release.transform(new).frame.columns
-    assert release.transform(new.drop("name")).records == 200
+    assert "name" not in shoal.apply(release, new).frame.columns
+    assert shoal.apply(release, new.drop("name")).records == 200
     with pytest.raises(SchemaError, match=r"1 columns are none of the release's.*'note'"):
-        release.transform(new.with_columns(note=pl.lit("x")))
+        shoal.apply(release, new.with_columns(note=pl.lit("x")))
     with pytest.raises(SchemaError, match="columns of the release are lacking: 'zip'"):
-        release.transform(new.drop("zip"))
+        shoal.apply(release, new.drop("zip"))
 
 
 def test_the_policy_is_that_of_the_release_and_holds_on_the_new_records_alone() -> None:
     data = shoal.read(people(400, 1), **ROLES, identifiers=["name"])
     release = shoal.anonymize(data, "k-anonymity:k=4", "distinct-l-diversity:l=2", algorithm="optimal", seed=1)
-    assert release.transform(people(400, 2)).verify(release.policy).holds
+    assert shoal.apply(release, people(400, 2)).verify(release.policy).holds
     with pytest.raises(VerificationError, match=r"\(distinct-l\)"):
-        release.transform(people(400, 2, disease=["flu"] * 400))
+        shoal.apply(release, people(400, 2, disease=["flu"] * 400))
     with pytest.raises(VerificationError, match=r"\(k, distinct-l\)"):
-        release.transform(people(3, 2))
+        shoal.apply(release, people(3, 2))
 
 
 def test_what_cannot_be_applied() -> None:
@@ -137,7 +137,7 @@ def test_what_cannot_be_applied() -> None:
     means = shoal.anonymize(data, "k-anonymity:k=4", algorithm="mdav")
     for release, reason in ((two, "only a generalized release"), (means, "published as means")):
         with pytest.raises(NotDefined, match=reason):
-            release.transform(people(200, 2))
+            shoal.apply(release, people(200, 2))
 
 
 def test_a_wider_hierarchy_has_the_numbers_in_between() -> None:
@@ -158,7 +158,7 @@ def test_a_saved_recoding_does_what_the_release_does(algorithm: str, engine: str
     path = shoal.save_recoding(release, tmp_path / "recoding.json")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     new = people(4000, 2)
-    one, other = release.transform(new), shoal.apply(path, new, engine=engine)
+    one, other = shoal.apply(release, new), shoal.apply(path, new, engine=engine)
     assert sorted(pl.DataFrame(one.frame).rows()) == sorted(pl.DataFrame(other.frame).rows())
     assert one.policy.models == other.policy.models
 
