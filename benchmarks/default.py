@@ -42,7 +42,7 @@ def losses(
         algorithm = name if name == "auto" else name + rule
         started = time.perf_counter()
         release = shoal.anonymize(data, shoal.KAnonymity(k=k), algorithm=algorithm, seed=seed)
-        found[name] = (float(shoal.Lm().score(data, release).value or 0), time.perf_counter() - started)
+        found[name] = (float(shoal.metrics.Lm().score(data, release).value or 0), time.perf_counter() - started)
     return found
 
 

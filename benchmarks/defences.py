@@ -42,7 +42,7 @@ def _jobs(ill: list[str]) -> shoal.Dataset:
 def minimality() -> None:
     """Both people of a job are ill, so the jobs are published together: how certain is that to somebody who has the
     seed, and who has not? The loss is the mean over tables in which anybody may be ill."""
-    model = shoal.AlphaKAnonymity(alpha=0.5, k=2, values=("hiv",))
+    model = shoal.models.AlphaKAnonymity(alpha=0.5, k=2, values=("hiv",))
     exposed = _jobs(["hiv"] * 2 + ["no"] * 4)
     for algorithm in NON_MINIMAL:
         generator = np.random.default_rng(0)

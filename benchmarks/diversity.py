@@ -52,7 +52,7 @@ def anatomy(records: int) -> None:
     data = shoal.read(shoal.samples.census(records), quasi=CENSUS, sensitive=["occupation"])
     policy = shoal.Policy(models=(shoal.FrequencyLDiversity(l=4),), suppression=GRANTED, seed=1)
     started = time.process_time()
-    recoding = shoal.Anatomy().search(data, policy, shoal.Run())
+    recoding = shoal.algorithms.Anatomy().search(data, policy, shoal.Run())
     seconds = time.process_time() - started
     print(f"\nAnatomy, {records:,} records, l = 4: {recoding.facts['groups']:,} groups in {seconds:.1f} s")
 

@@ -62,7 +62,7 @@ def growth(small: int, large: int) -> None:
     for rows in (small, large):
         data = shoal.read(shoal.samples.census(rows), quasi=QUASI, hierarchies=shoal.samples.hierarchies("census"))
         _ = data.summary
-        seconds.append(fastest(lambda data=data: shoal.Mondrian().search(data, policy, Run()), repeats=2))
+        seconds.append(fastest(lambda data=data: shoal.algorithms.Mondrian().search(data, policy, Run()), repeats=2))
     few, many = seconds
     print(f"Mondrian {small:,} rows {few:.2f} s, {large:,} rows {many:.2f} s: {many / few:.1f}-fold")
 

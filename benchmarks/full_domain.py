@@ -34,7 +34,7 @@ from shoal.core.policy import Policy
 data = shoal.read(shoal.samples.adult().drop("education-num"), quasi=["age", "sex", "race", "education"])
 data.summary
 started = time.perf_counter()
-shoal.Optimal().search(data, Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02), Run())
+shoal.algorithms.Optimal().search(data, Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02), Run())
 print(f"{time.perf_counter() - started:.2f}")
 """
 
@@ -43,7 +43,7 @@ ELSEWHERE = {
     "t-closeness 0.2, equal distance": ((shoal.TCloseness(t=0.2),), 1.0, 2.98),
     "t-closeness 0.2, hierarchical distance": ((shoal.TCloseness(t=0.2, distance="hierarchical"),), 1.0, 3.49),
     "entropy 3-diversity": ((shoal.EntropyLDiversity(l=3),), 0.04, 0.85),
-    "recursive (4, 3)-diversity": ((shoal.RecursiveLDiversity(c=4, l=3),), 0.04, 0.72),
+    "recursive (4, 3)-diversity": ((shoal.models.RecursiveLDiversity(c=4, l=3),), 0.04, 0.72),
 }
 """Models of a sensitive attribute, eight quasi-identifiers: suppression limit, and ARX 3.9.2's seconds elsewhere."""
 
@@ -83,8 +83,10 @@ def ratios(repeats: int = 9) -> None:
     k = shoal.KAnonymity(k=5)
     for limit, promised in LIMITS.items():
         policy = Policy(models=(k,), suppression=limit)
-        facts = shoal.Optimal().search(data, policy, Run()).facts
-        wall, processor, other, _ = compared(lambda p=policy: shoal.Optimal().search(data, p, Run()), data, repeats)
+        facts = shoal.algorithms.Optimal().search(data, policy, Run()).facts
+        wall, processor, other, _ = compared(
+            lambda p=policy: shoal.algorithms.Optimal().search(data, p, Run()), data, repeats
+        )
         checked = facts["nodes"]["checked"]
         print(
             f"suppression ≤ {limit:.0%}: {1000 * wall:.1f} ms ({1000 * processor:.1f} ms of processor time), "
@@ -106,8 +108,10 @@ def sensitive_models(repeats: int = 5) -> None:
     data = adult(sensitive=True)
     for name, (models, limit, elsewhere) in ELSEWHERE.items():
         policy = Policy(models=models, suppression=limit)
-        facts = shoal.Optimal().search(data, policy, Run()).facts
-        wall, processor, other, _ = compared(lambda p=policy: shoal.Optimal().search(data, p, Run()), data, repeats)
+        facts = shoal.algorithms.Optimal().search(data, policy, Run()).facts
+        wall, processor, other, _ = compared(
+            lambda p=policy: shoal.algorithms.Optimal().search(data, p, Run()), data, repeats
+        )
         print(
             f"{name}, suppression ≤ {limit:.0%}: {1000 * wall:.0f} ms ({1000 * processor:.0f} ms of processor time), "
             f"{wall / other:.0f} group_bys; {facts['nodes']['checked']:,} of {facts['nodes']['total']:,} nodes "
@@ -134,7 +138,7 @@ def threads(repeats: int = 5) -> None:
     }  # fmt: skip
     before = numba.get_num_threads()
     for name, (data, policy, checks) in searches.items():
-        search = shoal.Optimal(check_limit=checks)
+        search = shoal.algorithms.Optimal(check_limit=checks)
         told = []
         for count in range(1, before + 1):
             numba.set_num_threads(count)
@@ -185,9 +189,9 @@ def couples(rows: int, *, fewer_levels: bool = False) -> shoal.Dataset:
 def many_attributes(data: shoal.Dataset, seconds: float) -> None:
     """More quasi-identifiers than can be searched to the end: the best node, the bound and the gap in limited time."""
     policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02)
-    datafly = shoal.Datafly().search(data, policy, Run()).facts["score"]
+    datafly = shoal.algorithms.Datafly().search(data, policy, Run()).facts["score"]
     began = time.process_time()
-    facts = shoal.Optimal(time_limit=seconds).search(data, policy, Run()).facts
+    facts = shoal.algorithms.Optimal(time_limit=seconds).search(data, policy, Run()).facts
     course = ", ".join(f"{step['checked']:,}: {step['score']:.4f} ≥ {step['bound']:.4f}" for step in facts["course"])
     print(
         f"{data.records:,} records, {len(data.schema.quasi)} quasi-identifiers, {facts['nodes']['total']:,} nodes, "

@@ -53,7 +53,7 @@ def losses(tables: list[str]) -> None:
             started = time.process_time()
             release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=algorithm, seed=1)
             spent = time.process_time() - started
-            print(json.dumps([table, algorithm, shoal.Lm().score(data, release).value, spent]), flush=True)
+            print(json.dumps([table, algorithm, shoal.metrics.Lm().score(data, release).value, spent]), flush=True)
 
 
 def of_version(sources: Path, tables: list[str]) -> dict[tuple[str, str], tuple[float, float]]:

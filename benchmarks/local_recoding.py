@@ -68,7 +68,7 @@ def quality(data: shoal.Dataset, algorithms: list[str], *models: str, numeric: s
         release = shoal.anonymize(data, *models, algorithm=method)
         first = time.perf_counter() - started
         warm = fastest(lambda: shoal.anonymize(data, *models, algorithm=method), repeats=2)  # noqa: B023
-        gcp = shoal.Gcp().score(data, release).value
+        gcp = shoal.metrics.Gcp().score(data, release).value
         print(
             f"{algorithm:26} {first:8.2f} {warm:7.2f} {loss(data, release):7.4f} {gcp:7.4f} {len(release.classes):8,}",
             flush=True,
@@ -81,7 +81,7 @@ def searched(data: shoal.Dataset, method: Algorithm) -> tuple[float, float]:
     started = time.process_time()
     recoding = method.search(data, policy, Run())
     spent = time.process_time() - started
-    return spent, float(shoal.Lm().score(data, Draft.of(data, recoding, policy)).value or 0)
+    return spent, float(shoal.metrics.Lm().score(data, Draft.of(data, recoding, policy)).value or 0)
 
 
 def beside(algorithm: str, whole: tuple[float, float], parted: tuple[float, float]) -> None:

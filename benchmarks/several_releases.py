@@ -35,7 +35,7 @@ def main(records: int) -> None:
     )  # fmt: skip
     data = shoal.read(table, quasi=["age", "sex", "zip"], sensitive=["ill"], identifiers=["person"])
     first = shoal.anonymize(data, "k-anonymity:k=5", algorithm="mondrian", seed=1)
-    levels = shoal.Optimal(greatest_levels={"sex": 0})
+    levels = shoal.algorithms.Optimal(greatest_levels={"sex": 0})
     making, second = timed(lambda: shoal.anonymize(data, "k-anonymity:k=5", algorithm=levels, suppression=0.02, seed=1))
     print(f"{records:,} people; making the second release: {making:.1f} s")
     for name in ("complementary-release", "composition", "unsorted-matching"):

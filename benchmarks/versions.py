@@ -52,7 +52,7 @@ def measured(folder: Path) -> None:
         policy = Policy(models=models, suppression=limit)
 
         def search(table: shoal.Dataset = table, policy: Policy = policy) -> float:
-            return float(shoal.Optimal().search(table, policy, Run()).facts["score"])
+            return float(shoal.algorithms.Optimal().search(table, policy, Run()).facts["score"])
 
         tell(f"{name}: the search", median(search, 20 if limit == 0 else 5), search())
 

@@ -17,7 +17,7 @@ def seconds(records: int, k: int) -> float:
     from shoal.core.run import Run
 
     data = shoal.read(shoal.samples.adult().select(QUASI).head(records), quasi=QUASI)
-    policy, method = Policy(models=(shoal.KAnonymity(k=k),), seed=1), shoal.Oka()
+    policy, method = Policy(models=(shoal.KAnonymity(k=k),), seed=1), shoal.algorithms.Oka()
     assert len(data.summary)
     times = []
     for _ in range(3):

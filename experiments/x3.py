@@ -28,7 +28,7 @@ TABLES = {
     "sonar": (shoal.samples.sonar, None),
     "haberman": (shoal.samples.haberman, ["age", "operation-year"]),
 }
-LEARNERS = {"C4.5": shoal.C45, "naive Bayes": shoal.NaiveBayes}
+LEARNERS = {"C4.5": shoal.learners.C45, "naive Bayes": shoal.learners.NaiveBayes}
 PAPER = {
     ("heart-statlog", "C4.5"): (76.66, 79.25, 82.59, 75.55, 75.55, 75.55, 75.55),
     ("heart-statlog", "naive Bayes"): (83.70, 81.85, 84.07, 82.22, 82.22, 82.22, 80.74),

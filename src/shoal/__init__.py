@@ -1,54 +1,54 @@
-"""Shoal: privacy diagnosis and preservation in data publishing."""
+"""Shoal: privacy diagnosis and preservation in data publishing.
+
+Verbs, nouns and the models that everybody uses are here; plug-ins are in `shoal.models`, `shoal.attacks`,
+`shoal.algorithms` and so on. All of it is imported when it is first used.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
-__version__ = "0.1.0"
+from shoal.version import __version__
 
-_VERBS = (
-    "read", "diagnose", "ask", "sql", "detect", "dependencies", "anonymize", "compare", "save_recoding", "apply",
-    "evaluate", "columns", "attack", "query", "balance", "verify", "verification_sql",
-)  # fmt: skip
-_OTHERS = {
-    "intervals": "core.intervals", "Anonymizer": "estimator", "C45": "learners.c45", "Ledger": "ledger",
-    "DecisionStump": "learners.decision_stump", "NaiveBayes": "learners.naive_bayes", "report": "reports",
-    "Report": "reports",
+_FOUND_IN = {
+    "api": (
+        "anonymize", "apply", "ask", "attack", "balance", "columns", "compare", "dependencies", "detect", "diagnose",
+        "evaluate", "query", "read", "save_recoding", "sql", "verification_sql", "verify",
+    ),
+    "core.classes": ("Classes",),
+    "core.dataset": ("Dataset",),
+    "core.finding": ("Finding", "Findings"),
+    "core.hierarchy": ("Hierarchy",),
+    "core.intervals": ("intervals",),
+    "core.policy": ("Policy",),
+    "core.pseudonyms": ("Pseudonyms",),
+    "core.release": ("Release",),
+    "core.run": ("Run",),
+    "core.schema": ("Schema",),
+    "estimator": ("Anonymizer",),
+    "ledger": ("Ledger",),
+    "models": ("DistinctLDiversity", "EntropyLDiversity", "FrequencyLDiversity", "KAnonymity", "TCloseness"),
+    "publishing.signing": ("PublicKey", "SigningKey"),
+    "reports": ("Report", "report"),
+    "tradeoff.balance": ("Balance",),
+    "utility.comparison": ("Comparison",),
 }  # fmt: skip
-_MODULES = {"samples": "samples", "errors": "errors", "distances": "distances", "noise": "core.noise"}
-_NOUNS = {
-    "Hierarchy": "hierarchy", "Dataset": "dataset", "Classes": "classes", "Policy": "policy", "Release": "release",
-    "Comparison": "comparison", "Balance": "balance",
-    "Finding": "finding", "Findings": "finding", "Schema": "schema", "Pseudonyms": "pseudonyms", "Run": "run",
-    "SigningKey": "signing", "PublicKey": "signing",
-}  # fmt: skip
+_HOME = {name: module for module, names in _FOUND_IN.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME)]
 
 
 def __getattr__(name: str) -> Any:
-    """Verbs, nouns and plug-ins, imported when they are first used."""
-    from importlib import import_module
+    if name in _HOME:
+        return getattr(import_module(f"shoal.{_HOME[name]}"), name)
+    if not name.startswith("_") and find_spec(f"shoal.{name}") is not None:
+        return import_module(f"shoal.{name}")
+    from shoal.errors import alternatives
 
-    if name in _VERBS:
-        return getattr(import_module("shoal.api"), name)
-    if name in _MODULES:
-        return import_module(f"shoal.{_MODULES[name]}")
-    if name in _OTHERS:
-        return getattr(import_module(f"shoal.{_OTHERS[name]}"), name)
-    if name in _NOUNS:
-        return getattr(import_module(f"shoal.core.{_NOUNS[name]}"), name)
-    if name[:1].isupper():
-        from shoal import registry
-
-        found = registry.by_class_name(name)
-        if found is not None:
-            return found
-        from shoal.errors import alternatives
-
-        raise AttributeError(f"shoal has no {name!r}; {alternatives(name, registry.class_names())}")
-    raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    raise AttributeError(f"shoal has no {name!r}; {alternatives(name, sorted(_HOME))}")
 
 
 def __dir__() -> list[str]:
-    from shoal import registry
-
-    return sorted([*_VERBS, *_MODULES, *_OTHERS, *_NOUNS, *registry.class_names(), "__version__"])
+    return sorted(__all__)

@@ -209,7 +209,7 @@ def provenance(
     policy: Policy, method: Algorithm, form: Form, pseudonyms: Pseudonyms | None, schema: Schema
 ) -> dict[str, Any]:
     """How a release came to be, as its manifest states it; the seed stays with the holder."""
-    from shoal import __version__
+    from shoal.version import __version__
 
     return {
         "shoal": __version__,

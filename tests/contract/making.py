@@ -26,7 +26,7 @@ POLICIES: dict[str, tuple[Any, ...]] = {
     "k-anonymity and diversity": (shoal.KAnonymity(k=4), shoal.DistinctLDiversity(l=2)),
     "t-closeness": (shoal.KAnonymity(k=2), shoal.TCloseness(t=0.5)),
     "frequencies": (shoal.FrequencyLDiversity(l=3),),
-    "twins": (shoal.InferenceL(l=2),),
+    "twins": (shoal.models.InferenceL(l=2),),
     "nothing": (),
 }
 

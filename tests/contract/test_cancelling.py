@@ -20,7 +20,7 @@ QUASI = ["age", "gender", "education", "marital-status", "race", "work-class", "
 POLICIES = (
     Policy(models=(shoal.KAnonymity(k=5),), suppression=0.01),
     Policy(models=(shoal.FrequencyLDiversity(l=3),), suppression=0.01),
-    Policy(models=(shoal.InferenceL(l=2),), suppression=0.9),
+    Policy(models=(shoal.models.InferenceL(l=2),), suppression=0.9),
     Policy(models=()),
 )
 SOON = 1.0

@@ -114,7 +114,7 @@ class _Changed(Algorithm):
     change: Any
 
     def search(self, dataset: shoal.Dataset, policy: Policy, run: Run) -> Recoding:
-        found = shoal.Optimal().search(dataset, policy, run)
+        found = shoal.algorithms.Optimal().search(dataset, policy, run)
         assert found.plan is not None
         return replace(found, plan=self.change(found.plan))
 
@@ -412,7 +412,7 @@ def test_models_of_people_and_of_both_at_once_with_two_tables(table: pl.DataFram
     view = shoal.anonymize(read(table), DIVERSE, algorithm="anatomy", seed=1).view
     assert view.judged_by(K) is view.people() and view.judged_by(DIVERSE) is view.groups()
     with pytest.raises(shoal.errors.NotDefined, match="keep apart"):
-        view.judged_by(shoal.PSensitiveKAnonymity(p=2, k=2))
+        view.judged_by(shoal.models.PSensitiveKAnonymity(p=2, k=2))
 
 
 def test_a_perturbed_table_lacks_nobody(table: pl.DataFrame) -> None:

@@ -43,7 +43,7 @@ def test_the_optimum_is_the_best_node(name: str, example: Any, seed: int, suppre
     data, metric = table(seed), registry.make("metrics", name, dict(example))
 
     def release(**bounds: Any) -> shoal.Release:
-        search = shoal.Optimal(**bounds)
+        search = shoal.algorithms.Optimal(**bounds)
         return shoal.anonymize(
             data, shoal.KAnonymity(k=3), algorithm=search, objective=metric, suppression=suppression, seed=1
         )

@@ -151,8 +151,13 @@ def test_several_attributes_strictly(tmp_path):
         path = tmp_path / "release.csv"
         shoal.anonymize(data, "k-anonymity:k=12", algorithm="mondrian", seed=1).write(path)
         release = as_published(path, manifest.load(path), registry.engine())
-        models = (shoal.DistinctLDiversity(l=2), shoal.EntropyLDiversity(l=2), shoal.PSensitiveKAnonymity(p=1, k=13),
-                  shoal.AlphaKAnonymity(alpha=0.9, k=12), shoal.DeltaDisclosure(delta=3, strict=False))  # fmt: skip
+        models = (
+            shoal.DistinctLDiversity(l=2),
+            shoal.EntropyLDiversity(l=2),
+            shoal.models.PSensitiveKAnonymity(p=1, k=13),
+            shoal.models.AlphaKAnonymity(alpha=0.9, k=12),
+            shoal.models.DeltaDisclosure(delta=3, strict=False),
+        )
         assert check(release, models) == 2 * 2 * len(models)
 
 

@@ -11,7 +11,7 @@ from shoal.attacks._placing import groups_of_records
 from shoal.attacks.definetti import Buckets, Definetti, handed_out, learned
 from shoal.core.run import Run
 
-HIV = shoal.AlphaKAnonymity(alpha=0.5, k=1, values=("hiv",))
+HIV = shoal.models.AlphaKAnonymity(alpha=0.5, k=1, values=("hiv",))
 
 
 def together(others: int, algorithm: str):
@@ -24,7 +24,7 @@ def together(others: int, algorithm: str):
 
 
 def beliefs(data, release):
-    attack = shoal.Minimality()
+    attack = shoal.attacks.Minimality()
     groups = release.view.groups()
     people, found, possible, left = attack.beliefs(data, release, groups, groups_of_records(data, release), Run())
     hiv = data.schema["ill"].hierarchy.leaf("hiv")

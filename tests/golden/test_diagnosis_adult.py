@@ -54,7 +54,7 @@ def test_levels_agree_with_the_models(read):
     ordered = shoal.TCloseness(t=0.2, distance="ordered").measure(classes).value
     assert shoal.ask(data, attributes=chosen, notion="t", distance="ordered").answer == pytest.approx(ordered)
     for rank in (1, 2, 3, 5):
-        holds = shoal.RecursiveLDiversity(c=3, l=rank).holds(classes)
+        holds = shoal.models.RecursiveLDiversity(c=3, l=rank).holds(classes)
         lost = int(classes.sizes[~holds].sum()) / 30162
         assert shoal.ask(data, attributes=chosen, l=rank, c=3, notion="recursive-l", delta="ask").answer == lost
 

@@ -42,7 +42,7 @@ def eight(frame: pl.DataFrame, reference: Path) -> shoal.Dataset:
 def found(data: shoal.Dataset, models: tuple, limit: float, objective: str | None = None) -> dict:
     chosen = None if objective is None else shoal.registry.make("metrics", objective, {})
     policy = Policy(models=models, suppression=limit, objective=chosen)
-    facts = shoal.Optimal().search(data, policy, Run()).facts
+    facts = shoal.algorithms.Optimal().search(data, policy, Run()).facts
     assert facts["proven"]
     return facts
 
@@ -65,7 +65,7 @@ def test_nine_quasi_identifiers(
     assert tuple(facts["levels"][name] for name in QUASI) == levels
     assert (release.suppressed, len(release.classes)) == (suppressed, classes)
     assert (facts["left_out"], facts["published_classes"]) == (suppressed, classes)
-    assert shoal.Loss().score(nine, release).value == pytest.approx(score, abs=1e-9)
+    assert shoal.metrics.Loss().score(nine, release).value == pytest.approx(score, abs=1e-9)
     assert facts["nodes"]["total"] == 12_960
     assert facts["nodes"]["checked"] < checked
 
@@ -104,8 +104,8 @@ def test_eight_quasi_identifiers(eight: shoal.Dataset, limit: float, score: floa
 SENSITIVE = [
     ((K5, shoal.DistinctLDiversity(l=3)), 0.04, 0.2052083068, 814),
     ((K5, shoal.DistinctLDiversity(l=3)), 1.0, 0.1667149201, 2335),
-    ((shoal.RecursiveLDiversity(c=4, l=3),), 0.04, 0.2013182608, 1124),
-    ((shoal.RecursiveLDiversity(c=4, l=3),), 1.0, 0.1708003890, 2472),
+    ((shoal.models.RecursiveLDiversity(c=4, l=3),), 0.04, 0.2013182608, 1124),
+    ((shoal.models.RecursiveLDiversity(c=4, l=3),), 1.0, 0.1708003890, 2472),
     ((shoal.TCloseness(t=0.2),), 0.04, 0.8150031862, 235),
     ((shoal.TCloseness(t=0.2),), 1.0, 0.6041652321, 8156),
     ((shoal.TCloseness(t=0.2, distance="hierarchical"),), 0.04, 0.6967582452, 1088),
@@ -172,7 +172,7 @@ def test_entropy_diversity_is_decided_exactly(
         ((K5,), 0.02),
         ((shoal.DistinctLDiversity(l=3),), 1.0),
         ((shoal.EntropyLDiversity(l=3),), 0.04),
-        ((shoal.RecursiveLDiversity(c=4, l=3),), 0.04),
+        ((shoal.models.RecursiveLDiversity(c=4, l=3),), 0.04),
         ((shoal.TCloseness(t=0.2),), 0.0),
         ((shoal.TCloseness(t=0.2, distance="hierarchical"),), 0.0),
     ],
@@ -193,10 +193,10 @@ def test_repeating_the_table_changes_nothing(
 
 def test_samarati_reaches_the_published_height(nine: shoal.Dataset) -> None:
     """The optimum for the objective `height` at 2 % is 9; Samarati's binary search ends there too."""
-    recoding = shoal.Samarati().search(nine, Policy(models=(K5,), suppression=0.02), Run())
+    recoding = shoal.algorithms.Samarati().search(nine, Policy(models=(K5,), suppression=0.02), Run())
     assert sum(recoding.levels) == recoding.facts["height"] == 9
 
 
 def test_incognito_agrees_with_the_optimum(nine: shoal.Dataset) -> None:
-    recoding = shoal.Incognito().search(nine, Policy(models=(K5,), suppression=0.02), Run())
+    recoding = shoal.algorithms.Incognito().search(nine, Policy(models=(K5,), suppression=0.02), Run())
     assert recoding.facts["score"] == pytest.approx(0.3137130353, abs=1e-9)

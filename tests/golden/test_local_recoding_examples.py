@@ -134,7 +134,9 @@ def test_no_clustering_beats_the_optimum(algorithm: str, seed: int) -> None:
     table = pl.DataFrame({"a": generator.permutation(8), "b": generator.permutation(8)})
     data = shoal.read(table, quasi=["a", "b"])
     spelled = f"{algorithm}{',' if ':' in algorithm else ':'}numeric=interval"
-    found = shoal.Gcp().score(data, shoal.anonymize(data, "k-anonymity:k=2", algorithm=spelled, seed=seed)).value
+    found = (
+        shoal.metrics.Gcp().score(data, shoal.anonymize(data, "k-anonymity:k=2", algorithm=spelled, seed=seed)).value
+    )
     optimum = brute_force(data, 2)
     assert found >= optimum - 1e-12
     if "refine" in algorithm:

@@ -40,9 +40,9 @@ COLUMNS = [
     (shoal.DistinctLDiversity(l=1), 0),
     (shoal.EntropyLDiversity(l=1), 5e-6),
     (shoal.TCloseness(t=1), 1e-12),
-    (shoal.AlphaKAnonymity(alpha=1, k=1), 5e-11),
-    (shoal.BetaLikeness(beta=4000), 5e-5),
-    (shoal.DeltaDisclosure(delta=9, strict=False), 1e-12),
+    (shoal.models.AlphaKAnonymity(alpha=1, k=1), 5e-11),
+    (shoal.models.BetaLikeness(beta=4000), 5e-5),
+    (shoal.models.DeltaDisclosure(delta=9, strict=False), 1e-12),
 ]
 
 
@@ -60,9 +60,9 @@ def test_level_of_adult(reference: Path, row: tuple, column: int) -> None:
 def test_recursive_c_of_adult(reference: Path, row: tuple, ratio: int) -> None:
     quasi, levels, _, distinct, *_ = row
     classes = grouped(reference, tuple(quasi), levels, "occupation")
-    found = shoal.RecursiveLDiversity(c=ratio, l=distinct).measure(classes)
+    found = shoal.models.RecursiveLDiversity(c=ratio, l=distinct).measure(classes)
     assert found.value == ratio and not found.holds
-    assert shoal.RecursiveLDiversity(c=ratio + 1, l=distinct).measure(classes).holds
+    assert shoal.models.RecursiveLDiversity(c=ratio + 1, l=distinct).measure(classes).holds
 
 
 def test_ordered_t_of_age(reference: Path) -> None:
@@ -78,8 +78,8 @@ SUPPRESSED = [
     # and which its rounding puts below.
     ([shoal.EntropyLDiversity(l=3)], (0, 3, 0, 1, 2, 1, 1, 0), 1059 - 6),
     ([shoal.EntropyLDiversity(l=3)], (0, 3, 0, 0, 2, 1, 0, 0), 2859 - 6),
-    ([shoal.RecursiveLDiversity(c=4, l=3)], (0, 2, 0, 1, 2, 1, 1, 0), 1124),
-    ([shoal.RecursiveLDiversity(c=4, l=3)], (0, 3, 0, 0, 2, 1, 0, 0), 2472),
+    ([shoal.models.RecursiveLDiversity(c=4, l=3)], (0, 2, 0, 1, 2, 1, 1, 0), 1124),
+    ([shoal.models.RecursiveLDiversity(c=4, l=3)], (0, 3, 0, 0, 2, 1, 0, 0), 2472),
     ([shoal.TCloseness(t=0.2)], (1, 4, 1, 1, 3, 1, 2, 1), 235),
     ([shoal.TCloseness(t=0.2)], (1, 2, 0, 0, 3, 0, 2, 1), 8156),
     ([shoal.TCloseness(t=0.2, distance="hierarchical")], (1, 4, 0, 0, 3, 2, 2, 1), 1088),
@@ -100,7 +100,7 @@ def test_records_that_another_tool_suppresses(
 def test_delta_disclosure_by_the_definition_is_infinite_when_a_value_is_absent(reference: Path) -> None:
     for quasi, levels, _, distinct, *_ in ROWS:
         assert distinct < 14
-        found = shoal.DeltaDisclosure(delta=9).measure(grouped(reference, tuple(quasi), levels, "occupation"))
+        found = shoal.models.DeltaDisclosure(delta=9).measure(grouped(reference, tuple(quasi), levels, "occupation"))
         assert found.value == float("inf") and not found.holds
 
 
@@ -108,15 +108,15 @@ EVERY = [
     shoal.DistinctLDiversity(l=3),
     shoal.EntropyLDiversity(l=3),
     shoal.FrequencyLDiversity(l=3),
-    shoal.RecursiveLDiversity(c=4, l=3),
+    shoal.models.RecursiveLDiversity(c=4, l=3),
     shoal.TCloseness(t=0.2),
     shoal.TCloseness(t=0.2, distance="ordered"),
     shoal.TCloseness(t=0.2, distance="hierarchical"),
-    shoal.BetaLikeness(beta=1),
-    shoal.BetaLikeness(beta=1, enhanced=True),
-    shoal.DeltaDisclosure(delta=1, strict=False),
-    shoal.DisclosureBounds(delta=0.6),
-    shoal.RhoPrivacy(rho1=0.1, rho2=0.4),
+    shoal.models.BetaLikeness(beta=1),
+    shoal.models.BetaLikeness(beta=1, enhanced=True),
+    shoal.models.DeltaDisclosure(delta=1, strict=False),
+    shoal.models.DisclosureBounds(delta=0.6),
+    shoal.models.RhoPrivacy(rho1=0.1, rho2=0.4),
 ]
 
 

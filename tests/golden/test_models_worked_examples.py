@@ -57,7 +57,7 @@ def test_four_patients() -> None:
         assert shoal.KAnonymity(k=2).holds(classes).all()
         assert shoal.DistinctLDiversity(l=2).measure(classes).value == distinct
         assert shoal.FrequencyLDiversity(l=2).measure(classes).value == distinct
-    assert shoal.AlphaKAnonymity(alpha=0.5, k=2).holds(anonymous).tolist() == [True, False]
+    assert shoal.models.AlphaKAnonymity(alpha=0.5, k=2).holds(anonymous).tolist() == [True, False]
 
 
 def test_salaries_of_the_ordered_distance() -> None:

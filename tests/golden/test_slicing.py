@@ -86,7 +86,7 @@ def test_every_value_has_one_half() -> None:
 
 def test_the_search_cuts_them_further() -> None:
     """The four pairs of neighbours by zip are as safe, and keep more."""
-    method = shoal.Slicing(columns=COLUMNS)
+    method = shoal.algorithms.Slicing(columns=COLUMNS)
     release = shoal.anonymize(read(EIGHT), shoal.FrequencyLDiversity(l=2), algorithm=method, seed=1)
     ages = release.frame.group_by("bucket").agg("age")["age"]
     assert sorted(sorted(some) for some in ages) == [[22, 22], [33, 52], [54, 60], [60, 64]]
@@ -144,7 +144,7 @@ def test_the_check_of_one_target_is_weaker() -> None:
     assert max(max(belief.values()) for belief in believed(release, KNOWING_ALL)) == pytest.approx(0.5)
     assert not shoal.FrequencyLDiversity(l=2).holds(release.view.groups()).all()
     strong = shoal.anonymize(
-        read(KNOWING_ALL), shoal.FrequencyLDiversity(l=2), algorithm=shoal.Slicing(columns=columns), seed=1
+        read(KNOWING_ALL), shoal.FrequencyLDiversity(l=2), algorithm=shoal.algorithms.Slicing(columns=columns), seed=1
     )
     assert strong.view.groups().histogram().shares.max() == pytest.approx(1 / 3)
     held = Counter(release.frame.select("bucket", "one").rows())
@@ -155,7 +155,7 @@ def test_the_check_of_one_target_is_weaker() -> None:
         and Counter((row[2], one) for row, one in zip(order, KNOWING_ALL["one"], strict=True)) == held
     ]
     assert worlds and all(world[4][1] == "s1" for world in worlds), "whoever knows everybody is certain of (c, y)"
-    weak = shoal.Slicing(columns=columns, attacker="target", l=2)
+    weak = shoal.algorithms.Slicing(columns=columns, attacker="target", l=2)
     made = shoal.anonymize(read(KNOWING_ALL), algorithm=weak, seed=1)
     assert not made.claims and max(max(belief.values()) for belief in believed(made, KNOWING_ALL)) <= 0.5 + 1e-9
 

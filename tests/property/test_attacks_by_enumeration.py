@@ -102,7 +102,7 @@ def test_background_knowledge(seed: int, rows: int, algorithm: str, ruled_out: i
             for gone in combinations(others, count)
         )
 
-    (found,) = shoal.attack(*made, shoal.BackgroundKnowledge(values=ruled_out, threshold=0.7))
+    (found,) = shoal.attack(*made, shoal.attacks.BackgroundKnowledge(values=ruled_out, threshold=0.7))
     risks = [best(values, value) for values in groups_of(made[1]) for value in values.elements()]
     assert (found.success, found.worst, found.above) == figures(risks, 0.7)
     whole = Counter(table["disease"])
@@ -118,7 +118,7 @@ def test_rules_about_people(seed: int, rows: int, algorithm: str, ruled_out: int
     if made is None:
         return
     rules = ("sex = m => hiv", "age <= 23 and sex = f => flu")
-    (found,) = shoal.attack(*made, shoal.BackgroundKnowledge(values=ruled_out, rules=rules, threshold=0.6))
+    (found,) = shoal.attack(*made, shoal.attacks.BackgroundKnowledge(values=ruled_out, rules=rules, threshold=0.6))
     truth = {row: (age, sex) for row, age, sex in table.select("row", "age", "sex").iter_rows()}
     classes: dict[Any, Counter[str]] = {}
     for age, sex, value in made[1].frame.select("age", "sex", "disease").iter_rows():
@@ -180,7 +180,7 @@ def test_a_breach_is_what_the_models_forbid(seed: int, rows: int, algorithm: str
         return
     (told,) = shoal.attack(*made, "disclosure:rho1=0.3,rho2=0.45")
     groups = made[1].view.groups()
-    kept = bool(shoal.RhoPrivacy(rho1=0.3, rho2=0.45).holds(groups).all())
+    kept = bool(shoal.models.RhoPrivacy(rho1=0.3, rho2=0.45).holds(groups).all())
     assert kept == (told.detail["upward"]["values"] + told.detail["downward"]["values"] == 0)
 
 

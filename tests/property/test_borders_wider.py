@@ -18,10 +18,10 @@ MODELS = [
     (shoal.DistinctLDiversity(l=1), st.integers(1, 5)),
     (shoal.EntropyLDiversity(l=1), st.sampled_from([1.5, 2.0, 2.7, 3.0])),
     (shoal.FrequencyLDiversity(l=1), st.sampled_from([1.5, 2.0, 3.0])),
-    (shoal.RecursiveLDiversity(c=2.0, l=1), st.integers(1, 4)),
+    (shoal.models.RecursiveLDiversity(c=2.0, l=1), st.integers(1, 4)),
     (shoal.TCloseness(t=1), st.sampled_from([0.1, 0.2, 0.4])),
     (shoal.TCloseness(t=1, distance="ordered"), st.sampled_from([0.05, 0.1, 0.3])),
-    (shoal.BetaLikeness(beta=1), st.sampled_from([0.5, 1.0, 3.0])),
+    (shoal.models.BetaLikeness(beta=1), st.sampled_from([0.5, 1.0, 3.0])),
 ]
 
 

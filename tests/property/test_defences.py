@@ -13,7 +13,7 @@ import shoal
 from shoal.core.hierarchy import INTERVAL
 from shoal.errors import ParameterError
 
-HIV = shoal.AlphaKAnonymity(alpha=0.5, k=1, values=("hiv",))
+HIV = shoal.models.AlphaKAnonymity(alpha=0.5, k=1, values=("hiv",))
 MODELS = ("k-anonymity:k=3", "distinct-l-diversity:l=2")
 
 
@@ -45,7 +45,7 @@ def test_a_grid_depends_on_no_value_inside_and_is_read_back(values, width):
     if all(value is None for value in values):
         return
     data = shoal.read(pl.DataFrame({"x": pl.Series(values, dtype=pl.Float64)}), quasi=["x"], kinds={"x": "numeric"})
-    algorithm = shoal.Mondrian(publish=(f"x=grid:{width}",))
+    algorithm = shoal.algorithms.Mondrian(publish=(f"x=grid:{width}",))
     release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm=algorithm, seed=1)
     tree = data.schema["x"].hierarchy
     for label in release.frame["x"].unique().to_list():
@@ -66,7 +66,7 @@ def test_grids_that_are_none():
         ("age=grid:-1", "grid:WIDTH"), ("age=grid:0.00000001", "too fine"),
     ):  # fmt: skip
         with pytest.raises(ParameterError, match=words):
-            shoal.anonymize(data, "k-anonymity:k=3", algorithm=shoal.Mondrian(publish=(publish,)), seed=1)
+            shoal.anonymize(data, "k-anonymity:k=3", algorithm=shoal.algorithms.Mondrian(publish=(publish,)), seed=1)
 
 
 def test_on_small_tables_a_grid_leaves_more_tables_possible():
@@ -75,7 +75,9 @@ def test_on_small_tables_a_grid_leaves_more_tables_possible():
         ages = np.random.default_rng(seed).integers(20, 26, 4).tolist()
         data = shoal.read(pl.DataFrame({"age": ages}), quasi=["age"])
         for found, publish in ((tight, "age=interval"), (fixed, "age=grid:10")):
-            release = shoal.anonymize(data, "k-anonymity:k=2", algorithm=shoal.Mondrian(publish=(publish,)), seed=1)
+            release = shoal.anonymize(
+                data, "k-anonymity:k=2", algorithm=shoal.algorithms.Mondrian(publish=(publish,)), seed=1
+            )
             try:
                 found.append(shoal.attack(data, release, "downcoding")[0].success)
             except shoal.errors.NotDefined:
@@ -102,7 +104,7 @@ def test_a_draw_among_near_optimal_nodes_hides_why_a_level_was_taken():
 def top_score(data, models, suppression):
     """What it costs to hide everything."""
     tops = {tree.column: tree.height for tree in data.hierarchies}
-    method = shoal.Optimal(least_levels=tops, greatest_levels=tops)
+    method = shoal.algorithms.Optimal(least_levels=tops, greatest_levels=tops)
     return shoal.anonymize(data, *models, algorithm=method, suppression=suppression, seed=0).recoding.facts["score"]
 
 
@@ -135,7 +137,7 @@ def test_every_node_within_the_share_can_be_drawn():
         try:
             one = shoal.anonymize(
                 data, "k-anonymity:k=3", suppression=0.05, seed=0,
-                algorithm=shoal.Optimal(least_levels=named, greatest_levels=named),
+                algorithm=shoal.algorithms.Optimal(least_levels=named, greatest_levels=named),
             )  # fmt: skip
         except shoal.errors.InfeasibleError:
             continue
@@ -154,16 +156,20 @@ def test_small_parts_left_whole_by_chance():
     data = adult()
     classes = {}
     for uncut in (0.0, 0.5, 1.0):
-        release = shoal.anonymize(data, *MODELS, algorithm=shoal.Mondrian(uncut=uncut), seed=4, repeatable=True)
+        release = shoal.anonymize(
+            data, *MODELS, algorithm=shoal.algorithms.Mondrian(uncut=uncut), seed=4, repeatable=True
+        )
         assert release.verify(release.policy).holds
         classes[uncut] = len(release.classes)
-        again = shoal.anonymize(data, *MODELS, algorithm=shoal.Mondrian(uncut=uncut), seed=4, repeatable=True)
+        again = shoal.anonymize(
+            data, *MODELS, algorithm=shoal.algorithms.Mondrian(uncut=uncut), seed=4, repeatable=True
+        )
         assert again.frame.equals(release.frame)
     assert classes[0.0] > classes[0.5] > classes[1.0] > 1
 
 
 def test_left_whole_by_chance_leaves_worlds_possible():
-    pairs = shoal.AlphaKAnonymity(alpha=0.5, k=2, values=("hiv",))
+    pairs = shoal.models.AlphaKAnonymity(alpha=0.5, k=2, values=("hiv",))
     data, plain = released(4, "mondrian", 1, pairs)
     assert shoal.attack(data, plain, "minimality")[0].worst == 1
     worst = []

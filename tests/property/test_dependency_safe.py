@@ -74,8 +74,8 @@ def test_no_posterior_exceeds_the_bound(table: pl.DataFrame, l: int, layout: str
     """Counted exactly; the records that go are those of the best blocks, or fewer where only the ward matters."""
     data = shoal.read(table, quasi=["age"], sensitive=["ill"])
     frequencies = sorted(table["ill"].value_counts()["count"].to_list(), reverse=True)
-    algorithm = shoal.DependencySafe(layout=layout, form=form, l=l, repair="ward" if repair else None)
-    models = [shoal.FrequencyLDiversity(l=1)] if repair else [shoal.InferenceL(l=l)]
+    algorithm = shoal.algorithms.DependencySafe(layout=layout, form=form, l=l, repair="ward" if repair else None)
+    models = [shoal.FrequencyLDiversity(l=1)] if repair else [shoal.models.InferenceL(l=l)]
     try:
         release = shoal.anonymize(data, *models, algorithm=algorithm, suppression=1.0, seed=1)
     except InfeasibleError as error:
@@ -84,9 +84,9 @@ def test_no_posterior_exceeds_the_bound(table: pl.DataFrame, l: int, layout: str
     assert release.policy is not None and release.verify(release.policy).holds
     fewest = removed(frequencies, dynamic(frequencies, l))
     assert release.suppressed <= fewest if repair else release.suppressed == fewest
-    attacks = [shoal.FunctionalDependency(determinant=("ill",), dependent="ward")]
+    attacks = [shoal.attacks.FunctionalDependency(determinant=("ill",), dependent="ward")]
     if not repair:
-        attacks.append(shoal.FunctionalDependency(determinant=("ill", "age"), dependent="ward"))
+        attacks.append(shoal.attacks.FunctionalDependency(determinant=("ill", "age"), dependent="ward"))
     for found in shoal.attack(data, release, *attacks):
         assert found.worst <= 1 / l + 1e-12
         assert found.detail["exact"] or not repair
@@ -99,7 +99,11 @@ def test_a_chain_of_value_sets(table: pl.DataFrame) -> None:
     if table["ill"].n_unique() < 2:
         return
     release = shoal.anonymize(
-        data, shoal.InferenceL(l=2), algorithm="dependency-safe:layout=CG,form=two-table", suppression=1.0, seed=1
+        data,
+        shoal.models.InferenceL(l=2),
+        algorithm="dependency-safe:layout=CG,form=two-table",
+        suppression=1.0,
+        seed=1,
     )
     sets = sorted(
         (set(group["ill"]) for _, group in release.frames["sensitive"].group_by("group")), key=len, reverse=True
@@ -114,13 +118,18 @@ def test_classes_of_the_sample(seed: int) -> None:
     """Before the defence everything is found; after it nothing above one half."""
     data = shoal.read(shoal.samples.patients_wards(), quasi=["age", "sex", "ward"], sensitive=["disease"])
     usual = (shoal.KAnonymity(k=10), shoal.EntropyLDiversity(l=3), shoal.TCloseness(t=0.1))
-    attack = shoal.FunctionalDependency(determinant=("disease",), dependent="ward")
+    attack = shoal.attacks.FunctionalDependency(determinant=("disease",), dependent="ward")
     for algorithm in ("mondrian", "optimal", "k-member"):
         release = shoal.anonymize(data, *usual, algorithm=algorithm, seed=seed)
         assert shoal.attack(data, release, attack)[0].success > 0.9
         assert shoal.attack(data, release, "homogeneity")[0].success < 0.5
     safe = shoal.anonymize(
-        data, shoal.KAnonymity(k=4), shoal.InferenceL(l=2), algorithm="dependency-safe", suppression=0.2, seed=seed
+        data,
+        shoal.KAnonymity(k=4),
+        shoal.models.InferenceL(l=2),
+        algorithm="dependency-safe",
+        suppression=0.2,
+        seed=seed,
     )
     assert safe.suppressed == 8
     (found,) = shoal.attack(data, safe, attack)

@@ -80,7 +80,7 @@ def test_utility_loss_by_enumeration(rows, minsup, algorithm):
         if not sum(guess):
             guess = [sum(s == value for each in told for (_, _, s) in list(each)[:1]) for value in values]
         losses.append(float(divergence(np.array(truth) / sum(truth), np.array(guess) / sum(guess))))
-    found = shoal.UtilityLoss(minsup=minsup)
+    found = shoal.metrics.UtilityLoss(minsup=minsup)
     if not losses:
         with pytest.raises(shoal.errors.NotDefined):
             found.score(data, release)
@@ -109,14 +109,16 @@ def test_marginals_by_enumeration(rows, algorithm):
                 key = tuple(values[place] for place in at)
                 after[key] = after.get(key, 0) + chance / len(told)
         distance = sum(abs(before.get(key, 0) - after.get(key, 0)) for key in {*before, *after}) / 2
-        assert shoal.TwoWayMarginals().score(data, release).detail[" and ".join(pair)] == pytest.approx(distance)
+        assert shoal.metrics.TwoWayMarginals().score(data, release).detail[" and ".join(pair)] == pytest.approx(
+            distance
+        )
         for place, name in enumerate(pair):
             one, other = ({}, {})
             for source, target in ((before, one), (after, other)):
                 for key, share in source.items():
                     target[key[place]] = target.get(key[place], 0) + share
             distance = sum(abs(one.get(key, 0) - other.get(key, 0)) for key in {*one, *other}) / 2
-            assert shoal.Marginals().score(data, release).detail[name] == pytest.approx(distance)
+            assert shoal.metrics.Marginals().score(data, release).detail[name] == pytest.approx(distance)
 
 
 @pytest.mark.parametrize("algorithm", ["anatomy", "multiset", "slicing", "bucketization"])

@@ -150,7 +150,7 @@ def test_the_attack_by_a_dependency_counts_these_worlds(method: str, table: pl.D
     worlds = [values for values in Files(release).worlds(people, known=True) if holds(values)]
     expected = posteriors(worlds)
     left, right = ("value", "city") if determines else ("city", "value")
-    (found,) = shoal.attack(data, release, shoal.FunctionalDependency(determinant=(left,), dependent=right))
+    (found,) = shoal.attack(data, release, shoal.attacks.FunctionalDependency(determinant=(left,), dependent=right))
     assert found.detail["exact"]
     assert found.success == pytest.approx(sum(expected) / len(expected))
     assert found.worst == pytest.approx(max(expected))
@@ -160,7 +160,7 @@ def test_the_attack_by_a_dependency_counts_these_worlds(method: str, table: pl.D
 @given(tables())
 def test_one_target_is_not_found_with_more_than_one_half(table: pl.DataFrame) -> None:
     """The check of the authors, by its definition: shares of the columns, multiplied."""
-    method = shoal.Slicing(columns=(("one",), ("two", "value")), attacker="target", l=2)
+    method = shoal.algorithms.Slicing(columns=(("one",), ("two", "value")), attacker="target", l=2)
     try:
         release = shoal.anonymize(read(table), algorithm=method, seed=3)
     except InfeasibleError:

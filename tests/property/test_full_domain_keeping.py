@@ -25,10 +25,10 @@ EXACT = [
     shoal.TCloseness(t=0.25, distance="ordered"),
     shoal.TCloseness(t=0.15, distance="hierarchical"),
     shoal.TCloseness(t=0.4, distance="hierarchical"),
-    shoal.RecursiveLDiversity(c=0.6, l=1),
-    shoal.RecursiveLDiversity(c=0.7, l=2),
-    shoal.RecursiveLDiversity(c=2, l=2),
-    shoal.RecursiveLDiversity(c=3, l=3),
+    shoal.models.RecursiveLDiversity(c=0.6, l=1),
+    shoal.models.RecursiveLDiversity(c=0.7, l=2),
+    shoal.models.RecursiveLDiversity(c=2, l=2),
+    shoal.models.RecursiveLDiversity(c=3, l=3),
     shoal.FrequencyLDiversity(l=1.5),
     shoal.FrequencyLDiversity(l=3),
     shoal.DistinctLDiversity(l=3),
@@ -75,7 +75,7 @@ def test_no_choice_from_a_class_is_larger(model: SensitiveModel, counts: list[in
     for least in (1, 3, 8):
         _, most = judged(histogram.starts, histogram.values, histogram.counts, measure, model.threshold, least)
         assert most[0] == (kept if kept >= least else 0)
-    if isinstance(model, shoal.RecursiveLDiversity | shoal.FrequencyLDiversity):
+    if isinstance(model, shoal.models.RecursiveLDiversity | shoal.FrequencyLDiversity):
         assert kept == greatest
 
 

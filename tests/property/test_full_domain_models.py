@@ -22,17 +22,17 @@ TREE = Hierarchy.from_paths("s", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd"
 MODELS = [
     shoal.KAnonymity(k=3),
     shoal.DistinctLDiversity(l=2),
-    shoal.PSensitiveKAnonymity(p=2, k=3),
+    shoal.models.PSensitiveKAnonymity(p=2, k=3),
     shoal.EntropyLDiversity(l=2),
     shoal.EntropyLDiversity(l=1.3),
-    shoal.RecursiveLDiversity(c=2, l=2),
+    shoal.models.RecursiveLDiversity(c=2, l=2),
     shoal.FrequencyLDiversity(l=2),
-    shoal.BetaLikeness(beta=0.5),
+    shoal.models.BetaLikeness(beta=0.5),
     shoal.TCloseness(t=0.1),
     shoal.TCloseness(t=0.3),
     shoal.TCloseness(t=0.15, distance="ordered"),
     shoal.TCloseness(t=0.2, distance="hierarchical"),
-    shoal.InferenceL(l=2),
+    shoal.models.InferenceL(l=2),
 ]
 
 
@@ -100,12 +100,14 @@ def test_strict_diversity_is_searched_exactly(rows: list[tuple[str, ...]], limit
     """With other sensitive attributes known, a class can lose diversity by growing; the search must not prune by it."""
     table = pl.DataFrame(rows, schema=["one", "two", "s", "other"], orient="row")
     data = shoal.read(table, quasi=["one", "two"], sensitive=["s", "other"], strict=True)
-    policy = Policy(models=(shoal.DistinctLDiversity(l=2, column="s"),), suppression=limit, objective=shoal.Height())
+    policy = Policy(
+        models=(shoal.DistinctLDiversity(l=2, column="s"),), suppression=limit, objective=shoal.metrics.Height()
+    )
     expected = exhaustive(data, policy)
     if not expected:
         with pytest.raises(InfeasibleError):
-            shoal.Optimal().search(data, policy, Run())
+            shoal.algorithms.Optimal().search(data, policy, Run())
         return
-    found = shoal.Optimal().search(data, policy, Run())
+    found = shoal.algorithms.Optimal().search(data, policy, Run())
     assert found.facts["score"] == min(map(sum, expected))
     assert found.facts["left_out"] == expected[found.levels]

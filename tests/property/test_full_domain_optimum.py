@@ -27,13 +27,13 @@ MODELS = {
     "k-anonymity": [shoal.KAnonymity(k=3)],
     "distinct": [shoal.KAnonymity(k=2), shoal.DistinctLDiversity(l=2)],
     "entropy": [shoal.EntropyLDiversity(l=1.8)],
-    "recursive": [shoal.RecursiveLDiversity(c=2, l=2)],
+    "recursive": [shoal.models.RecursiveLDiversity(c=2, l=2)],
     "frequency": [shoal.FrequencyLDiversity(l=2)],
     "t-equal": [shoal.TCloseness(t=0.25)],
     "t-ordered": [shoal.TCloseness(t=0.2, distance="ordered")],
-    "beta": [shoal.BetaLikeness(beta=0.7)],
-    "inference": [shoal.InferenceL(l=2)],
-    "p-sensitive and t": [shoal.PSensitiveKAnonymity(p=2, k=2), shoal.TCloseness(t=0.4)],
+    "beta": [shoal.models.BetaLikeness(beta=0.7)],
+    "inference": [shoal.models.InferenceL(l=2)],
+    "p-sensitive and t": [shoal.models.PSensitiveKAnonymity(p=2, k=2), shoal.TCloseness(t=0.4)],
 }
 OBJECTIVES = {
     name: shoal.registry.make("metrics", name, {})
@@ -162,10 +162,10 @@ def test_optimal_is_the_least_of_all_nodes(models: str, table: tuple, limit: flo
     expected = brute(data, trees, records, policy, objective)
     if not expected:
         with pytest.raises(InfeasibleError) as caught:
-            check(shoal.Optimal(), data, policy)
+            check(shoal.algorithms.Optimal(), data, policy)
         assert caught.value.attempt["suppressed"] > min(policy.budget(len(records)), len(records) - 1)
         return
-    found = check(shoal.Optimal(), data, policy)
+    found = check(shoal.algorithms.Optimal(), data, policy)
     score, suppressed = expected[found.levels]
     assert found.facts["score"] == pytest.approx(score, abs=1e-9, rel=1e-9)
     assert score == pytest.approx(min(entry[0] for entry in expected.values()), abs=1e-9, rel=1e-9)
@@ -188,9 +188,9 @@ def test_what_parts_and_climbing_add_keeps_the_optimum(
         patch.setattr(_parts, "LARGEST", 4)
         if not expected:
             with pytest.raises(InfeasibleError):
-                check(shoal.Optimal(anytime_above=0), data, policy)
+                check(shoal.algorithms.Optimal(anytime_above=0), data, policy)
             return
-        found = check(shoal.Optimal(anytime_above=0), data, policy)
+        found = check(shoal.algorithms.Optimal(anytime_above=0), data, policy)
     least = min(entry[0] for entry in expected.values())
     assert found.facts["proven"]
     assert found.facts["score"] == pytest.approx(least, abs=1e-9, rel=1e-9)
@@ -223,7 +223,7 @@ def test_samarati_finds_the_least_height(table: tuple, limit: float, models: str
     policy = Policy(models=tuple(MODELS[models]), suppression=limit)
     expected = brute(data, trees, records, policy, "loss")
     assume(expected)
-    found = check(shoal.Samarati(), data, policy)
+    found = check(shoal.algorithms.Samarati(), data, policy)
     height = min(map(sum, expected))
     assert sum(found.levels) == found.facts["height"] == height
     ties = [entry[::-1] for node, entry in expected.items() if sum(node) == height]
@@ -241,7 +241,7 @@ def test_incognito_finds_every_minimal_node(table: tuple, limit: float, models: 
     policy = Policy(models=tuple(MODELS[models]), suppression=limit)
     expected = brute(data, trees, records, policy, "loss")
     assume(expected)
-    found = check(shoal.Incognito(), data, policy)
+    found = check(shoal.algorithms.Incognito(), data, policy)
     below = {
         node for node in expected
         if not any(other != node and all(a <= b for a, b in zip(other, node, strict=True)) for other in expected)
@@ -259,7 +259,7 @@ def test_datafly_stays_within_the_budget(table: tuple, limit: float, models: str
     policy = Policy(models=tuple(MODELS[models]), suppression=limit)
     expected = brute(data, trees, records, policy, "loss")
     try:
-        found = check(shoal.Datafly(), data, policy)
+        found = check(shoal.algorithms.Datafly(), data, policy)
     except InfeasibleError:
         assert tuple(len(tree[0]) - 1 for tree in trees) not in expected
         return
@@ -280,7 +280,7 @@ def test_a_stopped_search_tells_a_true_bound(
     expected = brute(data, trees, records, policy, objective)
     least = min((entry[0] for entry in expected.values()), default=inf)
     try:
-        found = check(shoal.Optimal(check_limit=checks, anytime_above=0), data, policy)
+        found = check(shoal.algorithms.Optimal(check_limit=checks, anytime_above=0), data, policy)
     except InfeasibleError:
         assert len(expected) < len(list(product(*(range(len(tree[0])) for tree in trees))))
         return

@@ -113,7 +113,7 @@ def test_recursive(rows: list, left_out: int | None, c: str, l: int) -> None:  #
         return counts[0] / sum(counts[l - 1 :]) if len(counts) >= l else math.inf
 
     agree(
-        shoal.RecursiveLDiversity(c=float(Fraction(c)), l=l), rows, left_out,
+        shoal.models.RecursiveLDiversity(c=float(Fraction(c)), l=l), rows, left_out,
         lambda group, _: descending(group)[0] < Fraction(c) * sum(descending(group)[l - 1 :]), level, max,
     )  # fmt: skip
 
@@ -160,7 +160,7 @@ def test_alpha_k(rows: list, left_out: int | None, alpha: Fraction, k: int, chos
         return max(shares(group).get(value, Fraction(0)) for value in chosen)
 
     agree(
-        shoal.AlphaKAnonymity(alpha=float(alpha), k=k, values=tuple("abcde"[value] for value in chosen)),
+        shoal.models.AlphaKAnonymity(alpha=float(alpha), k=k, values=tuple("abcde"[value] for value in chosen)),
         rows, left_out, lambda group, _: len(group) >= k and level(group, _) <= alpha, level, max,
     )  # fmt: skip
 
@@ -169,7 +169,7 @@ def test_alpha_k(rows: list, left_out: int | None, alpha: Fraction, k: int, chos
 @given(ROWS, LEFT_OUT, st.integers(1, 4), st.integers(1, 4))
 def test_p_sensitive(rows: list, left_out: int | None, p: int, k: int) -> None:
     agree(
-        shoal.PSensitiveKAnonymity(p=p, k=k), rows, left_out,
+        shoal.models.PSensitiveKAnonymity(p=p, k=k), rows, left_out,
         lambda group, _: len(set(group)) >= p and len(group) >= k, lambda group, _: len(set(group)), min,
     )  # fmt: skip
 
@@ -188,7 +188,7 @@ def test_beta(rows: list, left_out: int | None, beta: str, enhanced: bool) -> No
         return math.inf if capped(group, priors) else float(max(gains))
 
     agree(
-        shoal.BetaLikeness(beta=float(Fraction(beta)), enhanced=enhanced), rows, left_out,
+        shoal.models.BetaLikeness(beta=float(Fraction(beta)), enhanced=enhanced), rows, left_out,
         lambda group, priors: not capped(group, priors)
         and all(gain(group, priors, value) <= Fraction(beta) for value in set(group)),
         level, max,
@@ -210,7 +210,7 @@ def test_delta_disclosure(rows: list, left_out: int | None, ratio: str, strict: 
             return math.inf
         return max(abs(math.log(shares(group)[value] / priors[value])) for value in set(group))
 
-    agree(shoal.DeltaDisclosure(delta=math.log(factor), strict=strict), rows, left_out, verdict, level, max)
+    agree(shoal.models.DeltaDisclosure(delta=math.log(factor), strict=strict), rows, left_out, verdict, level, max)
 
 
 @common
@@ -221,7 +221,7 @@ def test_delta_presence(rows: list, left_out: int | None, one: Fraction, other: 
     def level(group: list[int], _: object) -> Fraction:
         return Fraction(sum(value in (1, 2) for value in group), len(group))
 
-    model = shoal.DeltaPresence(delta_min=float(low), delta_max=float(high), values=("b", "c"))
+    model = shoal.models.DeltaPresence(delta_min=float(low), delta_max=float(high), values=("b", "c"))
     agree(model, rows, left_out, lambda group, _: low <= level(group, _) <= high, level, max)
     groups = members(rows, left_out)
     least = min((level(group, None) for group in groups), default=Fraction(0))
@@ -232,7 +232,7 @@ def test_delta_presence(rows: list, left_out: int | None, one: Fraction, other: 
 @given(ROWS, LEFT_OUT, st.integers(1, 5))
 def test_k_map(rows: list, left_out: int | None, k: int) -> None:
     agree(
-        shoal.KMap(k=k, values=("a",)), rows, left_out,
+        shoal.models.KMap(k=k, values=("a",)), rows, left_out,
         lambda group, _: 0 not in group or len(group) >= k,
         lambda group, _: len(group) if 0 in group else math.inf, min,
     )  # fmt: skip
@@ -253,7 +253,7 @@ def test_rho(rows: list, left_out: int | None, one: Fraction, other: Fraction) -
         return max(posteriors, default=Fraction(0))
 
     agree(
-        shoal.RhoPrivacy(rho1=float(rho1), rho2=float(rho2)), rows, left_out,
+        shoal.models.RhoPrivacy(rho1=float(rho1), rho2=float(rho2)), rows, left_out,
         lambda group, priors: level(group, priors) <= rho2, level, max,
     )  # fmt: skip
 
@@ -266,7 +266,7 @@ def test_disclosure_bounds(rows: list, left_out: int | None, delta: Fraction, ep
         negative = any(shares(group).get(value, Fraction(0)) < epsilon for value in priors)
         return not positive and not negative
 
-    model = shoal.DisclosureBounds(delta=float(delta), epsilon=float(epsilon))
+    model = shoal.models.DisclosureBounds(delta=float(delta), epsilon=float(epsilon))
     agree(model, rows, left_out, verdict, lambda group, _: 1 - max(shares(group).values()), min)
 
 
@@ -279,7 +279,7 @@ def test_inference(rows: list, left_out: int | None, l: int) -> None:  # noqa: E
     def level(group: list[int], _: object) -> int:
         return min(sum(row[other] == row[value] for other in range(5)) for value in group)
 
-    agree(shoal.InferenceL(l=l), rows, left_out, lambda group, _: level(group, _) >= l, level, min)
+    agree(shoal.models.InferenceL(l=l), rows, left_out, lambda group, _: level(group, _) >= l, level, min)
 
 
 @settings(max_examples=count(40, 80), deadline=None)
@@ -292,7 +292,7 @@ def test_inference_bounds_the_attacker(pairs: list[tuple[int, int]], l: int) -> 
     function = dict(pairs)
     values = [value for value, _ in pairs]
     dependents = [function[value] for value in values]
-    if not shoal.InferenceL(l=l).holds(classes_of([(0, value) for value in values])).all():
+    if not shoal.models.InferenceL(l=l).holds(classes_of([(0, value) for value in values])).all():
         return
     worlds = {
         world

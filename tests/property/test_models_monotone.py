@@ -108,7 +108,7 @@ def test_leaving_out_other_classes_keeps_the_verdict(name: str) -> None:
 def test_merging_breaks_delta_disclosure_of_present_values() -> None:
     """Both classes keep the bound for the values that they have; in their union the second value is too rare."""
     classes = classes_of([[4, 0, 0, 0], [3, 1, 0, 0], [1, 4, 0, 0]])
-    model = shoal.DeltaDisclosure(delta=1.0, strict=False)
+    model = shoal.models.DeltaDisclosure(delta=1.0, strict=False)
     assert not model.merge_monotone
     assert model.holds(classes).tolist()[:2] == [True, True]
     union = classes.rolled(np.array([0, 0, -1], np.int32), np.zeros((1, 1), np.int32))
@@ -117,7 +117,7 @@ def test_merging_breaks_delta_disclosure_of_present_values() -> None:
 
 def test_leaving_out_records_of_another_class_breaks_inference() -> None:
     """Both values of the first class are twins as long as the second class has them equally often."""
-    model = shoal.InferenceL(l=2)
+    model = shoal.models.InferenceL(l=2)
     assert not model.suppression_monotone
     assert model.holds(classes_of([[1, 1, 0, 0], [2, 2, 0, 0]])).all()
     assert not model.holds(classes_of([[1, 1, 0, 0], [2, 1, 0, 0]])).any()

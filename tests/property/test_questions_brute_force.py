@@ -25,7 +25,7 @@ MODELS = {
     ("distinct-l", None, "equal"): shoal.DistinctLDiversity(l=1),
     ("entropy-l", None, "equal"): shoal.EntropyLDiversity(l=1),
     ("frequency-l", None, "equal"): shoal.FrequencyLDiversity(l=1),
-    ("recursive-l", 1.5, "equal"): shoal.RecursiveLDiversity(c=1.5, l=1),
+    ("recursive-l", 1.5, "equal"): shoal.models.RecursiveLDiversity(c=1.5, l=1),
     ("t", None, "equal"): shoal.TCloseness(t=1),
     ("t", None, "ordered"): shoal.TCloseness(t=1, distance="ordered"),
     ("t", None, "hierarchical"): shoal.TCloseness(t=1, distance="hierarchical"),
@@ -192,7 +192,7 @@ def test_adding_an_attribute_never_helps_where_a_model_says_so(name, c, distance
     [
         shoal.EntropyLDiversity(l=2.5),
         shoal.FrequencyLDiversity(l=2),
-        shoal.RecursiveLDiversity(c=1.5, l=2),
+        shoal.models.RecursiveLDiversity(c=1.5, l=2),
         shoal.TCloseness(t=0.3),
     ],
 )

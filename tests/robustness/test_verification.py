@@ -31,7 +31,7 @@ def test_withheld_values_do_not_shift_the_others(ending: str, tmp_path: Path) ->
     frame = pl.DataFrame({"zip": ["a"] * 40 + ["b"], "stage": values})
     data = shoal.read(frame, quasi=["zip"], sensitive=["stage"])
     path = tmp_path / f"release.{ending}"
-    model = shoal.AlphaKAnonymity(alpha=0.6, k=3, values=("9",))
+    model = shoal.models.AlphaKAnonymity(alpha=0.6, k=3, values=("9",))
     written(data, path, model, suppression=0.1, algorithm="optimal", seed=1)
     found = shoal.verify(path)
     assert found.holds and found["alpha"].value == pytest.approx(0.6)

@@ -54,7 +54,7 @@ def test_points_are_what_separate_runs_come_to(data: shoal.Dataset) -> None:
     for point in found.points:
         release = shoal.anonymize(data, f"k-anonymity:k={point.place['k']}", algorithm=point.place["algorithm"], seed=7)
         frame = release.frame
-        accuracy = cross_validated(shoal.DecisionStump(), frame.drop("salary-class"), frame["salary-class"])
+        accuracy = cross_validated(shoal.learners.DecisionStump(), frame.drop("salary-class"), frame["salary-class"])
         measured = shoal.evaluate(data, release, "gcp", "suppression-share")
         shares = {name: spread.mean for name in point.runs[0].shares if (spread := point.share(name))}
         assert shares == {

@@ -130,7 +130,7 @@ def test_what_does_not_count_people_says_so():
     data = read()
     with pytest.raises(ParameterError, match="anatomy does not count people yet; use mondrian"):
         shoal.anonymize(data, "frequency-l-diversity:l=2", algorithm="anatomy")
-    for model in ("inference-l:l=2", shoal.DeltaPresence(delta_max=0.9, values=("flu",))):
+    for model in ("inference-l:l=2", shoal.models.DeltaPresence(delta_max=0.9, values=("flu",))):
         with pytest.raises(ParameterError, match="does not count people"):
             shoal.anonymize(data, model, algorithm="mondrian")
         with pytest.raises(ParameterError, match="does not count people"):
@@ -250,7 +250,7 @@ def test_verification_finds_classes_of_k_records_and_fewer_people(engine, pseudo
     assert release.view.people().sizes.min() >= 3
     found = release.verify(policy)["k"]
     assert found.value < 3 and found.holds is False
-    monkeypatch.setattr(shoal.Mondrian, "search", lambda self, *_: release.recoding)
+    monkeypatch.setattr(shoal.algorithms.Mondrian, "search", lambda self, *_: release.recoding)
     with pytest.raises(VerificationError, match=r"breaks its policy \(k\)"):
         shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1, pseudonyms=pseudonyms)
 

@@ -60,7 +60,7 @@ def test_a_package_adds_a_model_by_an_entry_point(tmp_path):
 
 def test_spelling_and_back():
     algorithm = job.plugin("algorithms", "mondrian:strict=false,numeric=interval")
-    assert algorithm == shoal.Mondrian(strict=False, numeric="interval")
+    assert algorithm == shoal.algorithms.Mondrian(strict=False, numeric="interval")
     assert job.plugin("algorithms", job.spelled(algorithm)) == algorithm
     assert registry.name_of(shoal.KAnonymity(k=2)) == "k-anonymity"
     assert job.plugin("hierarchies", "ordering:order=a|b|c").order == ("a", "b", "c")
@@ -75,4 +75,4 @@ def test_wrong_spellings_are_refused(text):
 
 def test_a_plugin_of_another_family_is_refused():
     with pytest.raises(ParameterError):
-        job.plugin("models", shoal.Mondrian())
+        job.plugin("models", shoal.algorithms.Mondrian())

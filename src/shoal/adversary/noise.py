@@ -1,6 +1,6 @@
 """What noise hides and what comes through: measures of perturbations, as functions of plain arrays.
 
-Also as `shoal.noise`. A distribution of noise is `normal`, whose spread is its standard deviation, or `uniform`, whose
+A distribution of noise is `normal`, whose spread is its standard deviation, or `uniform`, whose
 spread is half its width.
 """
 

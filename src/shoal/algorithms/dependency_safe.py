@@ -53,7 +53,7 @@ class DependencySafe(Algorithm):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"age": [1, 2, 3, 7, 8, 9, 9], "ill": ["flu", "hiv", "flu", "hiv", "a", "b", "b"]})
         >>> data = shoal.read(table, quasi=["age"], sensitive=["ill"])
-        >>> release = shoal.anonymize(data, shoal.InferenceL(l=2), algorithm=DependencySafe(), suppression=0.2, seed=1)
+        >>> release = shoal.anonymize(data, "inference-l:l=2", algorithm="dependency-safe", suppression=0.2, seed=1)
         >>> release.suppressed, release.verify(release.policy)["inference-l"].value
         (1, 2)
     """

@@ -40,7 +40,7 @@ class ComplementaryRelease(Attack):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"age": [1, 1, 2, 2], "sex": list("fmfm"), "ill": list("abcd")})
         >>> data = shoal.read(table, quasi=["age", "sex"], sensitive=["ill"])
-        >>> searches = [shoal.Optimal(greatest_levels={name: 0}) for name in ("age", "sex")]
+        >>> searches = [shoal.algorithms.Optimal(greatest_levels={name: 0}) for name in ("age", "sex")]
         >>> first, second = (shoal.anonymize(data, "k-anonymity:k=2", algorithm=each) for each in searches)
         >>> found = shoal.attack(data, second, ComplementaryRelease(), earlier=[first])[0]
         >>> found.baseline, found.success

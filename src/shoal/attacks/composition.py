@@ -47,7 +47,7 @@ class Composition(Attack):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"age": [1, 1, 2, 2], "sex": list("fmfm"), "ill": list("abba")})
         >>> data = shoal.read(table, quasi=["age", "sex"], sensitive=["ill"])
-        >>> searches = [shoal.Optimal(greatest_levels={name: 0}) for name in ("age", "sex")]
+        >>> searches = [shoal.algorithms.Optimal(greatest_levels={name: 0}) for name in ("age", "sex")]
         >>> first, second = (shoal.anonymize(data, "distinct-l-diversity:l=2", algorithm=each) for each in searches)
         >>> found = shoal.attack(data, second, Composition(), earlier=[first])[0]
         >>> found.baseline, found.success, found.detail["exact"]

@@ -51,7 +51,7 @@ class Minimality(Attack):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"job": list("aabbbb"), "ill": ["hiv", "hiv", "no", "no", "no", "no"]})
         >>> data = shoal.read(table, quasi=["job"], sensitive=["ill"])
-        >>> model = shoal.AlphaKAnonymity(alpha=0.5, k=1, values=("hiv",))
+        >>> model = shoal.models.AlphaKAnonymity(alpha=0.5, k=1, values=("hiv",))
         >>> release = shoal.anonymize(data, model, algorithm="optimal", seed=1)
         >>> found = shoal.attack(data, release, "minimality")[0]
         >>> found.worst, found.detail["worlds"], found.detail["left"]

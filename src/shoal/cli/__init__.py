@@ -71,7 +71,7 @@ app.add_typer(keys.app, name="keys")
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from shoal import __version__
+        from shoal.version import __version__
 
         typer.echo(f"shoal {__version__}")
         raise typer.Exit

@@ -81,7 +81,7 @@ def _ended(error: BaseException) -> dict[str, Any]:
 
 
 def _version() -> str:
-    from shoal import __version__
+    from shoal.version import __version__
 
     return __version__
 

@@ -1,1 +1,5 @@
 """Forms of a release, one a file."""
+
+from shoal.lazy import plugins
+
+__getattr__, __dir__ = plugins(__name__, __file__)

@@ -51,7 +51,7 @@ class Sliced(Form):
         ...     {"age": [21, 22, 23, 24], "sex": list("FMFM"), "disease": ["flu", "hiv", "flu", "cold"]}
         ... )
         >>> data = shoal.read(table, quasi=["age", "sex"], sensitive=["disease"])
-        >>> slicing = shoal.Slicing(columns=[["age"], ["sex"], ["disease"]])
+        >>> slicing = shoal.algorithms.Slicing(columns=[["age"], ["sex"], ["disease"]])
         >>> release = shoal.anonymize(data, shoal.FrequencyLDiversity(l=2), algorithm=slicing, seed=1)
         >>> {part: frame.columns for part, frame in release.frames.items()}
         {'': ['age', 'bucket'], 'column-2': ['sex', 'bucket'], 'sensitive': ['disease', 'bucket']}

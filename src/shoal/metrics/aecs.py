@@ -22,7 +22,7 @@ class Aecs(ClassObjective):
     Example:
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [20, 20, 30, 40]}), quasi=["age"])
-        >>> shoal.Aecs().score(data, shoal.anonymize(data, shoal.KAnonymity(k=2))).value
+        >>> shoal.metrics.Aecs().score(data, shoal.anonymize(data, shoal.KAnonymity(k=2))).value
         2.0
     """
 

@@ -38,7 +38,7 @@ class AssociationRules(Metric):
         >>> table = polars.DataFrame({"sex": ["f", "f", "m", "m"], "job": ["a", "a", "b", "b"]})
         >>> data = shoal.read(table, quasi=["sex"], sensitive=["job"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=4))
-        >>> shoal.AssociationRules().score(data, release).value
+        >>> shoal.metrics.AssociationRules().score(data, release).value
         1.0
     """
 

@@ -26,7 +26,7 @@ class CAvg(Metric):
     Example:
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [20, 20, 30, 40]}), quasi=["age"])
-        >>> shoal.CAvg().score(data, shoal.anonymize(data, shoal.KAnonymity(k=2))).value
+        >>> shoal.metrics.CAvg().score(data, shoal.anonymize(data, shoal.KAnonymity(k=2))).value
         1.0
     """
 

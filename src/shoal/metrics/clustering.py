@@ -44,7 +44,7 @@ class Clustering(Metric):
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [20, 21, 60, 61, 90, 91] * 3}), quasi=["age"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=6), seed=1)
-        >>> shoal.Clustering(clusters=3).score(data, release).detail["adjusted Rand index"]
+        >>> shoal.metrics.Clustering(clusters=3).score(data, release).detail["adjusted Rand index"]
         1.0
     """
 

@@ -29,7 +29,7 @@ class Cm(Metric):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"age": [20, 20, 30, 40], "paid": ["no", "no", "no", "yes"]})
         >>> data = shoal.read(table, quasi=["age"])
-        >>> shoal.Cm(target="paid").score(data, shoal.anonymize(data, shoal.KAnonymity(k=2))).value
+        >>> shoal.metrics.Cm(target="paid").score(data, shoal.anonymize(data, shoal.KAnonymity(k=2))).value
         0.25
     """
 

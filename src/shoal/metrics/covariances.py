@@ -31,7 +31,7 @@ class Covariances(Metric):
         >>> table = polars.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": [1.0, 2.0, 3.0, 4.0]})
         >>> data = shoal.read(table, quasi=["x", "y"])
         >>> release = shoal.anonymize(data, algorithm="additive-noise:share=0.5", seed=1)
-        >>> shoal.Covariances().score(data, release).value > 0
+        >>> shoal.metrics.Covariances().score(data, release).value > 0
         True
     """
 

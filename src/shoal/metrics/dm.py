@@ -24,7 +24,7 @@ class Dm(ClassObjective):
     Example:
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [20, 20, 30, 40]}), quasi=["age"])
-        >>> shoal.Dm().score(data, shoal.anonymize(data, shoal.KAnonymity(k=2))).value
+        >>> shoal.metrics.Dm().score(data, shoal.anonymize(data, shoal.KAnonymity(k=2))).value
         8
     """
 

@@ -30,7 +30,7 @@ class DmAll(ClassObjective):
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"sex": ["F", "M", "M", "M"]}), quasi=["sex"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2), suppression=0.25, algorithm="optimal")
-        >>> shoal.DmAll().score(data, release).value
+        >>> shoal.metrics.DmAll().score(data, release).value
         10
     """
 

@@ -36,7 +36,7 @@ class Entropy(CellObjective):
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"sex": ["F", "F", "M", "M"]}), quasi=["sex"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=4), algorithm="optimal")
-        >>> shoal.Entropy().score(data, release).value
+        >>> shoal.metrics.Entropy().score(data, release).value
         4.0
     """
 

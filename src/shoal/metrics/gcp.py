@@ -28,7 +28,7 @@ class Gcp(CellObjective):
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [20, 20, 30, 40]}), quasi=["age"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2))
-        >>> shoal.Gcp().score(data, release).value
+        >>> shoal.metrics.Gcp().score(data, release).value
         0.25
     """
 

@@ -28,7 +28,7 @@ class Height(CellObjective):
         >>> table = polars.DataFrame({"sex": ["F", "M", "M"], "born": ["x", "x", "y"]})
         >>> data = shoal.read(table, quasi=["sex", "born"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=3), algorithm="optimal", objective="height")
-        >>> shoal.Height().score(data, release).value
+        >>> shoal.metrics.Height().score(data, release).value
         2.0
     """
 

@@ -28,7 +28,7 @@ class Lm(Metric):
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"sex": ["f", "f", "m", "x"]}), quasi=["sex"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2))
-        >>> shoal.Lm().score(data, release).value
+        >>> shoal.metrics.Lm().score(data, release).value
         0.5
     """
 

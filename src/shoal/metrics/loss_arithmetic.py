@@ -27,7 +27,7 @@ class LossArithmetic(CellObjective):
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [20, 20, 30, 40]}), quasi=["age"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2), suppression=0.5, algorithm="optimal")
-        >>> round(shoal.LossArithmetic().score(data, release).value, 6)
+        >>> round(shoal.metrics.LossArithmetic().score(data, release).value, 6)
         0.5
     """
 

@@ -37,9 +37,9 @@ class Marginals(Metric):
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"town": ["a", "b", "b", "b"] * 9}), quasi=["town"])
         >>> release = shoal.anonymize(data, algorithm="pram:keep=1", seed=1)
-        >>> shoal.Marginals().score(data, release).value
+        >>> shoal.metrics.Marginals().score(data, release).value
         0.0
-        >>> shoal.Marginals().score(data, shoal.anonymize(data, "k-anonymity:k=10", algorithm="optimal")).value
+        >>> shoal.metrics.Marginals().score(data, shoal.anonymize(data, "k-anonymity:k=10", algorithm="optimal")).value
         0.25
     """
 

@@ -26,7 +26,7 @@ class Moments(Metric):
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [20, 30, 40, 50]}), quasi=["age"])
         >>> release = shoal.anonymize(data, algorithm="rank-swapping:share=0.5", seed=1)
-        >>> shoal.Moments().score(data, release).value
+        >>> shoal.metrics.Moments().score(data, release).value
         0.0
     """
 

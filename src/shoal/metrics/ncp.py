@@ -26,7 +26,7 @@ class Ncp(Metric):
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [20, 20, 30, 40]}), quasi=["age"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2))
-        >>> shoal.Ncp().score(data, release).value
+        >>> shoal.metrics.Ncp().score(data, release).value
         1.0
     """
 

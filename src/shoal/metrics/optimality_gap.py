@@ -37,7 +37,7 @@ class OptimalityGap(Metric):
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [21, 22, 24, 25]}), quasi=["age"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2), seed=1)
-        >>> round(shoal.OptimalityGap(seconds=5).score(data, release).value, 6)
+        >>> round(shoal.metrics.OptimalityGap(seconds=5).score(data, release).value, 6)
         0.0
     """
 

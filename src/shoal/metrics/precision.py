@@ -28,7 +28,7 @@ class Precision(CellObjective):
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"sex": ["F", "M", "M", "M"]}), quasi=["sex"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2), suppression=0.25, algorithm="optimal")
-        >>> shoal.Precision().score(data, release).value
+        >>> shoal.metrics.Precision().score(data, release).value
         0.25
     """
 

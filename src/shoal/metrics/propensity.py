@@ -41,7 +41,7 @@ class Propensity(Metric):
         >>> table = polars.DataFrame({"sex": ["f", "m"] * 2000, "job": ["a", "b"] * 2000})
         >>> data = shoal.read(table, quasi=["sex"], sensitive=["job"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=4000))
-        >>> 0.05 < shoal.Propensity().score(data, release).value < 0.15
+        >>> 0.05 < shoal.metrics.Propensity().score(data, release).value < 0.15
         True
     """
 

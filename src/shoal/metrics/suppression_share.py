@@ -33,7 +33,7 @@ class SuppressionShare(Metric):
     Example:
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [20, 20, 30, 30], "sex": list("fmfm")}), quasi=["age", "sex"])
-        >>> shoal.SuppressionShare().score(data, shoal.anonymize(data, shoal.KAnonymity(k=2))).value
+        >>> shoal.metrics.SuppressionShare().score(data, shoal.anonymize(data, shoal.KAnonymity(k=2))).value
         0.5
     """
 

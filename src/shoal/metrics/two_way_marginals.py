@@ -36,7 +36,7 @@ class TwoWayMarginals(Metric):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"sex": ["f", "f", "m", "m"], "job": ["a", "a", "b", "b"]})
         >>> data = shoal.read(table, quasi=["sex"], sensitive=["job"])
-        >>> shoal.TwoWayMarginals().score(data, shoal.anonymize(data, shoal.KAnonymity(k=4))).value
+        >>> shoal.metrics.TwoWayMarginals().score(data, shoal.anonymize(data, shoal.KAnonymity(k=4))).value
         0.5
     """
 

@@ -36,7 +36,7 @@ class Whd(Metric):
         >>> table = polars.DataFrame({"zip": ["11", "12", "21", "21"]})
         >>> data = shoal.read(table, quasi=["zip"], hierarchies={"zip": tree})
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2))
-        >>> round(shoal.Whd().score(data, release).value, 4), shoal.Whd(beta=0).score(data, release).value
+        >>> round(Whd().score(data, release).value, 4), Whd(beta=0).score(data, release).value
         (0.1667, 0.25)
     """
 

@@ -1,1 +1,5 @@
-"""Privacy models, one a file."""
+"""Privacy models, one a file: `shoal.models.KAnonymity`."""
+
+from shoal.lazy import plugins
+
+__getattr__, __dir__ = plugins(__name__, __file__)

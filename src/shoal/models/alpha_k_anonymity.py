@@ -34,7 +34,7 @@ class AlphaKAnonymity(ChosenValuesModel):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"sex": list("ffmmm"), "disease": ["flu", "hiv", "hiv", "hiv", "flu"]})
         >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
-        >>> model = shoal.AlphaKAnonymity(alpha=0.5, k=2)
+        >>> model = shoal.models.AlphaKAnonymity(alpha=0.5, k=2)
         >>> model.holds(classes).tolist(), round(model.measure(classes).value, 4)
         ([True, False], 0.6667)
     """

@@ -34,7 +34,7 @@ class BetaLikeness(SensitiveModel):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"sex": list("ffmm"), "disease": ["flu", "hiv", "hiv", "hiv"]})
         >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
-        >>> model = shoal.BetaLikeness(beta=0.5)
+        >>> model = shoal.models.BetaLikeness(beta=0.5)
         >>> model.holds(classes).tolist(), model.measure(classes).value
         ([False, True], 1.0)
     """

@@ -36,9 +36,9 @@ class DeltaDisclosure(SensitiveModel):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"sex": list("ffmm"), "disease": ["flu", "hiv", "hiv", "hiv"]})
         >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
-        >>> shoal.DeltaDisclosure(delta=1).holds(classes).tolist()
+        >>> shoal.models.DeltaDisclosure(delta=1).holds(classes).tolist()
         [True, False]
-        >>> round(shoal.DeltaDisclosure(delta=1, strict=False).measure(classes).value, 4)
+        >>> round(shoal.models.DeltaDisclosure(delta=1, strict=False).measure(classes).value, 4)
         0.6931
     """
 

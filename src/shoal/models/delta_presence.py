@@ -37,7 +37,7 @@ class DeltaPresence(ChosenValuesModel):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"sex": list("ffmmm"), "member": ["no", "yes", "yes", "yes", "no"]})
         >>> classes = shoal.read(table, quasi=["sex"], sensitive=["member"]).summary
-        >>> model = shoal.DeltaPresence(delta_min=0.1, delta_max=0.5, values=("yes",))
+        >>> model = shoal.models.DeltaPresence(delta_min=0.1, delta_max=0.5, values=("yes",))
         >>> model.holds(classes).tolist(), model.measure(classes).detail
         ([True, False], {'least': 0.5})
     """

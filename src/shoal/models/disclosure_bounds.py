@@ -35,7 +35,7 @@ class DisclosureBounds(SensitiveModel):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"sex": list("ffmm"), "disease": ["flu", "hiv", "hiv", "hiv"]})
         >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
-        >>> model = shoal.DisclosureBounds(delta=0.5, epsilon=0.1)
+        >>> model = shoal.models.DisclosureBounds(delta=0.5, epsilon=0.1)
         >>> model.holds(classes).tolist(), model.measure(classes).value
         ([True, False], 0.0)
     """

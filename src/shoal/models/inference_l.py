@@ -42,11 +42,11 @@ class InferenceL(SensitiveModel):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"sex": list("ffmmmm"), "disease": ["flu", "hiv", "flu", "hiv", "gout", "cold"]})
         >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
-        >>> shoal.InferenceL(l=2).measure(classes).value
+        >>> shoal.models.InferenceL(l=2).measure(classes).value
         2
         >>> table = polars.DataFrame({"sex": list("ffmmm"), "disease": ["flu", "hiv", "flu", "hiv", "gout"]})
         >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
-        >>> shoal.InferenceL(l=2).levels(classes).tolist()
+        >>> shoal.models.InferenceL(l=2).levels(classes).tolist()
         [2.0, 1.0]
     """
 

@@ -38,7 +38,7 @@ class KMap(ChosenValuesModel):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"sex": list("ffmxx"), "member": ["no", "yes", "no", "yes", "yes"]})
         >>> classes = shoal.read(table, quasi=["sex"], sensitive=["member"]).summary
-        >>> model = shoal.KMap(k=2, values=("yes",))
+        >>> model = shoal.models.KMap(k=2, values=("yes",))
         >>> model.holds(classes).tolist(), model.measure(classes).value
         ([True, True, True], 2)
     """

@@ -33,7 +33,7 @@ class PSensitiveKAnonymity(SensitiveModel):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"sex": list("ffmmm"), "disease": ["flu", "hiv", "hiv", "hiv", "flu"]})
         >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
-        >>> shoal.PSensitiveKAnonymity(p=2, k=3).holds(classes).tolist()
+        >>> shoal.models.PSensitiveKAnonymity(p=2, k=3).holds(classes).tolist()
         [False, True]
     """
 

@@ -36,7 +36,7 @@ class RecursiveLDiversity(SensitiveModel):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"sex": list("ffmmm"), "disease": ["flu", "hiv", "hiv", "hiv", "flu"]})
         >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
-        >>> model = shoal.RecursiveLDiversity(c=2, l=2)
+        >>> model = shoal.models.RecursiveLDiversity(c=2, l=2)
         >>> model.holds(classes).tolist(), model.measure(classes).value
         ([True, False], 2.0)
     """

@@ -35,7 +35,7 @@ class RhoPrivacy(ChosenValuesModel):
         >>> import polars, shoal
         >>> table = polars.DataFrame({"sex": list("ffmm"), "disease": ["flu", "hiv", "hiv", "hiv"]})
         >>> classes = shoal.read(table, quasi=["sex"], sensitive=["disease"]).summary
-        >>> model = shoal.RhoPrivacy(rho1=0.25, rho2=0.4)
+        >>> model = shoal.models.RhoPrivacy(rho1=0.25, rho2=0.4)
         >>> model.holds(classes).tolist(), model.measure(classes).value
         ([False, True], 0.5)
     """

@@ -1,1 +1,5 @@
 """Perturbations: algorithms that change values instead of hiding them, one a file."""
+
+from shoal.lazy import plugins
+
+__getattr__, __dir__ = plugins(__name__, __file__)

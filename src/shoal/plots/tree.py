@@ -26,7 +26,7 @@ def picture(learner: C45, path: Path | str) -> Path:
     Example:
         >>> import shoal, tempfile
         >>> table = shoal.samples.haberman()
-        >>> tree = shoal.C45().fit(table.drop("class"), table["class"])
+        >>> tree = shoal.learners.C45().fit(table.drop("class"), table["class"])
         >>> picture(tree, Path(tempfile.mkdtemp()) / "tree.svg").name
         'tree.svg'
     """

@@ -33,7 +33,7 @@ class Draft(Release):
         >>> data = shoal.read(polars.DataFrame({"age": [21, 22, 23, 24]}), quasi=["age"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="mondrian", seed=1)
         >>> draft = Draft.of(data, release.recoding, release.policy)
-        >>> shoal.Gcp().score(data, draft).value == shoal.Gcp().score(data, release).value
+        >>> shoal.metrics.Gcp().score(data, draft).value == shoal.metrics.Gcp().score(data, release).value
         True
     """
 

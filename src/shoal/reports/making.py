@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal import __version__, api, manifest
+from shoal import api, manifest
 from shoal import job as jobs
 from shoal.api.attacking import attacked_release
 from shoal.api.reading import check_dataset
@@ -33,6 +33,7 @@ from shoal.reports.limits import limits
 from shoal.reports.repeating import commands, job_shown
 from shoal.reports.risk import Risk, classes_of, left, one_in
 from shoal.storage.files import sha256
+from shoal.version import __version__
 
 
 def report(

@@ -250,7 +250,7 @@ def _ours(path: Path) -> bool:
 
 def _read(path: Path) -> dict[str, Any]:
     """What a header holds, or what it holds at the start."""
-    from shoal import __version__
+    from shoal.version import __version__
 
     name = path.parent.name
     try:

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal import __version__
 from shoal.core.dataset import Dataset
 from shoal.errors import InputError
 from shoal.storage.files import check_target, replacing
 from shoal.tradeoff.balance import Measured
 from shoal.tradeoff.points import Task
+from shoal.version import __version__
 
 FORMAT = 1
 

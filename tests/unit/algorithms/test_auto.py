@@ -59,13 +59,13 @@ def test_never_loses_more_than_what_it_tried(records: int, k: int, seed: int, su
     data = opened(mixed(records, seed))
     chosen = shoal.anonymize(data, shoal.KAnonymity(k=k), suppression=suppression, seed=seed)
     told = chosen.recoding.facts  # type: ignore[union-attr]
-    loss = shoal.Lm().score(data, chosen).value
+    loss = shoal.metrics.Lm().score(data, chosen).value
     assert loss == pytest.approx(told["losses"][told["chosen"]], abs=1e-12)
     assert told["losses"][told["chosen"]] == min(told["losses"].values())
     for name, value in told["losses"].items():
         if name != "optimal":  # which is limited by checks here
             alone = shoal.anonymize(data, shoal.KAnonymity(k=k), algorithm=name, suppression=suppression, seed=seed)
-            assert shoal.Lm().score(data, alone).value == pytest.approx(value, abs=1e-12), name
+            assert shoal.metrics.Lm().score(data, alone).value == pytest.approx(value, abs=1e-12), name
 
 
 def test_small_tables_try_everything() -> None:
@@ -147,7 +147,7 @@ def test_a_number_follows_the_hierarchy_that_was_given_only_when_asked(adult: sh
     assert {str(value) for value in release.frame["age"]} <= {str(label) for label in labels}
     loose = shoal.anonymize(adult, shoal.KAnonymity(k=5), seed=1)
     assert any(str(value).startswith("[") for value in loose.frame["age"])
-    assert shoal.Lm().score(adult, loose).value <= shoal.Lm().score(adult, release).value  # type: ignore[operator]
+    assert shoal.metrics.Lm().score(adult, loose).value <= shoal.metrics.Lm().score(adult, release).value  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("objective", ["dm", "aecs", "gcp", "precision"])
@@ -167,12 +167,12 @@ def test_an_objective_that_needs_the_published_table_is_refused(adult: shoal.Dat
 
 def test_what_some_candidates_refuse_others_may_do(adult: shoal.Dataset) -> None:
     """A model that judges the table as a whole cannot be satisfied by merging classes, nor be refined."""
-    told = facts(adult, shoal.InferenceL(l=2), suppression=0.9)
+    told = facts(adult, shoal.models.InferenceL(l=2), suppression=0.9)
     assert "does not satisfy the policy" in told["reasons"]["mondrian:numeric=interval"]
     assert told["chosen"] == "dependency-safe:numeric=interval"
     assert not any("refin" in name for name in (*told["losses"], *told["reasons"]))
     with pytest.raises(InfeasibleError, match="twins among the sensitive values take"):
-        facts(adult, shoal.InferenceL(l=2))
+        facts(adult, shoal.models.InferenceL(l=2))
 
 
 def test_when_all_refuse_the_infeasible_one_is_told(adult: shoal.Dataset) -> None:

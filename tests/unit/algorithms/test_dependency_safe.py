@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal.errors import InfeasibleError, ParameterError, SchemaError
 
-TWINS = shoal.InferenceL(l=2)
+TWINS = shoal.models.InferenceL(l=2)
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_more_suppression_than_is_allowed(wards: shoal.Dataset) -> None:
 
 def test_a_bound_that_no_release_can_meet(wards: shoal.Dataset) -> None:
     with pytest.raises(InfeasibleError, match=r"5 values .* the table has 4"):
-        shoal.anonymize(wards, shoal.InferenceL(l=5), algorithm="dependency-safe", suppression=1.0)
+        shoal.anonymize(wards, shoal.models.InferenceL(l=5), algorithm="dependency-safe", suppression=1.0)
 
 
 @pytest.mark.parametrize(
@@ -58,22 +58,22 @@ def test_a_repair_removes_fewer_where_the_other_column_is_coarse() -> None:
     """All illnesses go with one ward, so that knowing the ward tells nothing, and nobody has to go."""
     table = pl.DataFrame({"age": range(12), "ward": ["w"] * 12, "ill": list("aaaaabbbbccd")})
     data = shoal.read(table, quasi=["age"], sensitive=["ill"])
-    algorithm = shoal.DependencySafe(l=2, repair="ward")
+    algorithm = shoal.algorithms.DependencySafe(l=2, repair="ward")
     release = shoal.anonymize(data, shoal.KAnonymity(k=12), algorithm=algorithm, suppression=0.9, seed=1)
     assert release.recoding is not None and release.recoding.facts["repaired"]
     cut = shoal.anonymize(data, TWINS, algorithm="dependency-safe", suppression=0.9, seed=1)
     assert release.suppressed == 0 and cut.suppressed == 2
-    attack = shoal.FunctionalDependency(determinant=("ill",), dependent="ward")
+    attack = shoal.attacks.FunctionalDependency(determinant=("ill",), dependent="ward")
     assert shoal.attack(data, release, attack)[0].worst <= 0.5
 
 
 def test_a_repair_that_is_given_up_leaves_the_cut(wards: shoal.Dataset) -> None:
     """It never hands out the classes of a repair that did not end."""
-    algorithm = shoal.DependencySafe(l=2, repair="ward", time_limit=1e-9)
+    algorithm = shoal.algorithms.DependencySafe(l=2, repair="ward", time_limit=1e-9)
     release = shoal.anonymize(wards, shoal.KAnonymity(k=4), algorithm=algorithm, suppression=0.2, seed=1)
     assert release.recoding is not None and not release.recoding.facts["repaired"]
     assert release.suppressed == 8
-    attack = shoal.FunctionalDependency(determinant=("disease",), dependent="ward")
+    attack = shoal.attacks.FunctionalDependency(determinant=("disease",), dependent="ward")
     assert shoal.attack(wards, release, attack)[0].worst == 0.5
 
 
@@ -92,8 +92,10 @@ def test_adult_with_a_region_that_the_occupation_determines() -> None:
     table = adult.with_columns(region=pl.col("occupation").replace(regions))
     # The order of roles is not that of the table.
     data = shoal.read(table, quasi=["age", "sex", "education"], sensitive=["occupation"])
-    plain = shoal.FunctionalDependency(determinant=("occupation",), dependent="region")
-    bounded = shoal.FunctionalDependency(determinant=("occupation", "sex"), dependent="region", nodes=1000, sweeps=8)
+    plain = shoal.attacks.FunctionalDependency(determinant=("occupation",), dependent="region")
+    bounded = shoal.attacks.FunctionalDependency(
+        determinant=("occupation", "sex"), dependent="region", nodes=1000, sweeps=8
+    )
     usual = shoal.anonymize(data, shoal.KAnonymity(k=10), shoal.EntropyLDiversity(l=3), algorithm="mondrian", seed=1)
     (before,) = shoal.attack(data, usual, plain)
     assert before.success > 2 * before.baseline and before.worst == 1.0

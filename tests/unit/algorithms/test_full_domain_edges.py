@@ -80,51 +80,53 @@ def test_nothing_left_is_no_solution(data: shoal.Dataset) -> None:
 
 @pytest.mark.smoke
 def test_level_limits_hold(data: shoal.Dataset) -> None:
-    free = levels(data, shoal.Optimal(), suppression=0.02)
+    free = levels(data, shoal.algorithms.Optimal(), suppression=0.02)
     bound = levels(
-        data, shoal.Optimal(least_levels={"age": free["age"] + 1}, greatest_levels={"education": 0}), suppression=0.02
+        data,
+        shoal.algorithms.Optimal(least_levels={"age": free["age"] + 1}, greatest_levels={"education": 0}),
+        suppression=0.02,
     )
     assert bound["age"] > free["age"] and bound["education"] == 0
     with pytest.raises(ParameterError, match="left no level"):
-        levels(data, shoal.Optimal(least_levels={"age": 2}, greatest_levels={"age": 1}))
+        levels(data, shoal.algorithms.Optimal(least_levels={"age": 2}, greatest_levels={"age": 1}))
     with pytest.raises(SchemaError, match="no column named 'height'"):
-        levels(data, shoal.Optimal(greatest_levels={"height": 1}))
+        levels(data, shoal.algorithms.Optimal(greatest_levels={"height": 1}))
 
 
 def test_limits_can_leave_no_solution(data: shoal.Dataset) -> None:
     with pytest.raises(InfeasibleError) as caught:
-        levels(data, shoal.Optimal(greatest_levels=dict.fromkeys(QUASI, 0)), suppression=0.01)
+        levels(data, shoal.algorithms.Optimal(greatest_levels=dict.fromkeys(QUASI, 0)), suppression=0.01)
     assert caught.value.attempt["levels"] == dict.fromkeys(QUASI, 0)
     assert caught.value.attempt["checked"] == 1
 
 
 def test_weights_move_the_loss_elsewhere(data: shoal.Dataset) -> None:
-    even = levels(data, shoal.Optimal(), suppression=0.01)
+    even = levels(data, shoal.algorithms.Optimal(), suppression=0.01)
     spared = max(even, key=lambda name: even[name])
     assert even[spared] > 0
-    weighted = levels(data, shoal.Optimal(weights={spared: 50}), suppression=0.01)
+    weighted = levels(data, shoal.algorithms.Optimal(weights={spared: 50}), suppression=0.01)
     assert weighted[spared] < even[spared]
-    assert levels(data, shoal.Optimal(weights=dict.fromkeys(QUASI, 3)), suppression=0.01) == even
+    assert levels(data, shoal.algorithms.Optimal(weights=dict.fromkeys(QUASI, 3)), suppression=0.01) == even
 
 
 @pytest.mark.parametrize("weights", [{"age": -1}, dict.fromkeys(QUASI, 0), {"age": float("nan")}])
 def test_weights_that_mean_nothing(data: shoal.Dataset, weights: dict[str, float]) -> None:
     with pytest.raises(ParameterError, match=r"weights are numbers from 0 up|must be finite"):
-        levels(data, shoal.Optimal(weights=weights))
+        levels(data, shoal.algorithms.Optimal(weights=weights))
 
 
 def test_weights_need_an_objective_of_cells(data: shoal.Dataset) -> None:
     with pytest.raises(ParameterError, match="class sizes"):
-        levels(data, shoal.Optimal(weights={"age": 2}), objective=shoal.Dm())
+        levels(data, shoal.algorithms.Optimal(weights={"age": 2}), objective=shoal.metrics.Dm())
     with pytest.raises(ParameterError, match="cannot be minimized"):
-        levels(data, shoal.Optimal(), objective=shoal.CAvg())
+        levels(data, shoal.algorithms.Optimal(), objective=shoal.metrics.CAvg())
     with pytest.raises(SchemaError, match="no column named 'shoe'"):
-        levels(data, shoal.Optimal(weights={"shoe": 2}))
+        levels(data, shoal.algorithms.Optimal(weights={"shoe": 2}))
 
 
 def test_options_as_a_command_spells_them() -> None:
     spelled = job.plugin("algorithms", "optimal:least_levels=age:2|sex:1,weights=age:0.5,time_limit=3")
-    assert spelled == shoal.Optimal(least_levels={"age": 2, "sex": 1}, weights={"age": 0.5}, time_limit=3.0)
+    assert spelled == shoal.algorithms.Optimal(least_levels={"age": 2, "sex": 1}, weights={"age": 0.5}, time_limit=3.0)
     for text in ("optimal:least_levels=age", "optimal:weights=age:much", "optimal:time_limit=0"):
         with pytest.raises(ParameterError):
             job.plugin("algorithms", text)
@@ -137,25 +139,25 @@ def test_incognito_refuses_what_it_cannot_prune(data: shoal.Dataset) -> None:
 
 def test_runners_up_are_the_next_best(data: shoal.Dataset) -> None:
     policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02)
-    facts = shoal.Optimal().search(data, policy, Run()).facts
+    facts = shoal.algorithms.Optimal().search(data, policy, Run()).facts
     scores = [facts["score"], *(entry["score"] for entry in facts["runners_up"])]
     assert len(scores) > 1 and scores == sorted(scores)
     for entry in facts["runners_up"]:
-        fixed = shoal.Optimal(least_levels=entry["levels"], greatest_levels=entry["levels"])
+        fixed = shoal.algorithms.Optimal(least_levels=entry["levels"], greatest_levels=entry["levels"])
         alone = fixed.search(data, policy, Run()).facts
         assert (alone["score"], alone["left_out"]) == (pytest.approx(entry["score"]), entry["left_out"])
 
 
 def test_pruned_and_checked_nodes_add_up(data: shoal.Dataset) -> None:
-    nodes = shoal.Optimal().search(data, Policy(models=(shoal.KAnonymity(k=5),)), Run()).facts["nodes"]
+    nodes = shoal.algorithms.Optimal().search(data, Policy(models=(shoal.KAnonymity(k=5),)), Run()).facts["nodes"]
     assert nodes["checked"] + sum(nodes["pruned"].values()) == nodes["total"]
     assert nodes["checked"] < nodes["total"] / 4
 
 
 def test_an_early_stop_says_so(data: shoal.Dataset) -> None:
     policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02)
-    proven = shoal.Optimal().search(data, policy, Run()).facts
-    stopped = shoal.Optimal(check_limit=20, anytime_above=0).search(data, policy, Run()).facts
+    proven = shoal.algorithms.Optimal().search(data, policy, Run()).facts
+    stopped = shoal.algorithms.Optimal(check_limit=20, anytime_above=0).search(data, policy, Run()).facts
     assert proven["proven"] and proven["bound"] == proven["score"]
     assert not stopped["proven"]
     assert stopped["nodes"]["checked"] <= 22
@@ -166,8 +168,8 @@ def test_an_early_stop_says_so(data: shoal.Dataset) -> None:
 def test_progress_is_told(data: shoal.Dataset) -> None:
     told: list[tuple[float, str]] = []
     policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=1.0)
-    shoal.Optimal().search(data, policy, Run(lambda done, doing: told.append((done, doing))))
-    shoal.Samarati().search(data, policy, Run(lambda done, doing: told.append((done, doing))))
+    shoal.algorithms.Optimal().search(data, policy, Run(lambda done, doing: told.append((done, doing))))
+    shoal.algorithms.Samarati().search(data, policy, Run(lambda done, doing: told.append((done, doing))))
     assert told and all(0 <= done <= 1 for done, _ in told)
     assert any("nodes checked" in doing for _, doing in told)
 
@@ -178,16 +180,18 @@ def test_many_quasi_identifiers_with_limited_effort() -> None:
     derived = [(pl.col("age") // width).alias(f"age{width}") for width in (2, 3, 4, 6, 7, 8)]
     data = shoal.read(table.with_columns(derived), quasi=[*table.columns, *(f"age{w}" for w in (2, 3, 4, 6, 7, 8))])
     policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=0.02)
-    facts = shoal.Optimal(check_limit=600).search(data, policy, Run()).facts
+    facts = shoal.algorithms.Optimal(check_limit=600).search(data, policy, Run()).facts
     assert facts["nodes"]["total"] > 10**10
-    assert facts["score"] < shoal.Datafly().search(data, policy, Run()).facts["score"]
+    assert facts["score"] < shoal.algorithms.Datafly().search(data, policy, Run()).facts["score"]
     assert 0 < facts["bound"] < facts["score"]
     assert 0 < facts["gap"] < 1
     course = facts["course"]
     assert course and all(entry["bound"] <= facts["score"] <= entry["score"] for entry in course)
     assert all(one["bound"] <= other["bound"] for one, other in pairwise(course))
     assert all(2 * one["checked"] <= other["checked"] for one, other in pairwise(course))
-    in_time = shoal.Optimal(time_limit=0.2).search(data, policy, Run()).facts  # to search it to the end takes ages
+    in_time = (
+        shoal.algorithms.Optimal(time_limit=0.2).search(data, policy, Run()).facts
+    )  # to search it to the end takes ages
     assert not in_time["proven"] and 0 <= in_time["bound"] < in_time["score"]
 
 
@@ -199,11 +203,11 @@ def test_a_lattice_of_more_nodes_than_can_be_counted() -> None:
     trees = {name: shoal.Hierarchy.from_paths(name, paths) for name in people}
     data = shoal.read(pl.DataFrame(people), quasi=list(people), hierarchies=trees)
     policy = Policy(models=(shoal.KAnonymity(k=3),), suppression=0.1)
-    facts = shoal.Optimal(check_limit=400).search(data, policy, Run()).facts
+    facts = shoal.algorithms.Optimal(check_limit=400).search(data, policy, Run()).facts
     assert facts["nodes"]["total"] == 4**50
     assert facts["left_out"] <= 40 and not facts["proven"]
     assert facts["bound"] < facts["score"] < 1
-    no_time = shoal.Optimal().search(data, policy, Run(seconds=0)).facts
+    no_time = shoal.algorithms.Optimal().search(data, policy, Run(seconds=0)).facts
     assert no_time["left_out"] <= 40 and no_time["bound"] <= facts["score"] <= no_time["score"]
 
 
@@ -226,10 +230,10 @@ for threads in (1, 2, 7):
     data = shoal.read(table, quasi=quasi, sensitive=["occupation"], hierarchies=shoal.samples.hierarchies("adult"))
     told = []
     for models, search in [
-        ((shoal.KAnonymity(k=5),), shoal.Optimal()),
-        ((shoal.KAnonymity(k=3), shoal.TCloseness(t=0.3)), shoal.Optimal()),
-        ((shoal.KAnonymity(k=3), shoal.EntropyLDiversity(l=3)), shoal.Optimal(check_limit=300, anytime_above=0)),
-        ((shoal.KAnonymity(k=5),), shoal.Optimal(check_limit=900, anytime_above=0)),
+        ((shoal.KAnonymity(k=5),), shoal.algorithms.Optimal()),
+        ((shoal.KAnonymity(k=3), shoal.TCloseness(t=0.3)), shoal.algorithms.Optimal()),
+        ((shoal.KAnonymity(k=3), shoal.EntropyLDiversity(l=3)), shoal.algorithms.Optimal(check_limit=300, anytime_above=0)),
+        ((shoal.KAnonymity(k=5),), shoal.algorithms.Optimal(check_limit=900, anytime_above=0)),
     ]:
         release = shoal.anonymize(data, *models, algorithm=search, suppression=0.3, seed=1)
         digest = hashlib.sha256(release.frame.write_csv().encode()).hexdigest()

@@ -68,7 +68,9 @@ def test_whatever_the_tree_every_group_is_large_enough_and_nobody_is_lost(data):
         return
     opened = shoal.read(table, quasi=["age", "town", "weight"], sensitive=["ill"])
     recode = data.draw(st.sampled_from(["hull", "path"]))
-    method = shoal.Kactus(recode=recode, smallest=1, confidence=0.5, crossover=data.draw(st.sampled_from([0, 0.5, 1])))
+    method = shoal.algorithms.Kactus(
+        recode=recode, smallest=1, confidence=0.5, crossover=data.draw(st.sampled_from([0, 0.5, 1]))
+    )
     release = shoal.anonymize(opened, shoal.KAnonymity(k=k), algorithm=method, seed=data.draw(st.integers(0, 99)))
     sizes = release.frame.group_by("age", "town", "weight").len()["len"]
     assert sizes.min() >= k and len(release.frame) == n
@@ -135,7 +137,7 @@ def test_people_count_not_their_records(recode):
         }
     )
     data = shoal.read(table, quasi=["age", "town"], sensitive=["ill"], person="who")
-    method = shoal.Kactus(recode=recode, smallest=1)
+    method = shoal.algorithms.Kactus(recode=recode, smallest=1)
     release = shoal.anonymize(data, shoal.KAnonymity(k=6), algorithm=method, seed=1, allow_plain=["copy"])
     assert release.recoding.facts["mergers"] > 0  # groups of at least six records had fewer people
     assert release.suppressed == 0

@@ -78,7 +78,7 @@ def test_one_is_enough(algorithm: str) -> None:
     release = shoal.anonymize(
         read(table), "k-anonymity:k=1", algorithm=f"{algorithm}{',' if ':' in algorithm else ':'}numeric=interval"
     )
-    assert shoal.Gcp().score(read(table), release).value == 0
+    assert shoal.metrics.Gcp().score(read(table), release).value == 0
 
 
 @pytest.mark.parametrize("algorithm", EVERY)
@@ -164,7 +164,9 @@ class TestOutputs:
         data = read(people(seed=1))
         wanted = shoal.anonymize(data, "k-anonymity:k=4", algorithm="k-member:numeric=interval", seed=1)
         found = shoal.anonymize(data, "k-anonymity:k=4", algorithm="k-member:numeric=mean", seed=1)
-        assert shoal.Gcp().score(data, found).value == pytest.approx(shoal.Gcp().score(data, wanted).value)
+        assert shoal.metrics.Gcp().score(data, found).value == pytest.approx(
+            shoal.metrics.Gcp().score(data, wanted).value
+        )
 
     def test_means_with_missing_values(self) -> None:
         data = shoal.read(pl.DataFrame({"age": [None, 60, 30, 31, None, 61]}), quasi=["age"])
@@ -173,7 +175,7 @@ class TestOutputs:
         assert set(release.frame["age"].drop_nulls()) == {30.5, 60.5}
         mixed = shoal.anonymize(data, "k-anonymity:k=4", algorithm="k-member:numeric=mean")
         assert set(mixed.frame["age"]) == {"*"}
-        assert shoal.Gcp().score(data, mixed).value == 1
+        assert shoal.metrics.Gcp().score(data, mixed).value == 1
 
     def test_each_attribute_as_it_is_asked_for(self) -> None:
         table = people().with_columns(weight=pl.col("age") + 30)
@@ -235,7 +237,7 @@ class TestTwoPhase:
         data = shoal.read(shoal.samples.census(500), quasi=quasi, hierarchies=shoal.samples.hierarchies("census"))
         loss = {
             splitting: sum(
-                shoal.Gcp()
+                shoal.metrics.Gcp()
                 .score(
                     data,
                     shoal.anonymize(data, "k-anonymity:k=3", algorithm=f"two-phase:splitting={splitting}", seed=seed),
@@ -323,7 +325,7 @@ class TestSpanningTree:
         releases = [
             shoal.anonymize(data, "k-anonymity:k=4", algorithm=f"mst:cut={cut}") for cut in ("balanced", "literal")
         ]
-        balanced, literal = (shoal.Gcp().score(data, release).value for release in releases)
+        balanced, literal = (shoal.metrics.Gcp().score(data, release).value for release in releases)
         assert balanced < literal
 
 

@@ -88,7 +88,7 @@ def test_nobody_is_hidden(algorithm: str) -> None:
 
 def test_models_of_the_whole_table_cannot_be_judged_bucket_by_bucket() -> None:
     with pytest.raises(ParameterError, match="InferenceL judges all classes"):
-        shoal.anonymize(read(), shoal.InferenceL(l=2), algorithm="slicing", seed=1)
+        shoal.anonymize(read(), shoal.models.InferenceL(l=2), algorithm="slicing", seed=1)
 
 
 def test_one_target(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_one_target_finds_finer_buckets_than_all_do() -> None:
 
 
 def test_where_columns_stand() -> None:
-    method = shoal.Slicing(columns=(("disease",), ("zip",), ("age", "hours"), ("sex",)))
+    method = shoal.algorithms.Slicing(columns=(("disease",), ("zip",), ("age", "hours"), ("sex",)))
     keyed = shoal.Pseudonyms(key=b"a key of at least sixteen bytes")
     release = shoal.anonymize(read(), HALF, algorithm=method, seed=1, pseudonyms=keyed)
     assert {part: frame.columns for part, frame in release.frames.items()} == {

@@ -39,7 +39,7 @@ def test_would_be_split_by_hand():
 def test_a_file_tells_the_algorithm(tmp_path):
     table = pl.DataFrame({"q": list("aabbbb"), "ill": ["hiv", "hiv", "no", "no", "no", "no"]})
     data = shoal.read(table, quasi=["q"], sensitive=["ill"])
-    model = shoal.AlphaKAnonymity(alpha=0.5, k=1, values=("hiv",))
+    model = shoal.models.AlphaKAnonymity(alpha=0.5, k=1, values=("hiv",))
     shoal.anonymize(data, model, algorithm="optimal", seed=9).write(tmp_path / "out.csv")
     found = shoal.attack(data, tmp_path / "out.csv", "minimality")[0]
     assert (found.worst, found.detail["worlds"], found.detail["left"]) == (1.0, 15, 1)

@@ -48,7 +48,7 @@ def test_prosecutor(seed: int, rows: int, algorithm: str, threshold: float) -> N
     if made is None:
         return
     data, release = made
-    (found,) = shoal.attack(data, release, shoal.Prosecutor(threshold=threshold))
+    (found,) = shoal.attack(data, release, shoal.attacks.Prosecutor(threshold=threshold))
     published = list(release.frame.select("age", "sex").iter_rows())
     alike = Counter(published)
     risks = [1 / alike[row] for row in published]
@@ -64,7 +64,7 @@ def test_homogeneity(seed: int, rows: int, algorithm: str, threshold: float) -> 
     if made is None:
         return
     data, release = made
-    (found,) = shoal.attack(data, release, shoal.Homogeneity(threshold=threshold))
+    (found,) = shoal.attack(data, release, shoal.attacks.Homogeneity(threshold=threshold))
     truth = dict(zip(range(rows), data.table.source.frame["disease"].to_pylist(), strict=True))
     key: Any = ["group"] if "group" in release.frame.columns else ["age", "sex"]
     groups: dict[Any, Counter[str]] = {}

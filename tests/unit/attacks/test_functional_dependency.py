@@ -31,8 +31,8 @@ def made(table: pl.DataFrame, **more: object) -> tuple[shoal.Dataset, shoal.Rele
     return data, shoal.anonymize(data, shoal.KAnonymity(k=3), algorithm="mondrian", seed=1)
 
 
-def spelled(**given: object) -> shoal.FunctionalDependency:
-    return shoal.FunctionalDependency(**{"determinant": ("ill",), "dependent": "city", **given})
+def spelled(**given: object) -> shoal.attacks.FunctionalDependency:
+    return shoal.attacks.FunctionalDependency(**{"determinant": ("ill",), "dependent": "city", **given})
 
 
 def test_a_dependency_that_does_not_hold_is_refused_with_the_count(table: pl.DataFrame) -> None:
@@ -149,12 +149,17 @@ def test_many_people_and_many_values() -> None:
 def test_engines_agree(column: str) -> None:
     """Also about a column that has no role, which is encoded for the attack alone."""
     table = shoal.samples.patients_wards().with_columns(bed="bed of " + pl.col("ward"))
-    attack = shoal.FunctionalDependency(determinant=("disease",), dependent=column)
+    attack = shoal.attacks.FunctionalDependency(determinant=("disease",), dependent=column)
     found = []
     for engine in ("embedded", "duckdb"):
         data = shoal.read(table, quasi=["sex", "age", "ward"], sensitive=["disease"], engine=engine)
         release = shoal.anonymize(
-            data, shoal.InferenceL(l=2), algorithm="dependency-safe", suppression=0.2, seed=3, allow_plain=["bed"]
-        )  # fmt: skip
+            data,
+            shoal.models.InferenceL(l=2),
+            algorithm="dependency-safe",
+            suppression=0.2,
+            seed=3,
+            allow_plain=["bed"],
+        )
         found += shoal.attack(data, release, attack)
     assert found[0] == found[1] and found[0].worst == 0.5

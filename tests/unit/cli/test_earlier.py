@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     TABLE.write_csv(tmp_path / "people.csv")
     data = shoal.read(tmp_path / "people.csv", quasi=["age", "sex"], sensitive=["ill"])
     for name in ("age", "sex"):
-        search = shoal.Optimal(greatest_levels={name: 0 if name == "sex" else 1})
+        search = shoal.algorithms.Optimal(greatest_levels={name: 0 if name == "sex" else 1})
         shoal.anonymize(data, "k-anonymity:k=2", algorithm=search, seed=1).write(tmp_path / f"{name}.csv")
     monkeypatch.chdir(tmp_path)
     return tmp_path

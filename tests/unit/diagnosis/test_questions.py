@@ -248,12 +248,12 @@ def test_a_model_that_also_wants_records_is_refuted_by_its_smallest_class():
     would see."""
     frame = pl.DataFrame({"zip": list("aaaabbbb"), "sex": list("xxxyxyyy"), "disease": ["flu"] * 8})
     data = shoal.read(frame, quasi=["zip", "sex"], sensitive=["disease"])
-    found = shoal.ask(data, notion=shoal.PSensitiveKAnonymity(p=1, k=3), time_limit=5)
+    found = shoal.ask(data, notion=shoal.models.PSensitiveKAnonymity(p=1, k=3), time_limit=5)
     assert found.proven and found.positive_border == (("zip",), ("sex",))
     assert found.negative_border == (("zip", "sex"),)
     whole = ["zip", "sex"]
-    assert shoal.ask(data, attributes=whole, notion=shoal.PSensitiveKAnonymity(p=1, k=3), question=2).answer == 0
-    assert shoal.ask(data, attributes=whole, notion=shoal.PSensitiveKAnonymity(p=1, k=1), question=2).answer == 1
+    assert shoal.ask(data, attributes=whole, notion=shoal.models.PSensitiveKAnonymity(p=1, k=3), question=2).answer == 0
+    assert shoal.ask(data, attributes=whole, notion=shoal.models.PSensitiveKAnonymity(p=1, k=1), question=2).answer == 1
 
 
 def test_a_strict_schema_counts_in_every_question():
@@ -273,20 +273,22 @@ def test_ties_of_recursive_diversity_are_the_models_ties():
     """3 of 30 with c = 0.1 is a tie, which 0.1 times 30 is not in binary."""
     frame = pl.DataFrame({"zip": ["a"] * 30, "disease": [f"d{place // 3}" for place in range(30)]})
     data = shoal.read(frame, quasi=["zip"], sensitive=["disease"])
-    assert not shoal.RecursiveLDiversity(c=0.1, l=1).holds(data.summary).any()
+    assert not shoal.models.RecursiveLDiversity(c=0.1, l=1).holds(data.summary).any()
     assert shoal.ask(data, attributes=["zip"], notion="recursive-l", c=0.1, l=1).answer is False
 
 
 def test_any_model_can_be_asked(patients):
     by_name = shoal.ask(patients, attributes=["gender"], notion="beta-likeness", bound=2.0)
-    by_model = shoal.ask(patients, attributes=["gender"], notion=shoal.BetaLikeness(beta=2.0))
+    by_model = shoal.ask(patients, attributes=["gender"], notion=shoal.models.BetaLikeness(beta=2.0))
     by_text = shoal.ask(patients, attributes=["gender"], notion="beta-likeness:beta=2.0")
     assert by_name == by_model == by_text and by_name.question == 1
     assert by_name.words == "does {gender} have beta ≤ 2?"
     level = shoal.ask(patients, attributes=["gender"], notion="beta-likeness").answer
-    assert level == shoal.BetaLikeness(beta=1).measure(patients.summary.select(["gender"])).value
-    assert shoal.ask(patients, attributes=["gender"], notion=shoal.BetaLikeness(beta=9), question=2).answer == level
-    assert shoal.ask(patients, attributes=["gender"], notion=shoal.BetaLikeness(beta=9), bound=2.0) == by_name
+    assert level == shoal.models.BetaLikeness(beta=1).measure(patients.summary.select(["gender"])).value
+    assert (
+        shoal.ask(patients, attributes=["gender"], notion=shoal.models.BetaLikeness(beta=9), question=2).answer == level
+    )
+    assert shoal.ask(patients, attributes=["gender"], notion=shoal.models.BetaLikeness(beta=9), bound=2.0) == by_name
     assert shoal.ask(patients, notion="t-closeness", t=0.9).notion == "t"
 
 
@@ -294,12 +296,12 @@ def test_any_model_can_be_asked(patients):
     ("given", "message"),
     [
         ({"notion": "beauty"}, "beta-likeness.*k-map"),
-        ({"notion": "alpha-k-anonymity", "bound": 0.5}, "also needs k.*shoal.AlphaKAnonymity"),
+        ({"notion": "alpha-k-anonymity", "bound": 0.5}, "also needs k.*shoal.models.AlphaKAnonymity"),
         ({"notion": "inference-l", "bound": 2}, "InferenceL cannot be asked about sets.*judges all classes"),
         ({"notion": "beta-likeness", "k": 2}, "bounded by beta"),
         ({"notion": "beta-likeness", "bound": -1.0}, "beta"),
         ({"notion": "beta-likeness", "bound": 1.0, "c": 2.0}, "no parameter 'c'"),
-        ({"notion": shoal.RecursiveLDiversity(c=2, l=2), "c": 3.0}, "its own parameters"),
+        ({"notion": shoal.models.RecursiveLDiversity(c=2, l=2), "c": 3.0}, "its own parameters"),
         ({"notion": shoal.DistinctLDiversity(l=2, column="disease"), "sensitive": "age"}, "name one"),
         ({"k": 2, "bound": 3}, "not both"),
     ],
@@ -310,7 +312,7 @@ def test_what_cannot_be_asked_and_why(given, message, patients):
 
 
 def test_a_model_that_merging_breaks_can_be_asked_about_one_set(patients):
-    level = shoal.InferenceL(l=1).measure(patients.summary.select(["gender"])).value
+    level = shoal.models.InferenceL(l=1).measure(patients.summary.select(["gender"])).value
     assert shoal.ask(patients, attributes=["gender"], notion="inference-l").answer == level
 
 

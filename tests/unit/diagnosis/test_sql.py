@@ -123,7 +123,11 @@ def test_strict_schemas_look_at_the_parts_of_classes(notion, people):
 
 @pytest.mark.parametrize(
     "model",
-    [shoal.AlphaKAnonymity(alpha=0.5, k=2), shoal.BetaLikeness(beta=1, enhanced=True), shoal.KMap(k=2, leaves=(0,))],
+    [
+        shoal.models.AlphaKAnonymity(alpha=0.5, k=2),
+        shoal.models.BetaLikeness(beta=1, enhanced=True),
+        shoal.models.KMap(k=2, leaves=(0,)),
+    ],
 )
 def test_models_without_sql_say_so(model, data):
     with pytest.raises(ParameterError, match="has no SQL"):

@@ -87,7 +87,7 @@ def test_a_row_algorithm_gets_blocks_of_a_large_table_and_says_so():
             assert made == InBlocks(base=method, records=150) and "base=" in note and "records=150" in note
             chosen[text] = made
     assert list(chosen) == ["k-member", "mdav:refine=true", "mondrian:strict=false"]
-    method, relaxed = KMember(), shoal.DeltaDisclosure(delta=3.0, strict=False)
+    method, relaxed = KMember(), shoal.models.DeltaDisclosure(delta=3.0, strict=False)
     assert _in_blocks(data, Policy(models=(relaxed,)), method) == (method, "")
     assert _in_blocks(replace(data, engine=Spark(block_records=400)), Policy(models=()), method) == (method, "")
 

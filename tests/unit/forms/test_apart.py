@@ -159,7 +159,7 @@ def test_the_attack_by_a_dependency_from_the_files(tmp_path: Path) -> None:
         {"age": [1, 1, 1, 2, 2, 2], "sex": list("ffffff"), "city": list("ABCADE"), "disease": list("123145")}
     )
     data = read(frame)
-    attack = shoal.FunctionalDependency(determinant=("disease",), dependent="city")
+    attack = shoal.attacks.FunctionalDependency(determinant=("disease",), dependent="city")
     for method in METHODS[:3]:
         release = shoal.anonymize(data, shoal.FrequencyLDiversity(l=3), algorithm=method, seed=1)
         release.write(tmp_path / "release.csv")

@@ -153,7 +153,7 @@ def test_keys_wider_than_64_bits() -> None:
     assert release.verify(release.policy).holds
 
 
-@pytest.mark.parametrize("objective", [None, shoal.Dm()])
+@pytest.mark.parametrize("objective", [None, shoal.metrics.Dm()])
 @pytest.mark.parametrize("model", [shoal.KAnonymity(k=4), shoal.TCloseness(t=0.4), shoal.DistinctLDiversity(l=3)])
 def test_nodes_grouped_from_small_bases_get_the_same_verdicts(
     model: shoal.KAnonymity, objective: object, monkeypatch: pytest.MonkeyPatch

@@ -85,7 +85,7 @@ def test_same_classes_as_the_twin(seed, k, numeric):
         }
     )
     data = shoal.read(table, quasi=["age", "city", "pay"])
-    recoding = shoal.Mondrian(numeric=numeric).search(data, Policy(models=(shoal.KAnonymity(k=k),)), Run())
+    recoding = shoal.algorithms.Mondrian(numeric=numeric).search(data, Policy(models=(shoal.KAnonymity(k=k),)), Run())
     classes = recoding.plan.classes
     found = {frozenset(np.flatnonzero(classes == owner).tolist()) for owner in set(classes.tolist())}
     intervals = [tree.ordered and numeric == "interval" for tree in data.hierarchies]

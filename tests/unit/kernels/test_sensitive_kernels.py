@@ -47,7 +47,7 @@ def test_levels_of_counts(classes: list[dict[int, int]], population: list[int]) 
 @given(CLASSES, st.integers(1, 7), st.sampled_from([0.1, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0]))
 def test_recursive_levels_and_ratios(classes: list[dict[int, int]], rank: int, c: float) -> None:
     histogram = sparse(classes, [1] * 6)
-    levels = shoal.RecursiveLDiversity(c=c, l=1).levels_of(histogram).tolist()
+    levels = shoal.models.RecursiveLDiversity(c=c, l=1).levels_of(histogram).tolist()
     measure = levels_kernel.Measure(levels_kernel.RATIO, histogram.priors, float(rank))
     ratios = levels_kernel.by_class(histogram.starts, histogram.values, histogram.counts, measure).tolist()
     for one, level, ratio in zip(classes, levels, ratios, strict=True):
@@ -94,7 +94,7 @@ def test_no_part_of_a_class_is_better_than_the_ceiling_says(
     parts = [{value: count} for one in classes for value, count in one.items()]
     wholes = [one for one in classes for _ in one]
     for model in (
-        shoal.EntropyLDiversity(l=1), shoal.FrequencyLDiversity(l=1), shoal.RecursiveLDiversity(c=2, l=1),
+        shoal.EntropyLDiversity(l=1), shoal.FrequencyLDiversity(l=1), shoal.models.RecursiveLDiversity(c=2, l=1),
         shoal.TCloseness(t=1),
     ):  # fmt: skip
         above, below = sparse(wholes, population), sparse(parts, population)

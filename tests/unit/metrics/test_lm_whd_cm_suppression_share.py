@@ -73,7 +73,11 @@ def test_each_cell_by_the_definition(rows: list, zips: int, ages: int, dropped: 
         whd["age"].append(sum(steps["age"][:ages]) / sum(steps["age"]))
         share["zip"].append(float(zips == 3))
         share["age"].append(float(ages == 2))
-    for metric, expected in ((shoal.Lm(), lm), (shoal.Whd(beta=beta), whd), (shoal.SuppressionShare(), share)):
+    for metric, expected in (
+        (shoal.metrics.Lm(), lm),
+        (shoal.metrics.Whd(beta=beta), whd),
+        (shoal.metrics.SuppressionShare(), share),
+    ):
         found = metric.score(data, release)
         assert found.detail == pytest.approx({name: sum(cells) / len(rows) for name, cells in expected.items()})
         assert found.value == pytest.approx(sum(map(sum, expected.values())) / (2 * len(rows)))
@@ -83,7 +87,7 @@ def test_each_cell_by_the_definition(rows: list, zips: int, ages: int, dropped: 
         if (zone, year) not in gone:
             groups.setdefault((published[zone], [year, year < 30, "*"][ages]), []).append(paid)
     right = sum(max(Counter(group).values()) for group in groups.values())
-    assert shoal.Cm(target="paid").score(data, release).value == pytest.approx(1 - right / len(rows))
+    assert shoal.metrics.Cm(target="paid").score(data, release).value == pytest.approx(1 - right / len(rows))
 
 
 @pytest.fixture
@@ -97,35 +101,35 @@ def data() -> shoal.Dataset:
 
 
 def test_cm_takes_every_sensitive_attribute(data: shoal.Dataset) -> None:
-    found = shoal.Cm().score(data, released(data, (2,), set()))
+    found = shoal.metrics.Cm().score(data, released(data, (2,), set()))
     assert found.detail == pytest.approx({"paid": 1 / 3, "ill": 1 / 3}) and found.value == pytest.approx(1 / 3)
 
 
 def test_cm_takes_a_plain_column(data: shoal.Dataset) -> None:
-    assert shoal.Cm(target="note").score(data, released(data, (2,), set())).value == pytest.approx(2 / 12)
+    assert shoal.metrics.Cm(target="note").score(data, released(data, (2,), set())).value == pytest.approx(2 / 12)
 
 
 def test_cm_refuses_what_it_cannot_predict(data: shoal.Dataset) -> None:
     release = released(data, (1,), set())
     with pytest.raises(SchemaError, match="'zip'"):
-        shoal.Cm(target="zip").score(data, release)
+        shoal.metrics.Cm(target="zip").score(data, release)
     with pytest.raises(SchemaError, match="'salary'"):
-        shoal.Cm(target="salary").score(data, release)
+        shoal.metrics.Cm(target="salary").score(data, release)
 
 
 def test_cm_without_a_target() -> None:
     plain = shoal.read(polars.DataFrame({"zip": ["a", "b"]}), quasi=["zip"])
-    assert shoal.Cm().score(plain, released(plain, (0,), set())).value is None
+    assert shoal.metrics.Cm().score(plain, released(plain, (0,), set())).value is None
 
 
-@pytest.mark.parametrize("metric", [shoal.Lm(), shoal.Whd(), shoal.SuppressionShare()], ids=str)
+@pytest.mark.parametrize("metric", [shoal.metrics.Lm(), shoal.metrics.Whd(), shoal.metrics.SuppressionShare()], ids=str)
 def test_nothing_and_everything_is_lost(data: shoal.Dataset, metric: Any) -> None:
     assert metric.score(data, released(data, (0,), set())).value == 0
     assert metric.score(data, released(data, (3,), set())).value == 1
     assert metric.score(data, released(data, (0,), set(range(6)))).value == 1
 
 
-@pytest.mark.parametrize("metric", [shoal.Lm(), shoal.Whd(), shoal.SuppressionShare()], ids=str)
+@pytest.mark.parametrize("metric", [shoal.metrics.Lm(), shoal.metrics.Whd(), shoal.metrics.SuppressionShare()], ids=str)
 def test_a_constant_column_loses_nothing(metric: Any) -> None:
     table = polars.DataFrame({"zip": ["a"] * 4, "age": [30] * 4})
     constant = shoal.read(table, quasi=["zip", "age"])
@@ -136,8 +140,8 @@ def test_a_mixture_of_missing_and_present_is_suppressed() -> None:
     table = polars.DataFrame({"age": [None, 30, 31, 40]})
     some = shoal.read(table, quasi=["age"])
     release = shoal.anonymize(some, shoal.KAnonymity(k=4), algorithm="mondrian")
-    assert shoal.SuppressionShare().score(some, release).value == 1
-    assert shoal.Lm().score(some, release).value == 1
+    assert shoal.metrics.SuppressionShare().score(some, release).value == 1
+    assert shoal.metrics.Lm().score(some, release).value == 1
 
 
 def test_missing_counts_as_suppressed_only_when_asked_and_means_never():
@@ -146,10 +150,10 @@ def test_missing_counts_as_suppressed_only_when_asked_and_means_never():
     release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="k-member:numeric=mean", seed=1)
     frame = release.frame
     assert frame["job"].null_count() == 2 and frame["age"].dtype == polars.Float64
-    assert shoal.SuppressionShare().score(data, release).value == 0
-    assert shoal.SuppressionShare(missing="suppressed").score(data, release).value == 2 / 8
+    assert shoal.metrics.SuppressionShare().score(data, release).value == 0
+    assert shoal.metrics.SuppressionShare(missing="suppressed").score(data, release).value == 2 / 8
     wide = shoal.anonymize(data, "k-anonymity:k=4", algorithm="k-member:numeric=mean", seed=1)
     assert wide.frame["age"].to_list() == [40.5] * 4
-    assert shoal.SuppressionShare().score(data, wide).detail == {"age": 0, "job": 1}
+    assert shoal.metrics.SuppressionShare().score(data, wide).detail == {"age": 0, "job": 1}
     ranges = shoal.anonymize(data, "k-anonymity:k=4", algorithm="k-member:numeric=interval", seed=1)
-    assert shoal.SuppressionShare().score(data, ranges).detail == {"age": 1, "job": 1}
+    assert shoal.metrics.SuppressionShare().score(data, ranges).detail == {"age": 1, "job": 1}

@@ -37,15 +37,15 @@ def test_figures_are_those_of_the_two_tables(data: shoal.Dataset) -> None:
     spreads = before.std(axis=0)
     means = np.abs(after.mean(axis=0) - before.mean(axis=0)) / spreads
     deviations = np.abs(after.std(axis=0) - spreads) / spreads
-    moments = shoal.Moments().score(data, release)
+    moments = shoal.metrics.Moments().score(data, release)
     assert moments.value == pytest.approx((means.mean() + deviations.mean()) / 2)
     assert moments.detail["b, mean"] == pytest.approx(means[1])
 
     steps = np.abs(np.quantile(after, [0.25, 0.5, 0.75], axis=0) - np.quantile(before, [0.25, 0.5, 0.75], axis=0))
-    assert shoal.Quantiles(parts=4).score(data, release).value == pytest.approx((steps / spreads).mean())
+    assert shoal.metrics.Quantiles(parts=4).score(data, release).value == pytest.approx((steps / spreads).mean())
 
     apart = np.abs(np.cov(after.T, bias=True) - np.cov(before.T, bias=True)) / np.outer(spreads, spreads)
-    covariances = shoal.Covariances().score(data, release)
+    covariances = shoal.metrics.Covariances().score(data, release)
     assert covariances.value == pytest.approx(apart[np.triu_indices(3)].mean())
     moved = np.abs(np.corrcoef(after.T) - np.corrcoef(before.T))[np.triu_indices(3, 1)]
     assert covariances.detail["correlations"] == pytest.approx(moved.mean())
@@ -64,8 +64,8 @@ def test_marginals_of_categories(data: shoal.Dataset) -> None:
     frame = pl.from_arrow(release.frame) if not isinstance(release.frame, pl.DataFrame) else release.frame
     counts = [{town: towns.to_list().count(town) for town in "nsw"} for towns in (table()["town"], frame["town"])]
     expected = sum(abs(counts[0][town] - counts[1][town]) for town in "nsw") / 2 / 300
-    assert shoal.Marginals().score(data, release).value == pytest.approx(expected) and expected > 0
-    for metric in (shoal.Moments(), shoal.Quantiles(), shoal.Covariances()):
+    assert shoal.metrics.Marginals().score(data, release).value == pytest.approx(expected) and expected > 0
+    for metric in (shoal.metrics.Moments(), shoal.metrics.Quantiles(), shoal.metrics.Covariances()):
         with pytest.raises(NotDefined, match="no numeric column"):
             metric.score(data, release)
 
@@ -74,11 +74,14 @@ def test_noise_far_outside_moves_a_marginal_altogether() -> None:
     frame = pl.DataFrame({"x": np.arange(100.0) % 2 + np.arange(100.0) / 1e6})
     data = shoal.read(frame, quasi=["x"])
     release = shoal.anonymize(data, algorithm="additive-noise:share=1e6", seed=3)
-    assert shoal.Marginals().score(data, release).value > 0.8
+    assert shoal.metrics.Marginals().score(data, release).value > 0.8
 
 
-@pytest.mark.parametrize("metric", [shoal.Moments(), shoal.Covariances(), shoal.Quantiles(), shoal.Marginals()])
-def test_what_cannot_be_compared_is_said(metric: shoal.Moments, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "metric",
+    [shoal.metrics.Moments(), shoal.metrics.Covariances(), shoal.metrics.Quantiles(), shoal.metrics.Marginals()],
+)
+def test_what_cannot_be_compared_is_said(metric: shoal.metrics.Moments, tmp_path: Path) -> None:
     data = shoal.read(table(), quasi=[*NAMES, "town"])
     name = type(metric).__name__.lower()
     shoal.anonymize(data, algorithm="additive-noise", seed=3).write(tmp_path / "noisy.csv")
@@ -96,4 +99,4 @@ def test_what_cannot_be_compared_is_said(metric: shoal.Moments, tmp_path: Path) 
 
 def test_a_projection_without_values_in_its_last_columns(data: shoal.Dataset) -> None:
     release = shoal.anonymize(data, algorithm="random-projection:directions=2", seed=3)
-    assert set(shoal.Quantiles().score(data, release).detail) == {"a", "b"}
+    assert set(shoal.metrics.Quantiles().score(data, release).detail) == {"a", "b"}

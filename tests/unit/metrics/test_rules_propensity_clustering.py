@@ -91,7 +91,7 @@ def test_itemsets_and_rules_by_counting(seed, algorithm):
         assert shown == found
         rules.append((found, wanted))
     (before, _), (after, _) = rules
-    scored = shoal.AssociationRules(support=0.1, confidence=0.6).score(data, release)
+    scored = shoal.metrics.AssociationRules(support=0.1, confidence=0.6).score(data, release)
     assert scored.value == pytest.approx(len(before - after) / len(before))
     assert scored.detail["ghost"] == pytest.approx(len(after - before) / max(len(after), 1))
     everything = [enumerated(records, 0.0, 3) for records in (exact, told)]
@@ -115,7 +115,7 @@ def test_baselines_of_rules():
 def test_no_rule_is_no_figure():
     data = opened(table())
     with pytest.raises(NotDefined, match="ask for less"):
-        shoal.AssociationRules(support=1.0).score(data, shoal.anonymize(data, "k-anonymity:k=8", seed=1))
+        shoal.metrics.AssociationRules(support=1.0).score(data, shoal.anonymize(data, "k-anonymity:k=8", seed=1))
 
 
 def test_chances_equal_scikit_learn():
@@ -159,7 +159,7 @@ def test_clusters_of_a_table_that_is_hardly_changed(tmp_path):
     data = shoal.read(pl.DataFrame({"age": ages}), quasi=["age"])
     fine = tmp_path / "release.csv"
     pl.DataFrame({"age": [f"[{age - age % 10}-{age - age % 10 + 2}]" for age in ages]}).write_csv(fine)
-    found = shoal.evaluate(data, fine, shoal.Clustering(clusters=3))["clustering"]
+    found = shoal.evaluate(data, fine, shoal.metrics.Clustering(clusters=3))["clustering"]
     assert found.detail["adjusted Rand index"] == 1
     assert found.detail["share of the records that change their cluster"] == 0
     assert found.baselines["original"] == 0
@@ -183,4 +183,4 @@ def test_clustering_by_the_definition():
 def test_too_few_records_to_cluster():
     data = shoal.read(pl.DataFrame({"age": [20, 30] * 10}), quasi=["age"])
     with pytest.raises(NotDefined, match="different"):
-        shoal.Clustering().score(data, shoal.anonymize(data, "k-anonymity:k=5", seed=1))
+        shoal.metrics.Clustering().score(data, shoal.anonymize(data, "k-anonymity:k=5", seed=1))

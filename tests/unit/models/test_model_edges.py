@@ -59,13 +59,13 @@ def test_a_constant_sensitive_column() -> None:
     assert shoal.DistinctLDiversity(l=2).measure(classes).value == 1
     assert shoal.EntropyLDiversity(l=2).measure(classes).value == 1
     assert shoal.FrequencyLDiversity(l=2).measure(classes).value == 1
-    assert shoal.RecursiveLDiversity(c=9, l=2).measure(classes).value == float("inf")
+    assert shoal.models.RecursiveLDiversity(c=9, l=2).measure(classes).value == float("inf")
     for distance in ("equal", "ordered"):
         assert shoal.TCloseness(t=0, distance=distance).measure(classes).holds
-    assert shoal.BetaLikeness(beta=0.1, enhanced=True).measure(classes).value == 0
-    assert shoal.DeltaDisclosure(delta=0.1).measure(classes).value == 0
-    assert shoal.DisclosureBounds(delta=0.1).measure(classes).value == 0
-    assert shoal.RhoPrivacy(rho1=0.1, rho2=0.2).measure(classes).value == 0
+    assert shoal.models.BetaLikeness(beta=0.1, enhanced=True).measure(classes).value == 0
+    assert shoal.models.DeltaDisclosure(delta=0.1).measure(classes).value == 0
+    assert shoal.models.DisclosureBounds(delta=0.1).measure(classes).value == 0
+    assert shoal.models.RhoPrivacy(rho1=0.1, rho2=0.2).measure(classes).value == 0
 
 
 def test_a_column_of_missing_values() -> None:
@@ -96,16 +96,16 @@ def test_uniform_classes_are_exactly_as_diverse_as_they_have_values() -> None:
 
 def test_recursive_counts_are_taken_in_descending_order() -> None:
     classes = classes_of([[1, 5, 2, 4]])
-    assert shoal.RecursiveLDiversity(c=1, l=1).measure(classes).value == 5 / 12
-    assert shoal.RecursiveLDiversity(c=1, l=2).measure(classes).value == 5 / 7
-    assert shoal.RecursiveLDiversity(c=1, l=3).measure(classes).value == 5 / 3
-    assert shoal.RecursiveLDiversity(c=1, l=4).measure(classes).value == 5
-    assert shoal.RecursiveLDiversity(c=1, l=5).measure(classes).value == float("inf")
+    assert shoal.models.RecursiveLDiversity(c=1, l=1).measure(classes).value == 5 / 12
+    assert shoal.models.RecursiveLDiversity(c=1, l=2).measure(classes).value == 5 / 7
+    assert shoal.models.RecursiveLDiversity(c=1, l=3).measure(classes).value == 5 / 3
+    assert shoal.models.RecursiveLDiversity(c=1, l=4).measure(classes).value == 5
+    assert shoal.models.RecursiveLDiversity(c=1, l=5).measure(classes).value == float("inf")
 
 
 def test_recursive_is_strict() -> None:
-    assert not shoal.RecursiveLDiversity(c=0.1, l=1).holds(classes_of([[1] * 10])).any()
-    assert shoal.RecursiveLDiversity(c=0.1, l=1).holds(classes_of([[1] * 11])).all()
+    assert not shoal.models.RecursiveLDiversity(c=0.1, l=1).holds(classes_of([[1] * 10])).any()
+    assert shoal.models.RecursiveLDiversity(c=0.1, l=1).holds(classes_of([[1] * 11])).all()
 
 
 def test_hierarchical_distance_needs_a_hierarchy() -> None:
@@ -123,26 +123,26 @@ def test_hierarchical_distance_over_the_flat_tree_is_the_equal_one() -> None:
 def test_enhanced_beta_has_no_level_when_the_cap_is_broken() -> None:
     """Half of the table has the value: the gain to certainty is 1 and the cap ln 2, whatever beta says."""
     classes = classes_of([[2, 0], [0, 2]])
-    assert shoal.BetaLikeness(beta=1).measure(classes).holds
-    assert shoal.BetaLikeness(beta=100, enhanced=True).measure(classes).value == float("inf")
+    assert shoal.models.BetaLikeness(beta=1).measure(classes).holds
+    assert shoal.models.BetaLikeness(beta=100, enhanced=True).measure(classes).value == float("inf")
 
 
 def test_places_beyond_the_values() -> None:
     with pytest.raises(ParameterError, match="'kind'"):
-        shoal.KMap(k=2, leaves=(7,)).holds(classes_of([[1, 1]]))
+        shoal.models.KMap(k=2, leaves=(7,)).holds(classes_of([[1, 1]]))
 
 
 def test_k_map_without_members_is_not_bounded() -> None:
-    assert shoal.KMap(k=9, leaves=(1,)).measure(classes_of([[1, 0]])).value == float("inf")
+    assert shoal.models.KMap(k=9, leaves=(1,)).measure(classes_of([[1, 0]])).value == float("inf")
 
 
 def test_rho_bounds_the_absence_of_a_frequent_value() -> None:
     """Eight of ten have the first value; in the second class it is absent, though no rare value is likely there."""
     classes = classes_of([[8, 0, 0, 0, 0], [0, 1, 1, 0, 0]])
-    model = shoal.RhoPrivacy(rho1=0.2, rho2=0.6)
+    model = shoal.models.RhoPrivacy(rho1=0.2, rho2=0.6)
     assert model.holds(classes).tolist() == [True, False]
     assert model.measure(classes).value == 1
-    assert shoal.RhoPrivacy(rho1=0.19, rho2=0.6).measure(classes).value == 0.5
+    assert shoal.models.RhoPrivacy(rho1=0.19, rho2=0.6).measure(classes).value == 0.5
 
 
 def test_inference_is_about_all_classes_together() -> None:
@@ -151,7 +151,7 @@ def test_inference_is_about_all_classes_together() -> None:
     def level(*classes: str) -> float:
         rows = [(key, value) for key, values in enumerate(classes) for value in values.split()]
         table = polars.DataFrame(rows, schema=["key", "ill"], orient="row")
-        model = shoal.InferenceL(l=2)
+        model = shoal.models.InferenceL(l=2)
         return model.measure(shoal.read(table, quasi=["key"], sensitive=["ill"]).summary).value
 
     assert level("1 1 2 3") == 1
@@ -165,9 +165,9 @@ def test_searches_that_judge_classes_apart_refuse_inference(algorithm: str) -> N
     table = polars.DataFrame({"age": range(6), "ill": list("abcabc")})
     data = shoal.read(table, quasi=["age"], sensitive=["ill"])
     with pytest.raises(ParameterError, match="judges all classes of a table together"):
-        shoal.anonymize(data, shoal.InferenceL(l=3), algorithm=algorithm)
+        shoal.anonymize(data, shoal.models.InferenceL(l=3), algorithm=algorithm)
     for other in ("optimal", "k-member"):
-        release = shoal.anonymize(data, shoal.InferenceL(l=3), algorithm=other, seed=1)
+        release = shoal.anonymize(data, shoal.models.InferenceL(l=3), algorithm=other, seed=1)
         assert release.verify(release.policy)["inference-l"].value == 3
     with pytest.raises(ParameterError, match="cannot be asked about sets"):
         shoal.ask(data, notion="inference-l", bound=2)

@@ -49,22 +49,22 @@ MODELS = [
     shoal.DistinctLDiversity(l=3),
     shoal.EntropyLDiversity(l=3),
     shoal.FrequencyLDiversity(l=2),
-    shoal.RecursiveLDiversity(c=2, l=2),
+    shoal.models.RecursiveLDiversity(c=2, l=2),
     shoal.TCloseness(t=0.2),
     shoal.TCloseness(t=0.2, distance="ordered"),
     shoal.TCloseness(t=0.15, distance="hierarchical"),
-    shoal.AlphaKAnonymity(alpha=0.5, k=4),
-    shoal.AlphaKAnonymity(alpha=0.2, k=4, values=("hiv", "asthma")),
-    shoal.PSensitiveKAnonymity(p=2, k=5),
-    shoal.BetaLikeness(beta=1.5),
-    shoal.BetaLikeness(beta=1.5, enhanced=True),
-    shoal.DeltaDisclosure(delta=1.5),
-    shoal.DeltaDisclosure(delta=1.5, strict=False),
-    shoal.DeltaPresence(delta_min=0.01, delta_max=0.3, values=("hiv",)),
-    shoal.KMap(k=4, values=("hiv",)),
-    shoal.RhoPrivacy(rho1=0.12, rho2=0.3),
-    shoal.RhoPrivacy(rho1=0.12, rho2=0.3, values=("hiv",)),
-    shoal.DisclosureBounds(delta=0.5, epsilon=0.01),
+    shoal.models.AlphaKAnonymity(alpha=0.5, k=4),
+    shoal.models.AlphaKAnonymity(alpha=0.2, k=4, values=("hiv", "asthma")),
+    shoal.models.PSensitiveKAnonymity(p=2, k=5),
+    shoal.models.BetaLikeness(beta=1.5),
+    shoal.models.BetaLikeness(beta=1.5, enhanced=True),
+    shoal.models.DeltaDisclosure(delta=1.5),
+    shoal.models.DeltaDisclosure(delta=1.5, strict=False),
+    shoal.models.DeltaPresence(delta_min=0.01, delta_max=0.3, values=("hiv",)),
+    shoal.models.KMap(k=4, values=("hiv",)),
+    shoal.models.RhoPrivacy(rho1=0.12, rho2=0.3),
+    shoal.models.RhoPrivacy(rho1=0.12, rho2=0.3, values=("hiv",)),
+    shoal.models.DisclosureBounds(delta=0.5, epsilon=0.01),
 ]
 
 
@@ -156,13 +156,13 @@ def test_no_sensitive_attribute(table: polars.DataFrame) -> None:
         shoal.DistinctLDiversity(l=7),
         shoal.EntropyLDiversity(l=6),
         shoal.FrequencyLDiversity(l=4),
-        shoal.RecursiveLDiversity(c=0.2, l=3),
-        shoal.AlphaKAnonymity(alpha=0.05, k=1, values=("hiv",)),
-        shoal.PSensitiveKAnonymity(p=2, k=401),
-        shoal.KMap(k=401, values=("hiv",)),
-        shoal.DeltaPresence(delta_min=0.5, delta_max=1, values=("hiv",)),
-        shoal.DisclosureBounds(delta=0.9),
-        shoal.InferenceL(l=2),
+        shoal.models.RecursiveLDiversity(c=0.2, l=3),
+        shoal.models.AlphaKAnonymity(alpha=0.05, k=1, values=("hiv",)),
+        shoal.models.PSensitiveKAnonymity(p=2, k=401),
+        shoal.models.KMap(k=401, values=("hiv",)),
+        shoal.models.DeltaPresence(delta_min=0.5, delta_max=1, values=("hiv",)),
+        shoal.models.DisclosureBounds(delta=0.9),
+        shoal.models.InferenceL(l=2),
     ],
     ids=str,
 )
@@ -177,8 +177,8 @@ def test_what_the_whole_table_breaks_has_no_release(table: polars.DataFrame, mod
     [
         shoal.TCloseness(t=0),
         shoal.TCloseness(t=0, distance="hierarchical"),
-        shoal.BetaLikeness(beta=1e-9, enhanced=True),
-        shoal.DeltaDisclosure(delta=1e-9),
+        shoal.models.BetaLikeness(beta=1e-9, enhanced=True),
+        shoal.models.DeltaDisclosure(delta=1e-9),
     ],
     ids=str,
 )
@@ -189,9 +189,9 @@ def test_the_whole_table_is_like_itself(table: polars.DataFrame, model: Any) -> 
 def test_chosen_values_are_nowhere_in_the_manifest(table: polars.DataFrame, tmp_path: Path) -> None:
     path = tmp_path / "release.csv"
     models = [
-        shoal.AlphaKAnonymity(alpha=0.3, k=2, values=("hiv", "ulcer")),
-        shoal.RhoPrivacy(rho1=0.12, rho2=0.5, values=("hiv",)),
-        shoal.KMap(k=2, values=("asthma",)),
+        shoal.models.AlphaKAnonymity(alpha=0.3, k=2, values=("hiv", "ulcer")),
+        shoal.models.RhoPrivacy(rho1=0.12, rho2=0.5, values=("hiv",)),
+        shoal.models.KMap(k=2, values=("asthma",)),
     ]
     shoal.anonymize(opened(table, "disease"), *models, algorithm="mondrian").write(path)
     text = (tmp_path / "release.csv.manifest.json").read_text()
@@ -221,7 +221,7 @@ def test_chosen_values_of_a_numeric_column(table: polars.DataFrame, tmp_path: Pa
 @pytest.mark.parametrize("values", [("typhus",), ("hiv", "stomach"), ("typhus", "cholera")])
 def test_chosen_values_that_there_are_not(table: polars.DataFrame, values: tuple[str, ...]) -> None:
     """The message counts them and does not spell them."""
-    model = shoal.AlphaKAnonymity(alpha=0.5, k=2, values=values)
+    model = shoal.models.AlphaKAnonymity(alpha=0.5, k=2, values=values)
     with pytest.raises(ParameterError, match="'disease'") as caught:
         shoal.anonymize(opened(table, "disease"), model, algorithm="mondrian")
     assert not any(value in str(caught.value) or value in repr(model) for value in values)
@@ -231,7 +231,7 @@ def test_chosen_values_of_one_of_several_columns(table: polars.DataFrame) -> Non
     with pytest.raises(SchemaError, match="column"):
         shoal.anonymize(
             opened(table, "disease", "income"),
-            shoal.AlphaKAnonymity(alpha=0.5, k=2, values=("hiv",)),
+            shoal.models.AlphaKAnonymity(alpha=0.5, k=2, values=("hiv",)),
             algorithm="mondrian",
         )
 

@@ -104,7 +104,7 @@ def test_invariant_transitions_are_those_of_the_supplement():
 def test_pram_changes_as_often_as_it_says(invariantly):
     towns = RANDOM.choice(["a", "b", "c", None], 20_000, p=[0.5, 0.3, 0.1, 0.1]).tolist()
     data = shoal.read(pl.DataFrame({"town": towns, "row": range(20_000)}), quasi=["town"])
-    release = shoal.anonymize(data, algorithm=shoal.Pram(keep=0.7, invariant=invariantly), seed=2)
+    release = shoal.anonymize(data, algorithm=shoal.perturbation.Pram(keep=0.7, invariant=invariantly), seed=2)
     frame = release.frame.sort("row")
     assert frame["town"].is_null().to_list() == [town is None for town in towns]
     counts = frame["town"].value_counts().drop_nulls().sort("town")["count"].to_numpy()

@@ -19,7 +19,7 @@ def drawn(learner, path):
 
 def trained(sample, **more):
     *names, target = sample.columns
-    return shoal.C45(**more).fit(sample.select(names), sample[target])
+    return shoal.learners.C45(**more).fit(sample.select(names), sample[target])
 
 
 def test_every_leaf_and_every_condition_is_shown_once_and_none_overlap(tmp_path):
@@ -61,5 +61,5 @@ def test_formats(tmp_path, ending, start):
 
 def test_an_untrained_tree_has_no_picture(tmp_path):
     with pytest.raises(InputError, match="fit first"):
-        plot.picture(shoal.C45(), tmp_path / "tree.svg")
+        plot.picture(shoal.learners.C45(), tmp_path / "tree.svg")
     assert not list(tmp_path.iterdir())

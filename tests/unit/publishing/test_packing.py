@@ -17,7 +17,7 @@ from shoal.publishing.packing import BROKEN, pack, read, spelled, unpack
 POLICIES = (
     Policy(models=(shoal.KAnonymity(k=4),), suppression=0.5, seed=3),
     Policy(models=(shoal.FrequencyLDiversity(l=2),), suppression=0.5, seed=3),
-    Policy(models=(shoal.InferenceL(l=2),), suppression=0.9, seed=3),
+    Policy(models=(shoal.models.InferenceL(l=2),), suppression=0.9, seed=3),
     Policy(models=(), seed=3),
 )
 

@@ -55,7 +55,7 @@ def test_the_risk_is_the_prosecutors(tmp_path: Path) -> None:
     data, path = published(tmp_path)
     risk = shoal.report(data, path).as_dict()["risk"]
     for threshold in risk["thresholds"]:
-        found = shoal.attack(data, path, shoal.Prosecutor(threshold=threshold["risk"]))[0]
+        found = shoal.attack(data, path, shoal.attacks.Prosecutor(threshold=threshold["risk"]))[0]
         assert threshold["share"] == pytest.approx(found.above)
     assert risk["highest"] == pytest.approx(found.worst) and risk["average"] == pytest.approx(found.success)
     findings = shoal.evaluate(data, path)
@@ -67,7 +67,7 @@ def test_what_may_be_handed_over_has_no_value_and_no_seed(form: str, tmp_path: P
     data, path = published(tmp_path, form)
     job = shoal.job.Job(
         input=tmp_path / "people.csv", seed=987654321, missing=(CANARY,), key_file=tmp_path / "secret.key",
-        columns={"sex": shoal.job.ColumnJob(role="quasi", hierarchy=shoal.Ordering(order=[CANARY, "x"]))},
+        columns={"sex": shoal.job.ColumnJob(role="quasi", hierarchy=shoal.hierarchies.Ordering(order=[CANARY, "x"]))},
     )  # fmt: skip
     made = shoal.report(data, path, job=job, recipient="somebody")
     for text in (made.html(), made.json()):

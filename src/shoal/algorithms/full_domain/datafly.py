@@ -34,7 +34,7 @@ class Datafly(Algorithm):
         >>> data = shoal.read(
         ...     shoal.samples.adult(), quasi=["age", "sex", "race"], hierarchies=shoal.samples.hierarchies("adult")
         ... )
-        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=shoal.Datafly(), suppression=0.005)
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="datafly", suppression=0.005)
         >>> release.recoding.facts["levels"]
         {'age': 1, 'sex': 0, 'race': 0}
     """

@@ -44,7 +44,7 @@ class Incognito(Algorithm):
         >>> data = shoal.read(
         ...     shoal.samples.adult(), quasi=["age", "sex", "race"], hierarchies=shoal.samples.hierarchies("adult")
         ... )
-        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=shoal.Incognito(), suppression=0.005)
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="incognito", suppression=0.005)
         >>> release.recoding.facts["minimal"]
         [{'age': 0, 'sex': 0, 'race': 1}, {'age': 1, 'sex': 0, 'race': 0}]
     """

@@ -66,7 +66,7 @@ class Optimal(Algorithm):
         >>> data = shoal.read(
         ...     shoal.samples.adult(), quasi=["age", "sex", "race"], hierarchies=shoal.samples.hierarchies("adult")
         ... )
-        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=shoal.Optimal(), suppression=0.005)
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="optimal", suppression=0.005)
         >>> release.recoding.facts["levels"], release.recoding.facts["proven"]
         ({'age': 0, 'sex': 0, 'race': 1}, True)
     """

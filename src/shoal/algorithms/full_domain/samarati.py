@@ -39,7 +39,7 @@ class Samarati(Algorithm):
         >>> data = shoal.read(
         ...     shoal.samples.adult(), quasi=["age", "sex", "race"], hierarchies=shoal.samples.hierarchies("adult")
         ... )
-        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm=shoal.Samarati(), suppression=0.005)
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), algorithm="samarati", suppression=0.005)
         >>> release.recoding.facts["levels"], release.recoding.facts["height"]
         ({'age': 1, 'sex': 0, 'race': 0}, 1)
     """
