@@ -1,6 +1,7 @@
 """What is imported when, and by whom."""
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -13,41 +14,10 @@ from shoal import registry
 
 ROOT = Path(shoal.__file__).parent
 HEAVY = ("numpy", "pyarrow", "pandas", "sklearn", "numba", "altair", "pyspark", "scipy", "duckdb", "sqlglot", "jinja2")
-PLUGINS = (
-    "hierarchies",
-    "engines",
-    "models",
-    "metrics",
-    "algorithms",
-    "perturbation",
-    "diagnosis",
-    "attacks",
-    "forms",
-    "learners",
-)
-LAYERS = [
-    ("errors",),
-    ("core", "kernels"),
-    PLUGINS,
-    ("plots",),
-    (
-        "registry",
-        "job",
-        "manifest",
-        "recodings",
-        "api",
-        "estimator",
-        "outcome",
-        "samples",
-        "balancing",
-        "overlap",
-        "ledger",
-        "distances",
-    ),
-    ("reports",),
-    ("cli", "web"),
-]
-RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+TABLE = re.findall(r"^\| (\d+) \| ([^|]+) \|", (ROOT.parents[1] / "docs" / "architecture.md").read_text(), re.MULTILINE)
+RANK = {room: int(layer) for layer, rooms in TABLE for room in re.findall(r"`(\w+)`", rooms)}
+"""The layer of each room, as the page on the architecture has it."""
+PLUGINS = {room for room, layer in RANK.items() if layer == RANK["models"]}
 
 
 def test_nothing_heavy_is_imported_at_the_start():
@@ -134,11 +104,25 @@ def test_imports_go_one_way():
         if own in ("__init__", "__main__"):
             continue
         for other in imported(path):
-            if other in (own, "__version__"):
+            if other == own:
                 continue
             assert RANK[other] <= RANK[own], f"{path.name} of {own} imports {other}"
             assert not (own in PLUGINS and other in PLUGINS), f"{own} imports {other}"
             assert not (own == "kernels" and other == "core"), "kernels take arrays, not nouns"
+
+
+def test_every_room_has_a_layer():
+    assert set(RANK) == {path.stem for path in ROOT.iterdir() if path.suffix in ("", ".py") and path.stem[:2] != "__"}
+
+
+def test_no_engine_imports_another():
+    for name in registry.names("engines"):
+        others = tuple(f"shoal.engines.{other}" for other in registry.names("engines") if other != name)
+        for path in (ROOT / "engines" / name).rglob("*.py"):
+            for node in nodes(path):
+                modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                assert not any(module.startswith(others) for module in modules), path
 
 
 def test_nothing_outside_the_engines_names_one():
