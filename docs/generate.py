@@ -22,6 +22,7 @@ from shoal.core.run import Run
 from shoal.errors import NotDefined
 
 FOLDER = Path(__file__).parent / "reference"
+PACKAGE = Path(shoal.__file__).parent
 SCHEMAS = Path(__file__).parent / "schemas"
 
 
@@ -33,7 +34,7 @@ def plugin_page(family: str) -> str:
         found = registry.find(family, name)
         text = inspect.cleandoc(found.__doc__ or "")
         prose, _, example = text.partition("\nExample:\n")
-        parts.append(f"\n## {name}\n\n`shoal.{found.__name__}`\n\n{prose.strip()}\n")
+        parts.append(f"\n## {name}\n\n`{home(found)}`\n\n{prose.strip()}\n")
         rows = parameters(found)
         if rows:
             parts.append("\n| parameter | type | default | bounds | meaning |\n|---|---|---|---|---|\n")
@@ -45,6 +46,31 @@ def plugin_page(family: str) -> str:
         if example:
             parts.append(f"\n```python\n{inspect.cleandoc(example)}\n\n```\n")
     return "".join(parts)
+
+
+def home(plugin: type) -> str:
+    """Where a user finds a plug-in: `shoal.models.KAnonymity`."""
+    folder = plugin.__module__.split(".")[1]
+    return f"{plugin.__module__ if folder == 'engines' else f'shoal.{folder}'}.{plugin.__name__}"
+
+
+def stubs() -> dict[str, str]:
+    """What type checkers and editors read of names that are imported when they are first used, by the path of its file
+    in the package."""
+    top = [f"from shoal.{module} import {name} as {name}" for name, module in sorted(shoal._HOME.items())]
+    top += [f"from shoal import {name} as {name}" for name in shoal._MODULES]
+    written = {"__init__.pyi": ["from shoal.version import __version__ as __version__", *top]}
+    for folder in FOLDERS:
+        package = import_module(f"shoal.{folder}")
+        classes = [getattr(package, name) for name in dir(package)]
+        written[f"{folder}/__init__.pyi"] = [
+            f"from {each.__module__} import {each.__name__} as {each.__name__}" for each in classes
+        ]
+    return {path: "\n".join(["# Made from the code by `make docs`.", *lines, ""]) for path, lines in written.items()}
+
+
+FOLDERS = ("algorithms", "attacks", "forms", "hierarchies", "learners", "metrics", "models", "perturbation")
+"""The folders of plug-ins whose classes are names of the folder."""
 
 
 def command_page() -> str:
@@ -124,7 +150,7 @@ def written_schemas() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    for folder, texts in ((FOLDER, pages()), (SCHEMAS, written_schemas())):
+    for folder, texts in ((PACKAGE, stubs()), (FOLDER, pages()), (SCHEMAS, written_schemas())):
         folder.mkdir(exist_ok=True)
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")

@@ -36,6 +36,11 @@ _FOUND_IN = {
     "utility.comparison": ("Comparison",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _FOUND_IN.items() for name in names}
+_MODULES = (
+    "algorithms", "attacks", "distances", "errors", "forms", "hierarchies", "job", "learners", "metrics", "models",
+    "perturbation", "samples",
+)  # fmt: skip
+"""What editors offer beside these names; every other module can be reached in the same way."""
 
 __all__ = ["__version__", *sorted(_HOME)]
 
@@ -51,4 +56,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_MODULES])

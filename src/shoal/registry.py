@@ -161,26 +161,6 @@ def name_of(plugin: object) -> str:
     raise ParameterError(f"{type(plugin).__name__} is not a registered plug-in")
 
 
-def class_names() -> list[str]:
-    """The class names of all plug-ins that keep the rules."""
-    found = []
-    for family in CONTRACTS:
-        for name in names(family):
-            with contextlib.suppress(PluginError):
-                found.append(find(family, name).__name__)
-    return found
-
-
-def by_class_name(name: str) -> type[Any] | None:
-    """The plug-in class of that name (`KAnonymity`), whichever family it belongs to; Shoal's own ones first."""
-    for source in (_modules, _external):
-        for family in CONTRACTS:
-            for plugin in source(family):
-                if plugin.replace("-", "") == name.lower() and find(family, plugin).__name__ == name:
-                    return find(family, plugin)
-    return None
-
-
 def engine(name: str | None = None, values: dict[str, Any] | None = None) -> Engine:
     """An engine by its name; the default one unless another is named."""
     from shoal.engines import DEFAULT

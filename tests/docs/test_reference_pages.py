@@ -22,6 +22,11 @@ def test_reference_pages_are_fresh(name):
     assert (DOCS / "reference" / name).read_text(encoding="utf-8") == PAGES[name], "run make docs"
 
 
+@pytest.mark.parametrize("path", sorted(generate.stubs()))
+def test_stubs_are_fresh(path):
+    assert (generate.PACKAGE / path).read_text(encoding="utf-8") == generate.stubs()[path], "run make docs"
+
+
 def test_every_command_and_option_has_help():
     for name, command in get_command(app).commands.items():
         assert command.help, name

@@ -1,0 +1,25 @@
+# Made from the code by `make docs`.
+from shoal.attacks.assignment_linkage import AssignmentLinkage as AssignmentLinkage
+from shoal.attacks.background_knowledge import BackgroundKnowledge as BackgroundKnowledge
+from shoal.attacks.complementary_release import ComplementaryRelease as ComplementaryRelease
+from shoal.attacks.composition import Composition as Composition
+from shoal.attacks.definetti import Definetti as Definetti
+from shoal.attacks.disclosure import Disclosure as Disclosure
+from shoal.attacks.distance_linkage import DistanceLinkage as DistanceLinkage
+from shoal.attacks.downcoding import Downcoding as Downcoding
+from shoal.attacks.functional_dependency import FunctionalDependency as FunctionalDependency
+from shoal.attacks.homogeneity import Homogeneity as Homogeneity
+from shoal.attacks.journalist import Journalist as Journalist
+from shoal.attacks.linear_estimation import LinearEstimation as LinearEstimation
+from shoal.attacks.linkage import Linkage as Linkage
+from shoal.attacks.marketer import Marketer as Marketer
+from shoal.attacks.membership import Membership as Membership
+from shoal.attacks.minimality import Minimality as Minimality
+from shoal.attacks.population_uniqueness import PopulationUniqueness as PopulationUniqueness
+from shoal.attacks.probabilistic_linkage import ProbabilisticLinkage as ProbabilisticLinkage
+from shoal.attacks.prosecutor import Prosecutor as Prosecutor
+from shoal.attacks.similarity import Similarity as Similarity
+from shoal.attacks.skewness import Skewness as Skewness
+from shoal.attacks.spectral_filtering import SpectralFiltering as SpectralFiltering
+from shoal.attacks.temporal_release import TemporalRelease as TemporalRelease
+from shoal.attacks.unsorted_matching import UnsortedMatching as UnsortedMatching

@@ -1,0 +1,27 @@
+# Made from the code by `make docs`.
+from shoal.metrics.aecs import Aecs as Aecs
+from shoal.metrics.association_rules import AssociationRules as AssociationRules
+from shoal.metrics.c_avg import CAvg as CAvg
+from shoal.metrics.clustering import Clustering as Clustering
+from shoal.metrics.cm import Cm as Cm
+from shoal.metrics.covariances import Covariances as Covariances
+from shoal.metrics.dm import Dm as Dm
+from shoal.metrics.dm_all import DmAll as DmAll
+from shoal.metrics.entropy import Entropy as Entropy
+from shoal.metrics.gcp import Gcp as Gcp
+from shoal.metrics.height import Height as Height
+from shoal.metrics.lm import Lm as Lm
+from shoal.metrics.loss import Loss as Loss
+from shoal.metrics.loss_arithmetic import LossArithmetic as LossArithmetic
+from shoal.metrics.marginals import Marginals as Marginals
+from shoal.metrics.moments import Moments as Moments
+from shoal.metrics.ncp import Ncp as Ncp
+from shoal.metrics.optimality_gap import OptimalityGap as OptimalityGap
+from shoal.metrics.precision import Precision as Precision
+from shoal.metrics.privacy_loss import PrivacyLoss as PrivacyLoss
+from shoal.metrics.propensity import Propensity as Propensity
+from shoal.metrics.quantiles import Quantiles as Quantiles
+from shoal.metrics.suppression_share import SuppressionShare as SuppressionShare
+from shoal.metrics.two_way_marginals import TwoWayMarginals as TwoWayMarginals
+from shoal.metrics.utility_loss import UtilityLoss as UtilityLoss
+from shoal.metrics.whd import Whd as Whd
