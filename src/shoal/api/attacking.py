@@ -14,7 +14,7 @@ from shoal import job, registry
 from shoal.api.evaluating import every
 from shoal.api.opening import open_release
 from shoal.api.reading import read
-from shoal.core.contracts.attack import Attack, Attempt, Known
+from shoal.core.contracts.attack import Attack, Attempt, Attempts, Known
 from shoal.core.contracts.model import SLACK
 from shoal.core.dataset import Dataset
 from shoal.core.read_request import Opening
@@ -38,7 +38,7 @@ def attack(
     earlier: Sequence[Release | str | Path] = (),
     held_out: Dataset | str | Path | None = None,
     run: Run | None = None,
-) -> tuple[Attempt, ...]:
+) -> Attempts:
     """Attacks a release as an adversary would (every attack unless some are named); no person is named.
 
     Attacks that the form of the release does not allow are left out, unless they are named: then the reason is raised.
@@ -73,7 +73,7 @@ def attack(
     )
     if attacks:
         chosen = [job.plugin("attacks", attack) for attack in attacks]
-        return tuple(attack.attempt(data, opened, known, run or Run()) for attack in chosen)
+        return Attempts(attack.attempt(data, opened, known, run or Run()) for attack in chosen)
     return every_attack(data, opened, known, run)[0]
 
 
@@ -98,14 +98,14 @@ def knowing(data: Dataset, release: Release | str | Path, earlier: Sequence[Rele
 
 def every_attack(
     data: Dataset, release: Release | str | Path, known: Known = NOTHING, run: Run | None = None
-) -> tuple[tuple[Attempt, ...], dict[str, str]]:
+) -> tuple[Attempts, dict[str, str]]:
     """Every attack on a release, and why others were not made."""
     return attempts(data, attacked_release(data, release), every("attacks")[0], known, run)
 
 
 def attempts(
     data: Dataset, release: Release, attacks: Iterable[Attack], known: Known = NOTHING, run: Run | None = None
-) -> tuple[tuple[Attempt, ...], dict[str, str]]:
+) -> tuple[Attempts, dict[str, str]]:
     """Some attacks on a release, and why others of them were not made."""
     found, reasons = [], {}
     for attack in attacks:
@@ -113,7 +113,7 @@ def attempts(
             found.append(attack.attempt(data, release, known, run or Run()))
         except NotDefined as reason:
             reasons[registry.name_of(attack)] = str(reason)
-    return tuple(found), reasons
+    return Attempts(found), reasons
 
 
 def public_figures(

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.contracts.model import SLACK
+from shoal.core.formatting import in_html
 from shoal.core.grouping import Counts
 from shoal.core.parameters import Parametrized
+from shoal.errors import alternatives
 
 if TYPE_CHECKING:
     from shoal.core.dataset import Dataset
@@ -75,6 +77,48 @@ class Attempt:
         optional = ("random", "control", "interval", "detail")
         told = {name: value for name, value in vars(self).items() if name not in optional or value not in (None, {})}
         return {**told, "gains": self.gains}
+
+
+class Attempts(tuple[Attempt, ...]):
+    """What some attacks gave, in order, also by name; printed as a table.
+
+    Example:
+        >>> import shoal
+        >>> data = shoal.read(shoal.samples.adult(), quasi=["sex", "race"])
+        >>> release = shoal.anonymize(data, shoal.KAnonymity(k=50), algorithm="mondrian", seed=1)
+        >>> found = shoal.attack(data, release, "prosecutor", "marketer")
+        >>> round(found["prosecutor"].worst, 4)
+        0.0115
+        >>> found
+        attack      success  without the release  most exposed
+        prosecutor   0.03 %               0.00 %        1.15 %
+        marketer     0.03 %               0.00 %        0.03 %
+    """
+
+    HEADINGS = ("attack", "success", "without the release", "most exposed")
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        for attempt in self:
+            if attempt.name == key:
+                return attempt
+        raise KeyError(f"no attack {key!r} was made; {alternatives(key, [attempt.name for attempt in self])}")
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (each.name, *(f"{100 * share:.2f} %" for share in (each.success, each.baseline, each.worst)))
+            for each in self
+        ]
+
+    def __repr__(self) -> str:
+        rows = [self.HEADINGS, *self._rows()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in rows)
+        return "\n".join("  ".join(line) for line in lines)
+
+    def _repr_html_(self) -> str:
+        return in_html(self.HEADINGS, self._rows())
 
 
 @dataclass(frozen=True, kw_only=True)
