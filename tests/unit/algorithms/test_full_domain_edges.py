@@ -232,7 +232,10 @@ for threads in (1, 2, 7):
     for models, search in [
         ((shoal.KAnonymity(k=5),), shoal.algorithms.Optimal()),
         ((shoal.KAnonymity(k=3), shoal.TCloseness(t=0.3)), shoal.algorithms.Optimal()),
-        ((shoal.KAnonymity(k=3), shoal.EntropyLDiversity(l=3)), shoal.algorithms.Optimal(check_limit=300, anytime_above=0)),
+        (
+            (shoal.KAnonymity(k=3), shoal.EntropyLDiversity(l=3)),
+            shoal.algorithms.Optimal(check_limit=300, anytime_above=0),
+        ),
         ((shoal.KAnonymity(k=5),), shoal.algorithms.Optimal(check_limit=900, anytime_above=0)),
     ]:
         release = shoal.anonymize(data, *models, algorithm=search, suppression=0.3, seed=1)
