@@ -4,12 +4,10 @@ from shoal.algorithms.auto import Auto as Auto
 from shoal.algorithms.bucket_clustering import BucketClustering as BucketClustering
 from shoal.algorithms.bucketization import Bucketization as Bucketization
 from shoal.algorithms.coarsening import Coarsening as Coarsening
-from shoal.algorithms.dependency_safe import DependencySafe as DependencySafe
 from shoal.algorithms.full_domain.datafly import Datafly as Datafly
-from shoal.algorithms.full_domain.incognito import Incognito as Incognito
-from shoal.algorithms.full_domain.optimal import Optimal as Optimal
-from shoal.algorithms.full_domain.samarati import Samarati as Samarati
+from shoal.algorithms.dependency_safe import DependencySafe as DependencySafe
 from shoal.algorithms.in_blocks import InBlocks as InBlocks
+from shoal.algorithms.full_domain.incognito import Incognito as Incognito
 from shoal.algorithms.k_means import KMeans as KMeans
 from shoal.algorithms.k_member import KMember as KMember
 from shoal.algorithms.kactus import Kactus as Kactus
@@ -20,7 +18,9 @@ from shoal.algorithms.mondrian import Mondrian as Mondrian
 from shoal.algorithms.mst import Mst as Mst
 from shoal.algorithms.multiset import Multiset as Multiset
 from shoal.algorithms.oka import Oka as Oka
+from shoal.algorithms.full_domain.optimal import Optimal as Optimal
 from shoal.algorithms.overlapping_slicing import OverlappingSlicing as OverlappingSlicing
+from shoal.algorithms.full_domain.samarati import Samarati as Samarati
 from shoal.algorithms.simple_k_means import SimpleKMeans as SimpleKMeans
 from shoal.algorithms.slicing import Slicing as Slicing
 from shoal.algorithms.two_phase import TwoPhase as TwoPhase
