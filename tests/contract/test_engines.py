@@ -480,8 +480,8 @@ def test_columns_of_very_many_values_are_looked_at_alike(other, shown, monkeypat
         given = tmp_path / "people.parquet"
         people().select("name", "age", "born", "insured", "weight", "seen").write_parquet(given)
     exact = found_out(given, DEFAULT)
-    for name in (DEFAULT, other):
-        looking = importlib.import_module(f"shoal.engines.{name}.looking")
+    for name in ("common", other):
+        looking = importlib.import_module(f"shoal.engines.{name}.profiling")
         monkeypatch.setattr(looking, "WIDE", 1)
         monkeypatch.setattr(looking, "SHOWN", shown)
     found = found_out(given, other)

@@ -58,7 +58,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(ROOT / name, copy)
     kernels = copy / "src" / "shoal" / "kernels"
     shutil.copytree(ROOT / "src" / "shoal" / "kernels", kernels, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "src" / "shoal" / "__init__.py", kernels.parent)
+    for name in ("__init__.py", "version.py"):
+        shutil.copy(ROOT / "src" / "shoal" / name, kernels.parent)
     record = json.loads((kernels / "ahead.json").read_text(encoding="utf-8"))
     short = [entry for entry in record if entry[:2] == ["grouping._bits", ["int64 1C"]]]
     assert len(short) == 1

@@ -287,7 +287,7 @@ class TestTogether:
         self.job(tmp_path)
         (tmp_path / "job.toml").write_text(self.job(tmp_path).toml(tmp_path))
         script = (
-            "import os, sys\nfrom pathlib import Path\nfrom shoal import job\nfrom shoal.core import files\n"
+            "import os, sys\nfrom pathlib import Path\nfrom shoal import job\nfrom shoal.storage import files\n"
             "carry_out = files._Exchange.carry_out\n"
             "def killed(self):\n"
             f"    {'carry_out(self)' if when == 'after' else 'pass'}\n    os._exit(9)\n"

@@ -44,7 +44,7 @@ WRONG = [
 @pytest.mark.parametrize(("name", "values"), WRONG, ids=str)
 def test_parameters_out_of_range(name: str, values: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match=name):
-        getattr(shoal, name)(**values)
+        getattr(shoal.models, name)(**values)
 
 
 def classes_of(counts: list[list[int]]) -> Classes:

@@ -20,8 +20,8 @@ from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, refused, with_roles
 from shoal.core.survey import Overview
-from shoal.engines.common import published_table
 from shoal.engines.common.encoding import MISSING, Encoded, bind, check_type, encode
+from shoal.engines.common.published_table import format_of, open_published
 from shoal.engines.spark.encoding import CodedColumn
 from shoal.engines.spark.profiling import looked_at
 from shoal.engines.spark.published_table import PublishedColumn, SparkPublished
@@ -132,14 +132,14 @@ class Spark(Engine):
     def open_published(self, path: Path, kinds: Mapping[str, Kind] | None = None) -> Published:
         source = open_source(self.session, path)
         if source.opened is not None:
-            return published_table.open_published(path, kinds)
+            return open_published(path, kinds)
         columns = tuple(PublishedColumn(name, source.column(name), came=source.came(name)) for name in source.names)
         return SparkPublished(
             source.session, source.rows, columns, source, read=True, label=path.name, kinds=kinds or {}
         )
 
     def check_format(self, path: Path) -> None:
-        published_table.format_of(path)
+        format_of(path)
 
 
 def _kept(encoded: Mapping[str, Encoded], counts: Any, wanted: Description) -> tuple[list[str], Any]:
