@@ -165,6 +165,16 @@ def test_an_early_stop_says_so(data: shoal.Dataset) -> None:
     assert stopped["gap"] == pytest.approx((stopped["score"] - stopped["bound"]) / stopped["score"])
 
 
+def test_a_loss_that_only_rounding_tells_from_none() -> None:
+    """The table as it is costs nothing, one level up next to nothing: the search ends there, and goes down."""
+    ages = ["5", "9007199254740993", "9007199254740994"] * 4
+    trees = {"age": "intervals:width=10,bottom=20,top=60"}
+    data = shoal.read(pl.DataFrame({"age": ages}), quasi=["age"], hierarchies=trees)
+    policy = Policy(models=(shoal.KAnonymity(k=4),), objective=shoal.metrics.Gcp())
+    facts = shoal.algorithms.Optimal().search(data, policy, Run()).facts
+    assert (facts["levels"], facts["score"], facts["bound"], facts["gap"]) == ({"age": 0}, 0.0, 0.0, 0.0)
+
+
 def test_progress_is_told(data: shoal.Dataset) -> None:
     told: list[tuple[float, str]] = []
     policy = Policy(models=(shoal.KAnonymity(k=5),), suppression=1.0)

@@ -123,10 +123,10 @@ class Optimal(Algorithm):
         best = search.best
         if best is None:
             raise infeasible(checker, lattice, proven=search.proven)
-        bound = max(search.bound, checker.floor(lattice.least))
         if self.within:
             near = search.near()
             best = near[int(np.random.default_rng(policy.seed).integers(len(near)))]
+        bound = min(max(search.bound, checker.floor(lattice.least)), best.score)  # which rounding may put above it
         nodes = {"infeasible": search.excluded}
         course = {"course": search.course} if large else {}
         if search.proven:
