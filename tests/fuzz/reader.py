@@ -39,7 +39,7 @@ class Sheet:
 def read(path: Path, delimiter: str) -> Sheet:
     if path.suffix in (".parquet", ".arrow"):
         table = arrow_table(path)
-        columns = [table[name].to_pylist() for name in table.column_names]
+        columns = [_cells(table[name]) for name in table.column_names]
         types = {field.name: _plain(field.type) for field in table.schema}
         return Sheet(table.column_names, list(zip(*columns, strict=True)), types)
     text = content(path).decode()
@@ -52,6 +52,15 @@ def read(path: Path, delimiter: str) -> Sheet:
     lengths = {len(row) for row in rows}
     assert lengths <= {len(header)}, "rows of a CSV file have other lengths than its header"
     return Sheet(header, [tuple(cell if cell else None for cell in row) for row in rows], {})
+
+
+def _cells(column: pa.ChunkedArray) -> list[Any]:
+    """The cells of a column, moments by the clock of UTC. To Python, two moments of one zone are equal when its clocks
+    show the same, also where they were put back in between."""
+    kind = column.type
+    moments = pa.types.is_timestamp(kind) and kind.tz is not None
+    cells: list[Any] = (column.cast(pa.timestamp(kind.unit, "UTC")) if moments else column).to_pylist()
+    return cells
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
