@@ -64,6 +64,22 @@ def test_the_counterfeit_of_somebody_who_left_is_the_value_that_was_published(
     assert json.loads((tmp_path / "release.csv.manifest.json").read_text())["counterfeits"] == 1
 
 
+@pytest.mark.parametrize("engine", ["embedded", "duckdb"])
+@pytest.mark.parametrize("kind", VALUES)
+def test_somebody_who_left_may_have_had_no_value(kind: str, engine: str, tmp_path: Path) -> None:
+    """One with a missing value and one with a value leave: a counterfeit for each."""
+    values, given = VALUES[kind]
+    releases = []
+    for names in (["ann", "bob", "cem"], ["ann"]):
+        held = pa.array([*values, None][: len(names)], given)
+        table = pa.table({"name": names, "age": ["30"] * len(names), "value": held})
+        data = shoal.read(table, quasi=["age"], sensitive=["value"], identifiers=["name"], engine=engine)
+        releases.append(publish(data, tmp_path / "people.ledger"))
+    first, second = (release.frames["sensitive"]["value"].to_pylist() for release in releases)
+    assert set(map(str, first)) == set(map(str, second)) and len(second) == 3 and None in second
+    assert releases[1].provenance["counterfeits"] == 2
+
+
 def test_values_of_another_kind_are_refused_without_showing_them(tmp_path: Path) -> None:
     ledger = tmp_path / "people.ledger"
     for values in (["quetzal", "7"], ["7"]):

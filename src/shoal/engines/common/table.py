@@ -322,6 +322,7 @@ def with_labels(raw: pa.Array, hierarchy: Hierarchy, leaves: Codes) -> pa.Array:
     wanted = np.zeros(len(raw), dtype=np.bool_)
     wanted[leaves] = True
     wanted &= raw.is_null().to_numpy(zero_copy_only=False)
+    wanted[: int(hierarchy.missing)] = False  # a missing value has no label
     places = np.arange(len(raw))
     places[wanted] = len(raw) + np.arange(np.count_nonzero(wanted))
     added = _typed(hierarchy.labels[0][wanted].tolist(), raw.type)
