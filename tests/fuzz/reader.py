@@ -147,21 +147,12 @@ def in_order(sheet: Sheet, numbers: set[str]) -> bool:
                 values = [float(cell) if as_float and cell is not None else cell for cell in sheet.column(name)]
             except ValueError:
                 break
-            values = _as_texts(values)
             hashes = [total + _hash(name, value, kind) for total, value in zip(hashes, values, strict=True)]
         else:
             hashes = [total % 2**64 for total in hashes]
             if hashes == sorted(hashes):
                 return True
     return False
-
-
-def _as_texts(values: list[Any]) -> list[Any]:
-    """Bytes as text where all of a column are text, else as Python shows them."""
-    try:
-        return [value.decode() if isinstance(value, bytes) else value for value in values]
-    except UnicodeDecodeError:
-        return [repr(value) if isinstance(value, bytes) else value for value in values]
 
 
 def _hash(name: str, value: Any, kind: pa.DataType | None) -> int:
@@ -174,8 +165,10 @@ def _text(value: Any, kind: pa.DataType | None) -> str:
         return f"{value:.17g}"
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, bytes):
+        return value.hex().upper()
     if isinstance(value, (list, dict)):
-        return json.dumps(value, default=str)
+        return json.dumps(value, ensure_ascii=False, default=str)
     if kind is not None and isinstance(value, (dt.date, dt.time, dt.timedelta)):
         return str(_count(value, kind))
     return str(value)

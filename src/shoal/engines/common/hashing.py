@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.core.grouping import Codes
@@ -82,8 +83,8 @@ def _spelled(column: pa.ChunkedArray | pa.Array) -> tuple[NDArray[Any], Any]:
     if isinstance(column, pa.Array):
         column = pa.chunked_array([column])
     if pa.types.is_nested(column.type):
-        texts = [None if value is None else json.dumps(value, default=str) for value in column.to_pylist()]
-        column = pa.chunked_array([pa.array(texts, pa.large_string())])
+        chunks = [pa.array(_nested_texts(chunk), pa.large_string()) for chunk in column.chunks]
+        column = pa.chunked_array(chunks, pa.large_string())
     combined = in_one(column)
     values = combined.dictionary
     indices = indices_of(combined)
@@ -93,9 +94,53 @@ def _spelled(column: pa.ChunkedArray | pa.Array) -> tuple[NDArray[Any], Any]:
     return indices, _texts(values)
 
 
-def _texts(values: pa.Array) -> Any:
-    """Values as texts that every engine can make: floats in seventeen digits, times as numbers."""
+def _nested_texts(values: pa.Array) -> list[str | None]:
+    """Lists and structs as texts that every engine can make, and maps as the lists of their entries: as JSON, but line
+    ends and other control characters stay as they are."""
     kind = values.type
+    if pa.types.is_map(kind):
+        values = values.cast(pa.list_(pa.struct({"key": kind.key_type, "value": kind.item_type})))
+        kind = values.type
+    present = values.is_valid().to_pylist()
+    if pa.types.is_struct(kind):
+        names = [in_quotes(kind.field(at).name) for at in range(kind.num_fields)]
+        rows = zip(*(map(_told, _inner_texts(inner)) for inner in values.flatten()), strict=True) if names else ()
+        texts = [", ".join(map("{}: {}".format, names, row)) for row in rows] or [""] * len(values)
+        return [f"{{{text}}}" if held else None for text, held in zip(texts, present, strict=True)]
+    entries = map(_told, _inner_texts(values.flatten()))
+    lengths = pc.list_value_length(values).to_pylist()
+    return [None if length is None else f"[{', '.join(islice(entries, length))}]" for length in lengths]
+
+
+def _inner_texts(values: pa.Array) -> list[str | None]:
+    """What lists and structs hold, as texts."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if pa.types.is_nested(values.type):
+        return _nested_texts(values)
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type) or pa.types.is_string_view(values.type):
+        return [None if text is None else in_quotes(text) for text in values.to_pylist()]
+    texts, present = _texts(values), values.is_valid().to_pylist()
+    listed = texts if isinstance(texts, list) else texts.to_pylist()
+    return [text if held else None for text, held in zip(listed, present, strict=True)]
+
+
+def in_quotes(text: str) -> str:
+    """A text inside lists and structs."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _told(text: str | None) -> str:
+    return "null" if text is None else text
+
+
+def _texts(values: pa.Array) -> Any:
+    """Values as texts that every engine can make: floats in seventeen digits, times as numbers, bytes in pairs of
+    digits."""
+    kind = values.type
+    if _is_binary(kind):
+        return [None if value is None else value.hex().upper() for value in values.to_pylist()]
     if pa.types.is_floating(kind):
         return [f"{value:.17g}" for value in values.cast(pa.float64()).fill_null(0.0).to_pylist()]
     if pa.types.is_timestamp(kind):
@@ -106,8 +151,14 @@ def _texts(values: pa.Array) -> Any:
         return values
     try:
         return values.cast(pa.large_string())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # bytes that are no text
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # spans of months, days and hours
         return [repr(value) for value in values.to_pylist()]
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    types = pa.types
+    tests = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary, types.is_binary_view)
+    return any(test(kind) for test in tests)
 
 
 def _hashed(texts: Any, prefix: bytes) -> Hashes:
