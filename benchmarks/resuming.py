@@ -65,13 +65,13 @@ def resuming(millions: int, folder: Path, algorithm: str) -> None:
     print(f"{millions} million census rows × {len(QUASI)} quasi-identifiers, {algorithm}:", flush=True)
     plain = measured(arguments)
     expected = content(out)
-    kept = measured([*arguments, "--state", str(state)])
+    kept = measured([*arguments, "--resume-dir", str(state)])
     print(f"  undisturbed: {plain:.1f} s; with a state: {kept:.1f} s", flush=True)
     for stage in STAGES:
         shutil.rmtree(out)
-        measured([*arguments, "--state", str(state)], stage)
+        measured([*arguments, "--resume-dir", str(state)], stage)
         size = sum(path.stat().st_size for path in state.iterdir())
-        again = measured([*arguments, "--state", str(state)])
+        again = measured([*arguments, "--resume-dir", str(state)])
         same = content(out) == expected
         print(
             f"  killed before {stage}: goes on in {again:.1f} s ({again / plain:.0%}), state {size / 2**20:.0f} MB, "

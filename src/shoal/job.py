@@ -30,6 +30,7 @@ from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Missing, Role
+from shoal.core.validation import demand
 from shoal.errors import InputError, MissingExtraError, ParameterError, ShoalError, alternatives, quoted
 from shoal.parsing import dates, numbers
 from shoal.storage.files import STANDARD, address, files_at
@@ -225,7 +226,7 @@ class _Policy(_Strict):
     seed: StrictInt | None = None
     repeatable: StrictBool = False
     allow_unverified: StrictBool = False
-    strict: StrictBool = False
+    protect_jointly: StrictBool = False
     rows_are_people: StrictBool = False
     allow_plain: list[str] = []
 
@@ -241,7 +242,7 @@ class _Output(_Strict):
     key_file: str | None = None
     sign: str | None = None
     rows_per_file: Annotated[StrictInt, Field(ge=1)] | None = None
-    state: str | None = None
+    resume_dir: str | None = None
 
 
 class _Analysis(_Strict):
@@ -273,6 +274,14 @@ class _File(_Strict):
     analyses: list[_Analysis] = []
     balance: _Balance = Field(default_factory=_Balance)
     attacks: _Attacks | None = None
+
+
+SECTIONS: Mapping[str, type[BaseModel]] = {
+    "input": _Input, "columns": _Column, "policy": _Policy, "output": _Output, "analyses": _Analysis,
+    "balance": _Balance, "attacks": _Attacks,
+}  # fmt: skip
+RENAMED = {("policy", "strict"): "protect_jointly", ("output", "state"): "resume_dir"}
+"""What keys were called before, and are called now."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,7 +334,7 @@ class Job:
     seed: int | None = None
     repeatable: bool = False
     allow_unverified: bool = False
-    strict: bool = False
+    protect_jointly: bool = False
     rows_are_people: bool = False
     allow_plain: tuple[str, ...] = ()
     algorithm: Algorithm | None = None
@@ -340,7 +349,7 @@ class Job:
     analyses: tuple[Analysis, ...] = ()
     sign: Path | None = None
     rows_per_file: int | None = None
-    state: Path | None = None
+    resume_dir: Path | None = None
     balance: BalanceJob = field(default_factory=BalanceJob)
     attack: bool = False
     attacks: tuple[Attack, ...] = ()
@@ -418,8 +427,8 @@ class Job:
             "sheet": self.sheet, "rename_duplicates": self.rename_duplicates,
         }  # fmt: skip
 
-    def read(self, run: Run | None = None, *, state: Path | None = None) -> Dataset:
-        """The table of the job; what reading it found is kept in a `state`."""
+    def read(self, run: Run | None = None, *, resume_dir: Path | None = None) -> Dataset:
+        """The table of the job; what reading it found is kept in `resume_dir`, where one is given."""
         from shoal import api
 
         if self.input is None:
@@ -436,11 +445,11 @@ class Job:
             date_formats={name: column.date_format for name, column in self.columns.items() if column.date_format},
             number_formats={name: each.number_format for name, each in self.columns.items() if each.number_format},
             missing_rules={name: column.missing for name, column in self.columns.items()},
-            strict=self.strict,
+            protect_jointly=self.protect_jointly,
             **self.reading(),
             neutralize_formulas=self.neutralize_formulas,
             engine=self.engine,
-            state=state,
+            resume_dir=resume_dir,
             run=run,
         )
 
@@ -464,7 +473,7 @@ class Job:
 
         `save` is where the job itself is written, with the seed that was drawn or mixed. The `signer` is the key in
         the file that the job says to `sign` with, where somebody unlocked it already. Whatever goes wrong, also a
-        cancelled run, changes no file but the job's `state`, from which the same job goes on.
+        cancelled run, changes no file but those in the job's `resume_dir`, from which the same job goes on.
 
         Example:
             >>> import shoal, tempfile
@@ -487,7 +496,9 @@ class Job:
 
         return carry_out(self, run or Run(), save, signer)
 
-    def balanced(self, run: Run | None = None, *, state: Path | None = None, workers: int | None = None) -> Balance:
+    def balanced(
+        self, run: Run | None = None, *, resume_file: Path | None = None, workers: int | None = None
+    ) -> Balance:
         """Reads the table and finds where its privacy and utility balance, along the job's sweep."""
         from shoal import api
         from shoal.tradeoff.sweep import parsed
@@ -506,7 +517,7 @@ class Job:
         return api.balance(
             self.read(), *self.models, target=asked.target, analyses=self.analyses, seeds=asked.seeds, seed=self.seed,
             objective=self.objective, rows_are_people=self.rows_are_people, allow_plain=self.allow_plain,
-            workers=workers, state=state, run=run, **given,
+            workers=workers, resume_file=resume_file, run=run, **given,
         )  # fmt: skip
 
     def toml(self, folder: Path | None = None, remarks: Iterable[str] = ()) -> str:
@@ -554,7 +565,7 @@ class Job:
             "columns": columns,
             "policy": {
                 "suppression": self.suppression, "seed": self.seed, "repeatable": self.repeatable or None,
-                "strict": self.strict or None,
+                "protect_jointly": self.protect_jointly or None,
                 "allow_unverified": self.allow_unverified or None,
                 "rows_are_people": self.rows_are_people or None,
                 "objective": spelled(self.objective) if self.objective else None,
@@ -567,7 +578,7 @@ class Job:
                 "recoding": _text(self.recoding), "ledger": _text(self.ledger),
                 "allow_unjudged": list(self.allow_unjudged) or None,
                 "pseudonyms": self.pseudonyms, "key_file": _text(self.key_file), "sign": _text(self.sign),
-                "rows_per_file": self.rows_per_file, "state": _text(self.state),
+                "rows_per_file": self.rows_per_file, "resume_dir": _text(self.resume_dir),
             },
             "analyses": [analysis.spelled() for analysis in self.analyses] or None,
             "balance": None if self.balance == BalanceJob() else {
@@ -579,6 +590,27 @@ class Job:
                 "chosen": [spelled(attack) for attack in self.attacks] or None, "threshold": self.attack_threshold,
             } if self.attack else None,
         }  # fmt: skip
+
+
+def _refusal(errors: Sequence[Mapping[str, Any]]) -> str:
+    """What is wrong with a job file: the key, and what it may have meant or must be."""
+    path = _key(errors[0]["loc"])
+    place = quoted(".".join(map(str, path)))[1:-1]
+    if errors[0]["type"] != "extra_forbidden":
+        alike = [each for each in errors if _key(each["loc"]) == path]
+        entry = "an entry of " if isinstance(next(iter(alike[0]["loc"][len(path) :]), None), int) else ""
+        return f"{entry}{place} {demand(alike)}"
+    *section, key = path
+    if path in RENAMED:
+        return f"{place} is called {'.'.join([*section, RENAMED[path]])} now"
+    known = (SECTIONS[section[0]] if section else _File).model_fields
+    return f"unknown key {place}; {alternatives(key, known, 'the keys are')}"
+
+
+def _key(place: Sequence[str | int]) -> tuple[str, ...]:
+    """The names of tables and the key where validation failed, without the kinds of a key that may have several."""
+    depth = {"algorithm": 1, "columns": 3, "analyses": 3}.get(str(place[0]), 2)
+    return tuple(str(part + 1) if isinstance(part, int) else part for part in place[:depth])
 
 
 def _without_nothing(value: Any) -> Any:
@@ -615,9 +647,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     try:
         file = _File.model_validate(raw)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = quoted(".".join(str(part) for part in first["loc"]))[1:-1]
-        raise InputError(f"{where}: {place}: {first['msg']}") from None
+        raise InputError(f"{where}: {_refusal(error.errors())}") from None
 
     def resolved(text: str | None) -> Path | None:
         if text is None:
@@ -646,7 +676,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         neutralize_formulas=file.input.neutralize_formulas,
         engine=None if file.input.engine is None else engine(file.input.engine),
         models=tuple(plugin("models", model) for model in file.policy.models),
-        suppression=file.policy.suppression, seed=file.policy.seed, strict=file.policy.strict,
+        suppression=file.policy.suppression, seed=file.policy.seed, protect_jointly=file.policy.protect_jointly,
         repeatable=file.policy.repeatable,
         allow_unverified=file.policy.allow_unverified,
         rows_are_people=file.policy.rows_are_people,
@@ -657,7 +687,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
         recoding=resolved(file.output.recoding), ledger=resolved(file.output.ledger),
         allow_unjudged=tuple(file.output.allow_unjudged),
         pseudonyms=file.output.pseudonyms, key_file=resolved(file.output.key_file), sign=resolved(file.output.sign),
-        rows_per_file=file.output.rows_per_file, state=resolved(file.output.state),
+        rows_per_file=file.output.rows_per_file, resume_dir=resolved(file.output.resume_dir),
         analyses=tuple(Analysis.parsed(each.model_dump()) for each in file.analyses),
         balance=BalanceJob(
             target=file.balance.target, sweep=tuple(file.balance.sweep), utility=tuple(file.balance.utility),

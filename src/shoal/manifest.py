@@ -30,6 +30,7 @@ from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.recoding import Spelling
 from shoal.core.release import Crowd
 from shoal.core.schema import Column, Kind, Role, Schema
+from shoal.core.validation import demand
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns
 from shoal.publishing.writable_release import FORMAT, manifest_path, part_path
 from shoal.storage.files import address, check_inside, check_whole
@@ -199,7 +200,9 @@ def load(path: Path, elsewhere: Path | None = None) -> dict[str, Any]:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{beside.name}: this manifest is broken: {place} {first['msg']}".replace(" :", ":")) from None
+        wrong = "is not known" if first["type"] == "extra_forbidden" else demand([first])
+        colon = ":" if place and first["type"] == "value_error" else ""
+        raise InputError(f"{beside.name}: this manifest is broken: {f'{place}{colon} {wrong}'.strip()}") from None
     if stated["form"] not in registry.names("forms"):
         raise InputError(f"{beside.name}: this manifest names a form of release that is not known here")
     return stated

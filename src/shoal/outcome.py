@@ -103,7 +103,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         signer = signer or SigningKey.load(job.sign)
     pseudonyms = job.replacement()
     ledger = None if job.ledger is None else _ledger(job.ledger)
-    data = job.read(run.part(between=(0.0, READ)), state=job.state)
+    data = job.read(run.part(between=(0.0, READ)), resume_dir=job.resume_dir)
     run.report(READ, "read")
     release = api.anonymize(
         data, *job.models, algorithm=job.algorithm or DEFAULT_ALGORITHM, suppression=job.suppression,
@@ -219,9 +219,9 @@ def _check(job: Job, output: Path, others: list[Path]) -> None:
     if job.ledger is not None:
         _ledger(job.ledger).check_writable()
     elif job.allow_unjudged:
-        raise ParameterError("allow_unjudged is about what a ledger cannot judge; name the ledger with --ledger")
-    if job.state is not None:
-        check_folder(job.state)
+        raise ParameterError("allow_unjudged needs a ledger (--ledger): it lists what the ledger cannot judge")
+    if job.resume_dir is not None:
+        check_folder(job.resume_dir)
     tables = [] if engine.in_database(output) else [output]
     outputs = [*tables, job.manifest or manifest_path(output), *others]
     for folder in {path.parent for path in outputs}:

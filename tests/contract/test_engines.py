@@ -367,7 +367,7 @@ def test_suppressed_records_are_not_published(other):
 def test_several_sensitive_attributes(other, strict):
     if not strict:
         long_on_spark(other)
-    datasets = both(people(), other, quasi=["age", "sex"], strict=strict)
+    datasets = both(people(), other, quasi=["age", "sex"], protect_jointly=strict)
     same_classes(datasets[1].summary, datasets[0].summary)
     made = [
         shoal.anonymize(

@@ -147,7 +147,7 @@ def test_distances_along_a_hierarchy(distance, tmp_path):
 def test_several_attributes_strictly(tmp_path):
     table = people().select("age", "sex", "occupation", "workclass")
     for strict in (False, True):
-        data = shoal.read(table, quasi=["age", "sex"], sensitive=["occupation", "workclass"], strict=strict)
+        data = shoal.read(table, quasi=["age", "sex"], sensitive=["occupation", "workclass"], protect_jointly=strict)
         path = tmp_path / "release.csv"
         shoal.anonymize(data, "k-anonymity:k=12", algorithm="mondrian", seed=1).write(path)
         release = as_published(path, manifest.load(path), registry.engine())

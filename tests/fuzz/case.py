@@ -281,7 +281,7 @@ def job(case: Case, source: Path, folder: Path, target: Path, ledger: Path | Non
         output |= {"ledger": str(ledger)}
     name, values = case.algorithm
     policy = {
-        "suppression": case.suppression, "seed": case.seed, "repeatable": True, "strict": case.strict,
+        "suppression": case.suppression, "seed": case.seed, "repeatable": True, "protect_jointly": case.strict,
         "rows_are_people": case.person is None,
         "allow_plain": [column.name for column in case.named("plain")],
         "models": [{"name": name, **_listed(values)} for name, values in case.models],

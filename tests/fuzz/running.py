@@ -144,7 +144,7 @@ class _Trial:
                 kinds={column.name: column.kind for column in case.columns if column.kind is not None},
                 missing=case.missing,
                 missing_rules={column.name: column.rule for column in case.columns},
-                strict=case.strict,
+                protect_jointly=case.strict,
                 delimiter=case.delimiter if case.told and case.container.startswith("csv") else None,
                 encoding=case.encoding if case.told and case.container.startswith("csv") else None,
                 engine=case.engine,

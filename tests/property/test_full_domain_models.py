@@ -99,7 +99,7 @@ def exhaustive(data: shoal.Dataset, policy: Policy) -> dict[tuple[int, ...], int
 def test_strict_diversity_is_searched_exactly(rows: list[tuple[str, ...]], limit: float) -> None:
     """With other sensitive attributes known, a class can lose diversity by growing; the search must not prune by it."""
     table = pl.DataFrame(rows, schema=["one", "two", "s", "other"], orient="row")
-    data = shoal.read(table, quasi=["one", "two"], sensitive=["s", "other"], strict=True)
+    data = shoal.read(table, quasi=["one", "two"], sensitive=["s", "other"], protect_jointly=True)
     policy = Policy(
         models=(shoal.DistinctLDiversity(l=2, column="s"),), suppression=limit, objective=shoal.metrics.Height()
     )

@@ -207,7 +207,7 @@ RUNS: dict[str, tuple[int, list[str]]] = {
     "recover": (0, ["recover", "."]),
     "a state of theirs": (
         2,
-        ["anonymize", "people.csv", "-o", "{out}/out.csv", *ROLES, "--k", "2", "--state", "state"],
+        ["anonymize", "people.csv", "-o", "{out}/out.csv", *ROLES, "--k", "2", "--resume-dir", "state"],
     ),
 }
 

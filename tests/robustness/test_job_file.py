@@ -56,7 +56,7 @@ models = ["k-anonymity:k=7", {name = "k-anonymity", k = 3}]
 suppression = 0.25
 objective = "gcp"
 seed = 17
-strict = true
+protect_jointly = true
 rows_are_people = true
 allow_unverified = true
 repeatable = true
@@ -72,7 +72,7 @@ pseudonyms = "keyed"
 key_file = "secret.key"
 sign = "sign.pem"
 rows_per_file = 1000
-state = "unfinished"
+resume_dir = "unfinished"
 [balance]
 target = "remark"
 sweep = ["k=2..20", "algorithm=oka"]
@@ -142,41 +142,47 @@ def test_every_plug_in_is_spelled_and_read_back() -> None:
     [
         ("[input", "not TOML"),
         ("colour = 1", "not a job file"),
-        ("colour = 1\n[input]", "colour"),
-        ("[input]\nfile = 'x'", "input.file"),
-        ("[input]\npath = 5", "input.path"),
-        ("[input]\nmissing = '?'", "input.missing"),
-        ("[columns.age]\nrole = 'king'", "columns.age.role"),
+        ("colour = 1\n[input]", "unknown key colour; "),
+        ("[polcy]\nseed = 1\n[input]", "unknown key polcy; did you mean 'policy'?"),
+        ("[input]\nfile = 'x'", "unknown key input.file; the keys are 'path'"),
+        ("[columns.age]\nrol = 'quasi'", "unknown key columns.age.rol; did you mean 'role'?"),
+        ("[policy]\nstrict = true", "policy.strict is called policy.protect_jointly now"),
+        ("[output]\nstate = 'x'", "output.state is called output.resume_dir now"),
+        ("[input]\npath = 5", "input.path must be text"),
+        ("[input]\nmissing = '?'", "input.missing must be a list"),
+        ("[columns.age]\nrole = 'king'", "columns.age.role must be 'identifier', 'quasi', "),
         ("[columns.age]\nkind = 'colour'", "columns.age.kind"),
         ("[columns.age]\nmissing = 'maybe'", "columns.age.missing"),
-        ("[columns.age]\nhierarchy = 5", "columns.age.hierarchy"),
+        ("[columns.age]\nhierarchy = 5", "columns.age.hierarchy must be text or a table"),
         ("[columns.age]\nhierarchy = {width = 5}", "among the hierarchies"),
         ("[columns.age]\nhierarchy = {name = 'table', path = 5}", "path"),
         ("[columns.age]\nhierarchy = {name = 'intervals', width = 'wide'}", "width"),
-        ("columns = 3", "columns"),
+        ("columns = 3", "columns must be a table"),
+        ("input = 3\n[policy]", "input must be a table"),
         ("[policy]\nmodels = 'k-anonymity'", "policy.models"),
-        ("[policy]\nmodels = [5]", "policy.models"),
+        ("[policy]\nmodels = [5]", "an entry of policy.models must be a table or text"),
         ("[policy]\nmodels = ['magic']", "no 'magic' among the models"),
         ("[policy]\nmodels = ['k-anonymity:k=x']", "k"),
         ("[policy]\nmodels = [{name = 'k-anonymity', k = [1]}]", "k"),
         ("[policy]\nmodels = [{name = 'k-anonymity', l = 3}]", "no parameter 'l'"),
         ("[policy]\nmodels = [{k = 3}]", "among the models"),
-        ("[policy]\nsuppression = 'all'", "policy.suppression"),
+        ("[policy]\nsuppression = 'all'", "policy.suppression must be a number"),
         ("[policy]\nsuppression = 3.5", "between 0 and 1"),
-        ("[policy]\nseed = 1.5", "policy.seed"),
+        ("[policy]\nseed = 1.5", "policy.seed must be a whole number"),
         ("[policy]\nseed = 1.0", "policy.seed"),
         ("[policy]\nseed = '1'", "policy.seed"),
         ("[policy]\nseed = true", "policy.seed"),
         ("[policy]\nsuppression = '0.1'", "policy.suppression"),
         ("[policy]\nsuppression = true", "policy.suppression"),
         ("[policy]\nsuppression = nan", "between 0 and 1"),
-        ("[policy]\nstrict = 'yes'", "policy.strict"),
+        ("[policy]\nprotect_jointly = 'yes'", "policy.protect_jointly must be true or false"),
         ("[policy]\nseed = -1", "seed"),
         ("[policy]\nobjective = 'beauty'", "no 'beauty' among the metrics"),
         ("algorithm = 'magic'", "no 'magic' among the algorithms"),
         ("algorithm = 'mondrian:strict=perhaps'", "strict"),
         ("algorithm = 5", "algorithm"),
-        ("[output]\npseudonyms = 'secret'", "output.pseudonyms"),
+        ("[output]\npseudonyms = 'secret'", "output.pseudonyms must be 'keyed' or 'random'"),
+        ("[output]\nrows_per_file = 0", "output.rows_per_file must be at least 1"),
         ("[output]\npath = ['a']", "output.path"),
     ],
 )

@@ -120,14 +120,14 @@ def done(given: list[str]) -> int:
 
 def killed(ran: Ran, given: list[str], state: Path, stage: str, passes: int = 0) -> None:
     """Begins a run and kills it at a stage; what it leaves is for its owner alone."""
-    first = ran(KILLING, stage, passes, *given, "--state", state)
+    first = ran(KILLING, stage, passes, *given, "--resume-dir", state)
     assert first.code == -signal.SIGKILL, first.err
     assert state.stat().st_mode & 0o777 == 0o700
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in state.iterdir())
 
 
 def resumed(ran: Ran, given: list[str], state: Path, forbidden: str = "") -> None:
-    again = ran(FORBIDDING, forbidden, *given, "--state", state)
+    again = ran(FORBIDDING, forbidden, *given, "--resume-dir", state)
     assert again.code == 0, again.err
     assert not state.exists()
 
@@ -178,7 +178,7 @@ def test_a_run_on_spark_goes_on(
 ) -> None:
     """A cluster takes a while to start: the run goes on in the same one, from what a kill would have left."""
     out, state, left = tmp_path / "out", tmp_path / "state", tmp_path / "left"
-    given = [*arguments(warehouse, "spark", out, *OPTIMAL), "--state", str(state)]
+    given = [*arguments(warehouse, "spark", out, *OPTIMAL), "--resume-dir", str(state)]
     reported = Run.report
 
     def report(run: Run, share: float, doing: str) -> None:
@@ -250,7 +250,7 @@ def test_blocks_that_were_solved_are_not_solved_again(ran: Ran, warehouse: Path,
     parts = json.loads((state / HEADER).read_text())["parts"]
     solved = [name for name in parts if name.startswith("block-") and "cuts" not in name]
     assert len(solved) >= 2  # another one may be on its way
-    again = ran(COUNTING, *given, "--state", state)
+    again = ran(COUNTING, *given, "--resume-dir", state)
     assert again.code == 0, again.err
     blocks = int(again.err.split("blocks: ")[1].split()[0])
     searched = int(again.err.split("searched: ")[1].split()[0])
@@ -307,17 +307,17 @@ def test_a_state_is_of_one_run(ran: Ran, begun: tuple[list[str], Path], warehous
         "another seed": ("--seed", "8"), "another policy": ("--k", "5"),
         "another policy, algorithm": OPTIMAL,
         "other pseudonyms": ("--pseudonyms", "random"),
-        "another table": ("--missing", "?"), "another table, or": ("--strict",),
+        "another table": ("--missing", "?"), "another table, or": ("--protect-jointly",),
     }  # fmt: skip
     for message, changed in others.items():
-        told = refused(ran, *given, "--state", state, *changed)
+        told = refused(ran, *given, "--resume-dir", state, *changed)
         assert told.code == 2 and message in told.err and "name another" in told.err, told.err
     grown = tmp_path / "grown"
     grown.mkdir()
     for path in warehouse.iterdir():
         (grown / path.name).write_bytes(path.read_bytes())
     shoal.samples.census(10, seed=5).with_row_index("number", 9000).write_parquet(grown / "2.parquet")
-    told = refused(ran, *given[:1], grown, *given[2:], "--state", state)
+    told = refused(ran, *given[:1], grown, *given[2:], "--resume-dir", state)
     assert told.code == 2 and "another table" in told.err
     assert {path.name: path.read_bytes() for path in state.iterdir()} == before
     assert not (tmp_path / "out").exists()
@@ -333,7 +333,7 @@ def test_a_damaged_state_is_refused(ran: Ran, begun: tuple[list[str], Path], har
     else:
         flipped = content[:200] + bytes([content[200] ^ 1]) + content[201:]
         part.write_bytes(flipped if harm == "changed" else content[:-10])
-    told = refused(ran, *given, "--state", state)
+    told = refused(ran, *given, "--resume-dir", state)
     assert told.code == 2 and "damaged" in told.err and "begin anew" in told.err
     assert not Path(given[3]).exists()
 
@@ -350,7 +350,7 @@ def test_a_forged_plan_is_never_published(ran: Ran, begun: tuple[list[str], Path
     header = json.loads((state / HEADER).read_text())
     header["parts"][part.name] = sha256(part)
     (state / HEADER).write_text(json.dumps(header))
-    told = refused(ran, *given, "--state", state)
+    told = refused(ran, *given, "--resume-dir", state)
     assert told.code == 3 and "does not cover" in told.err, told.err
     assert not Path(given[3]).exists()
 
@@ -360,16 +360,16 @@ def test_a_folder_with_other_files_is_left_alone(ran: Ran, warehouse: Path, tmp_
     state.mkdir()
     (state / "thesis.txt").write_text("years of work")
     given = arguments(warehouse, "embedded", tmp_path / "out")
-    told = refused(ran, *given, "--state", state)
+    told = refused(ran, *given, "--resume-dir", state)
     assert told.code == 2 and "other files" in told.err
     assert (state / "thesis.txt").read_text() == "years of work"
-    told = refused(ran, *given, "--state", tmp_path / "nowhere" / "state")
+    told = refused(ran, *given, "--resume-dir", tmp_path / "nowhere" / "state")
     assert told.code == 2 and "does not exist" in told.err
 
 
 def test_ctrl_c_says_how_to_go_on(ran: Ran, warehouse: Path, tmp_path: Path) -> None:
     given, state = arguments(warehouse, "duckdb", tmp_path / "out", *OPTIMAL), tmp_path / "state"
-    stopped = ran(KILLING.replace("SIGKILL", "SIGINT"), "publishing", 0, *given, "--state", state)
+    stopped = ran(KILLING.replace("SIGKILL", "SIGINT"), "publishing", 0, *given, "--resume-dir", state)
     assert stopped.code == 130 and f"what was done is kept in {state}" in stopped.err
     assert not (tmp_path / "out").exists()
     resumed(ran, given, state, forbidden_after("publishing", "duckdb"))
@@ -389,7 +389,7 @@ def test_the_library_goes_on_as_well(warehouse: Path, tmp_path: Path) -> None:
     state, roles = tmp_path / "state", {"quasi": ["age", "gender"], "sensitive": ["occupation"]}
 
     def read() -> shoal.Dataset:
-        return shoal.read(warehouse, **roles, identifiers=["number"], engine="duckdb", state=state)
+        return shoal.read(warehouse, **roles, identifiers=["number"], engine="duckdb", resume_dir=state)
 
     plain = {"allow_plain": ["salary-class"], "algorithm": "mondrian"}
     first = shoal.anonymize(read(), "k-anonymity:k=5", **plain)
@@ -400,5 +400,5 @@ def test_the_library_goes_on_as_well(warehouse: Path, tmp_path: Path) -> None:
     second.write(tmp_path / "release.parquet")
     assert not state.exists()
     with pytest.raises(shoal.errors.InputError, match="lies in files"):
-        shoal.read(shoal.samples.adult(), quasi=["age"], state=state)
+        shoal.read(shoal.samples.adult(), quasi=["age"], resume_dir=state)
     assert not state.exists()

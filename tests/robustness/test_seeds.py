@@ -202,7 +202,7 @@ def stopped(path: Path, state: Path, **more: object) -> None:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("shoal.api.anonymizing.publish", stop)
-        data = shoal.read(path, quasi=["age", "wage", "town"], state=state)
+        data = shoal.read(path, quasi=["age", "wage", "town"], resume_dir=state)
         with pytest.raises(_StoppedError):
             shoal.anonymize(data, algorithm="additive-noise", **more)
     data.checkpoint.close()
@@ -213,7 +213,7 @@ def test_a_run_that_goes_on_keeps_its_noise(tmp_path: Path, more: dict[str, obje
     table().write_csv(tmp_path / "people.csv")
     stopped(tmp_path / "people.csv", tmp_path / "state", **more)
     held = json.loads((tmp_path / "state" / "state.json").read_text())
-    data = shoal.read(tmp_path / "people.csv", quasi=["age", "wage", "town"], state=tmp_path / "state")
+    data = shoal.read(tmp_path / "people.csv", quasi=["age", "wage", "town"], resume_dir=tmp_path / "state")
     release = shoal.anonymize(data, algorithm="additive-noise", **more)
     assert release.policy.seed == held["seed"] and (held["seed"] == 7) == ("repeatable" in more)
     assert held["given"] == more.get("seed")
@@ -233,6 +233,6 @@ def test_a_run_with_another_seed_does_not_go_on(
 ) -> None:
     table().write_csv(tmp_path / "people.csv")
     stopped(tmp_path / "people.csv", tmp_path / "state", **begun)
-    data = shoal.read(tmp_path / "people.csv", quasi=["age", "wage", "town"], state=tmp_path / "state")
+    data = shoal.read(tmp_path / "people.csv", quasi=["age", "wage", "town"], resume_dir=tmp_path / "state")
     with pytest.raises(InputError, match="another seed"):
         shoal.anonymize(data, algorithm="additive-noise", **later)

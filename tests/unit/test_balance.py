@@ -99,10 +99,10 @@ def test_an_interrupted_sweep_goes_on_and_says_the_same(data: shoal.Dataset, tmp
     state = tmp_path / "state.json"
     run = Run(lambda share, doing: run.cancel() if share >= 0.5 else None)
     with pytest.raises(CancelledError):
-        shoal.balance(data, state=state, seed=11, run=run, **asked)
+        shoal.balance(data, resume_file=state, seed=11, run=run, **asked)
     held = json.loads(state.read_text())
     assert 0 < len(held["points"]) < 4 and state.stat().st_mode & 0o077 == 0
-    done = shoal.balance(data, state=state, **asked)
+    done = shoal.balance(data, resume_file=state, **asked)
     assert done.seed == 11
     assert figures(done) == figures(shoal.balance(data, seed=11, **asked))
     # what is done is not done again: figures that were changed in the file come back
@@ -110,7 +110,9 @@ def test_an_interrupted_sweep_goes_on_and_says_the_same(data: shoal.Dataset, tmp
     for point in held["points"].values():
         point["shares"]["decision-stump"] = 0.125
     state.write_text(json.dumps(held))
-    assert {point.share("decision-stump").mean for point in shoal.balance(data, state=state, **asked).points} == {0.125}
+    assert {point.share("decision-stump").mean for point in shoal.balance(data, resume_file=state, **asked).points} == {
+        0.125
+    }
 
 
 def test_the_state_holds_no_value_and_is_of_one_table(data: shoal.Dataset, table: pl.DataFrame, tmp_path: Path) -> None:

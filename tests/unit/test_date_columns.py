@@ -263,9 +263,9 @@ def test_a_name_that_may_be_a_value_is_not_told() -> None:
 def test_formats_that_contradict_or_are_unknown() -> None:
     with pytest.raises(SchemaError, match="no column named"):
         read(ISO, date_formats={"death": "iso"})
-    with pytest.raises(SchemaError, match="'born' is given a format of kind date"):
+    with pytest.raises(SchemaError, match="'born' has a date format but is declared as another kind"):
         read(ISO, date_formats={"born": "iso"}, kinds={"born": "numeric"})
-    with pytest.raises(SchemaError, match="'born' is given a format of kind date"):
+    with pytest.raises(SchemaError, match="'born' has a date format but is declared as another kind"):
         read(ISO, date_formats={"born": "iso"}, number_formats={"born": "decimal-comma"})
     with pytest.raises(ParameterError, match="a date format is"):
         read(ISO, date_formats={"born": "dd.mm.yyyy"})

@@ -128,7 +128,7 @@ def test_saying_both_is_refused():
 
 def test_what_does_not_count_people_says_so():
     data = read()
-    with pytest.raises(ParameterError, match="anatomy does not count people yet; use mondrian"):
+    with pytest.raises(ParameterError, match="anatomy cannot count people, only records; use mondrian"):
         shoal.anonymize(data, "frequency-l-diversity:l=2", algorithm="anatomy")
     for model in ("inference-l:l=2", shoal.models.DeltaPresence(delta_max=0.9, values=("flu",))):
         with pytest.raises(ParameterError, match="does not count people"):
@@ -144,7 +144,7 @@ def test_every_model_takes_people_with_one_record_each_for_records(name):
     table = pl.DataFrame({column: draw.choice(values, 80) for column, values in columns.items()})
     table = table.with_columns(pl.int_range(pl.len()).alias("who"))
     for strict in (False, True):
-        roles = {"quasi": ["sex", "town"], "sensitive": ["disease", "job"][: 1 + strict], "strict": strict}
+        roles = {"quasi": ["sex", "town"], "sensitive": ["disease", "job"][: 1 + strict], "protect_jointly": strict}
         plain, counted = shoal.read(table, **roles).summary, shoal.read(table, **roles, person="who").summary
         kind = registry.find("models", name)
         for example in kind.examples:
@@ -409,7 +409,7 @@ def test_questions_and_their_sql_count_people(notion):
 
 def test_questions_under_a_strict_schema_count_people():
     table = visits(60, 15).with_columns(pl.Series("job", list("abc") * 20))
-    data = shoal.read(table, quasi=QUASI, sensitive=["disease", "job"], person="patient", strict=True)
+    data = shoal.read(table, quasi=QUASI, sensitive=["disease", "job"], person="patient", protect_jointly=True)
     for notion in ("frequency-l", "distinct-l", "entropy-l", "t"):
         for name in ("disease", "job"):
             one = shoal.ask(data, notion=notion, question=2, attributes=["sex"], sensitive=name)

@@ -80,9 +80,9 @@ def anonymize(
             Otherwise it is mixed there with randomness of the operating system; to make such a release again, give
             the `release.policy.seed` of the first one, and say this.
         pseudonyms: what stands in the place of identifiers.
-        allow_unverified: whether what an algorithm makes that need not keep the policy is handed out all the same; it
-            then claims nothing, and its manifest states the k that it has.
-        rows_are_people: says that every record is a person of its own, also where an identifier repeats.
+        allow_unverified: allow a release that is not checked against the policy. Its manifest then claims no model,
+            and states the k that the release has.
+        rows_are_people: treat every record as a separate person, even where an identifier repeats.
         allow_plain: columns without a role that may be published whatever they hold.
         ledger: the file with the earlier releases of this data set, which is made when there is none. A release that
             would break what they promise together is refused, and so is one that cannot be judged; any other one is
@@ -90,10 +90,10 @@ def anonymize(
         allow_unjudged: what may stay unjudged by the ledger: sensitive attributes by the names of their columns,
             earlier releases as `release:1`, and this one as `release:this`.
         history: what was published before, for whoever enters the release elsewhere; a ledger tells it by itself.
-        run: is told how far the work is, and can stop it.
+        run: receives progress, and can stop the work.
 
-    A table that was read with a `state` keeps there what the algorithm decides; a run that goes on takes it from there,
-    and everything after it is done and verified anew.
+    If the table was read with a `resume_dir`, the algorithm's decision is saved there. A resumed run takes it from
+    there; everything after it is done and verified again.
 
     Raises:
         DisclosureError: with the earlier releases of the ledger, this one would tell more than they promise.
@@ -113,9 +113,11 @@ def anonymize(
     run = run or Run()
     unjudged = listed(allow_unjudged)
     if unjudged and ledger is None:
-        raise ParameterError("allow_unjudged is about what a ledger cannot judge; name the ledger")
+        raise ParameterError("allow_unjudged needs a ledger: it lists what the ledger cannot judge")
     if pseudonyms is not None and not isinstance(pseudonyms, Pseudonyms):
-        raise ParameterError("pseudonyms are made by shoal.Pseudonyms(): random ones, or keyed ones with key=…")
+        raise ParameterError(
+            "pseudonyms must be shoal.Pseudonyms() for random ones, or shoal.Pseudonyms(key=…) for keyed ones"
+        )
     method = job.plugin("algorithms", algorithm)
     policy = Policy(
         models=tuple(job.plugin("models", model) for model in models),
@@ -159,7 +161,8 @@ def anonymize(
         broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
     if broken:
         raise VerificationError(
-            f"the release that {registry.name_of(method)} made breaks its policy ({', '.join(broken)}) and is withheld"
+            f"the release that {registry.name_of(method)} made breaks its policy ({', '.join(broken)}), so it was not "
+            "handed out"
         )
     if ledger is None:
         return release
@@ -182,8 +185,8 @@ def _seed(data: Dataset, given: int | None, method: Algorithm, repeatable: bool)
     found = made() if data.checkpoint is None else data.checkpoint.seed(given, made, mixed=mixed)
     if mixed:
         tell(
-            "the seed that was given was mixed with randomness of the operating system, so that nobody finds it by "
-            "trying; repeatable (--repeatable) takes it as it is"
+            "your seed was mixed with random bits from the operating system, so that nobody can guess it; "
+            "repeatable (--repeatable) uses it as given"
         )
     return found
 
@@ -221,8 +224,8 @@ def _in_blocks(data: Dataset, policy: Policy, method: Algorithm) -> tuple[Algori
     cut: Algorithm = registry.make("algorithms", "in-blocks", {"base": method, "records": most})
     name = registry.name_of(method)
     return cut, (
-        f"The table has {data.records:,} records, and {name} gets at most {most:,} at a time on this engine, so it was "
-        f"cut into blocks, as algorithm in-blocks:base={name},records={most} does. No class reaches over their edges."
+        f"The table has {data.records:,} records, and {name} takes at most {most:,} at a time on this engine. So the "
+        f"table was cut into blocks (algorithm in-blocks:base={name},records={most}); no group spans two blocks."
     )
 
 
@@ -231,13 +234,13 @@ def _unlike(recoding: Recoding) -> Iterator[str]:
     facts = recoding.facts
     if facts.get("exact") is False:
         yield (
-            f"The table is so large that clusters grew in {facts['blocks']} blocks of it, each on its own: an "
-            "approximation of the algorithm. The policy holds exactly."
+            f"The table is so large that it was clustered in {facts['blocks']} separate blocks, which approximates the "
+            "algorithm. The policy holds exactly."
         )
     if facts.get("refinement", {}).get("finished") is False:
         yield (
-            "The time limit stopped the refinement, so another run may give another release; a larger time_limit or "
-            "fewer rebuildings let it end by itself."
+            "The time limit stopped the refinement, so another run may give a different release. To let it finish, "
+            "raise time_limit or lower rebuildings."
         )
 
 
@@ -264,9 +267,9 @@ def _check_rows(data: Dataset) -> None:
     distinct = data.records - repeated[name]
     if repeated[name] and (distinct > MANY or distinct >= OFTEN * data.records):
         raise SchemaError(
-            f"identifier {name!r} repeats in {repeated[name]:,} of {data.records:,} records, and k of them may be "
-            "those of one person; name the column that says whose each record is with person (--person COLUMN), or say "
-            "with rows_are_people (--rows-are-people) that every row is a person of its own"
+            f"identifier {name!r} repeats in {repeated[name]:,} of {data.records:,} records, so one person may have "
+            "several records. Name the column that identifies the person with person (--person COLUMN), or confirm "
+            "with rows_are_people (--rows-are-people) that every row is a separate person"
         )
 
 
@@ -278,13 +281,16 @@ def _check_people(data: Dataset, policy: Policy, method: Algorithm, rows_are_peo
             _check_rows(data)
         return
     if rows_are_people:
-        raise SchemaError(f"column {person!r} says whose each record is; leave rows_are_people out, or that column")
+        raise SchemaError(
+            f"column {person!r} identifies the person of each record, so rows may share a person; leave out either "
+            "rows_are_people or that column"
+        )
     for model in policy.models:
         model.check_people()
     if not method.counts_people:
         raise ParameterError(
-            f"{registry.name_of(method)} does not count people yet; use mondrian, a clustering such as k-member, or a "
-            "full-domain search such as optimal"
+            f"{registry.name_of(method)} cannot count people, only records; use mondrian, a clustering algorithm such "
+            "as k-member, or a full-domain search such as optimal"
         )
 
 
@@ -333,7 +339,7 @@ def apply(
         source: the new records: a path or a frame, with the columns of the table that the release was made from;
             identifiers may be lacking, and are dropped.
         missing, delimiter, encoding, format, sheet, rename_duplicates, neutralize_formulas, engine: as for `read`.
-        run: is told how far the work is, and can stop it.
+        run: receives progress, and can stop the work.
 
     Raises:
         SchemaError: the columns are others.

@@ -172,14 +172,14 @@ def detect(
         share: sets that make more than this share of the people unique are listed, the smallest ones.
         seed: of the contributions, where they are sampled.
         time_limit: seconds for the sets; what is not proven then is said to be.
-        missing: spellings of a missing value besides the empty one.
-        delimiter: of a CSV file; found out by default.
-        encoding: of a CSV file; found out by default.
-        format: of a file, as for `read`; found out by default.
-        sheet: of a workbook, where several of its sheets hold something.
-        rename_duplicates: whether names that occur more than once are numbered.
-        engine: where the table is looked at, unless it is a dataset.
-        run: is told how far the search is, and can stop it.
+        missing: spellings of a missing value, in addition to the empty cell.
+        delimiter: delimiter of a CSV file (default: detected).
+        encoding: encoding of a CSV file (default: detected).
+        format: format of the file, as for `read` (default: detected).
+        sheet: the sheet to read, where a workbook has several with content.
+        rename_duplicates: number column names that occur more than once.
+        engine: where the table is processed, unless it is a dataset.
+        run: receives progress, and can stop the search.
 
     Example:
         >>> import shoal
@@ -226,14 +226,14 @@ def dependencies(
         support: also look for dependencies of one column that hold for single values of another one, among values that
             this share of the records have.
         time_limit: seconds after which what is proven so far is returned.
-        missing: spellings of a missing value besides the empty one.
-        delimiter: of a CSV file; found out by default.
-        encoding: of a CSV file; found out by default.
-        format: of a file, as for `read`; found out by default.
-        sheet: of a workbook, where several of its sheets hold something.
-        rename_duplicates: whether names that occur more than once are numbered.
-        engine: where the table is looked at, unless it is a dataset.
-        run: is told how far the search is, and can stop it.
+        missing: spellings of a missing value, in addition to the empty cell.
+        delimiter: delimiter of a CSV file (default: detected).
+        encoding: encoding of a CSV file (default: detected).
+        format: format of the file, as for `read` (default: detected).
+        sheet: the sheet to read, where a workbook has several with content.
+        rename_duplicates: number column names that occur more than once.
+        engine: where the table is processed, unless it is a dataset.
+        run: receives progress, and can stop the search.
 
     Example:
         >>> import shoal

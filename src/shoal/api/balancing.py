@@ -45,7 +45,7 @@ def balance(
     rows_are_people: bool = False,
     allow_plain: Iterable[str] = (),
     workers: int | None = None,
-    state: str | Path | None = None,
+    resume_file: str | Path | None = None,
     run: Run | None = None,
 ) -> Balance:
     """Where privacy and utility balance: one release for each setting of a sweep, made, verified, measured and dropped.
@@ -78,14 +78,14 @@ def balance(
         objective: the loss to minimize, where an algorithm takes one.
         rows_are_people, allow_plain: as for `anonymize`.
         workers: how many processes work at once; by default as many as there are cores.
-        state: a file that keeps the points that are done, so that an interrupted sweep goes on; it holds the seed and
-            no value of the table.
-        run: is told how far the work is, and can stop it.
+        resume_file: a file to save finished points in, so that an interrupted sweep can continue. It holds the seed,
+            and no value of the table.
+        run: receives progress, and can stop the work.
 
     Raises:
         ParameterError: what is swept, the target or a definition cannot be used.
-        InputError: the state is of another sweep.
-        CancelledError: the run was stopped; what is done is in the state.
+        InputError: `resume_file` belongs to another sweep.
+        CancelledError: the run was stopped; the progress so far is in `resume_file`.
 
     Reference: A. Tandon, S. Jain, Balancing between data utility and privacy preservation in data mining, 2010.
 
@@ -137,7 +137,7 @@ def balance(
     for name, number in (("seeds", seeds), ("workers", workers)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
             raise ParameterError(f"{name} is a whole number from 1 up")
-    kept = State.opened(None if state is None else Path(state), data, seed, drawn_seed)
+    kept = State.opened(None if resume_file is None else Path(resume_file), data, seed, drawn_seed)
     measures = tuple({each.name: each for each in (*utilities, *privacies)}.values())
     drawn = _seeds(kept.seed, seeds)
     tasks = [Task(setting=each, seed=one, measures=measures, target=target) for each in wanted for one in drawn]

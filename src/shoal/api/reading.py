@@ -45,7 +45,7 @@ def read(
     number_formats: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     missing_rules: Mapping[str, str] | None = None,
-    strict: bool = False,
+    protect_jointly: bool = False,
     delimiter: str | None = None,
     encoding: str | None = None,
     format: str | None = None,
@@ -53,7 +53,7 @@ def read(
     rename_duplicates: bool = False,
     neutralize_formulas: bool = False,
     engine: Engine | str | None = None,
-    state: str | Path | None = None,
+    resume_dir: str | Path | None = None,
     run: Run | None = None,
 ) -> Dataset:
     """A table with roles: a path (CSV, Parquet, Arrow IPC, JSON lines, a spreadsheet, Stata, SPSS, SAS) or a frame
@@ -71,34 +71,32 @@ def read(
             mapping from column to a file, a builder (`"intervals:width=5"`) or a `Hierarchy`. A quasi-identifier
             without one gets an automatic one.
         column_hierarchies: hierarchies of single columns, before those of the folder.
-        kinds: `numeric`, `categorical`, `date` or `text`, where what is found out does not fit.
-        date_formats: for each column whose dates are not found out, or could be read in two ways: `day-first`,
-            `month-first`, `iso`, or a pattern such as `%d.%m.%y` that `strptime` takes.
-        number_formats: likewise for numbers: `decimal-comma` or `decimal-point`; whatever stands between thousands is
-            found out.
-        missing: spellings of a missing value besides the empty one.
+        kinds: `numeric`, `categorical`, `date` or `text` by column, where the detected kind is wrong.
+        date_formats: `day-first`, `month-first`, `iso` or a pattern of `strptime` such as `%d.%m.%y` by column, where
+            the dates are not recognized or can be read in two ways.
+        number_formats: `decimal-comma` or `decimal-point` by column; the thousands separator is detected.
+        missing: spellings of a missing value, in addition to the empty cell.
         missing_rules: for each column `value` (the default: missing is a value of its own), `refuse` or `drop`.
-        strict: with several sensitive attributes, whether each is protected also against whoever knows the others,
-            by models that look at sensitive attributes; otherwise each is protected on its own.
-        delimiter: of a CSV file; found out by default.
-        encoding: of a CSV file; found out by default.
-        format: of a file: `csv`, `parquet`, `arrow`, `xlsx`, `jsonl`, `arff`, `dta`, `sav`, `sas7bdat` or `xpt`;
-            found out by default.
-        sheet: of a workbook, where several of its sheets hold something.
-        rename_duplicates: whether names that occur more than once are numbered (`x`, `x.1`); by default they are
-            refused.
-        neutralize_formulas: whether texts that a spreadsheet would run as a formula get an apostrophe in front, here
-            and in every release.
-        engine: where the table is worked on: `embedded` (in this process, the default) or another engine's name. A
-            frame of Spark is worked on where it lives.
-        state: a folder that keeps what is done, so that an interrupted run goes on: reading here, then what `anonymize`
-            decides and what `Release.write` writes, which removes it. It is of one run, and the table must lie in
-            files. It holds values of the table and the seed; only its owner can read it.
-        run: is told how far the work is, and can stop it.
+        protect_jointly: protect each sensitive attribute even against someone who knows the person's other sensitive
+            attributes. Otherwise each is protected on its own.
+        delimiter: delimiter of a CSV file (default: detected).
+        encoding: encoding of a CSV file (default: detected).
+        format: `csv`, `parquet`, `arrow`, `xlsx`, `jsonl`, `arff`, `dta`, `sav`, `sas7bdat` or `xpt` (default:
+            detected).
+        sheet: the sheet to read, where a workbook has several with content.
+        rename_duplicates: number column names that occur more than once (`x`, `x.1`); by default they are refused.
+        neutralize_formulas: put an apostrophe before texts that a spreadsheet would run as a formula, here and in
+            every release.
+        engine: where the table is processed: `embedded` (in this process, the default) or another engine's name. A
+            Spark frame is processed on its own cluster.
+        resume_dir: a folder to save progress in, so that an interrupted run can continue: first what was read, then
+            what `anonymize` decided, then what `Release.write` wrote, which removes the folder. It belongs to one run,
+            and the table must lie in files. It holds values of the table and the seed; only its owner can read it.
+        run: receives progress, and can stop the work.
 
     Raises:
-        InputError: a file cannot be read, or the state is that of another run.
-        CancelledError: the run was stopped; what is done is in the state.
+        InputError: a file cannot be read, or `resume_dir` belongs to another run.
+        CancelledError: the run was stopped; the progress so far is in `resume_dir`.
 
     Example:
         >>> import shoal
@@ -132,12 +130,12 @@ def read(
 
     kinds_given = {name: job.member(Kind, kind, "kind") for name, kind in (kinds or {}).items()}
     checkpoint = None
-    if state is not None:
+    if resume_dir is not None:
         reading = [
-            delimiter, encoding, list(missing), format, sheet, rename_duplicates, neutralize_formulas, strict,
+            delimiter, encoding, list(missing), format, sheet, rename_duplicates, neutralize_formulas, protect_jointly,
             list(assigned.items()), sorted(kinds_given.items()), sorted(formats.items()), sorted(rules.items()),
         ]  # fmt: skip
-        checkpoint = _begun(Path(state), opened, reading)
+        checkpoint = _begun(Path(resume_dir), opened, reading)
     notes: list[str] = []
 
     def hierarchy_for(values: Values, role: Role) -> Hierarchy:
@@ -157,7 +155,7 @@ def read(
     try:
         description = Description(
             roles=assigned, hierarchy_for=hierarchy_for, kinds=kinds_given, formats=formats, missing_rules=rules,
-            strict=strict,
+            strict=protect_jointly,
         )  # fmt: skip
         data = chosen_engine.read(opened, description, run=run, checkpoint=checkpoint)
         if checkpoint is not None:
@@ -170,11 +168,11 @@ def read(
 
 
 def _begun(folder: Path, opened: Source, reading: Sequence[Any]) -> Checkpoint:
-    """The state of a run on a table; refused where nobody can tell whether the table is still the same."""
+    """The checkpoint of a run on a table; refused where nothing shows whether the table is still the same."""
     if not opened.files:
         raise InputError(
-            "the state of a run goes with a table that lies in files, so that it can be told whether it is still the "
-            "same; write the table to Parquet first, or leave the state out"
+            "resume_dir needs a table that lies in files, to check that it has not changed; write the table to Parquet "
+            "first, or leave resume_dir out"
         )
     checkpoint = Checkpoint.opened(folder)
     try:
@@ -201,7 +199,9 @@ def _formats(dates: Mapping[str, str], numbers: Mapping[str, str], kinds: Mappin
     for named, kind in ((dates, Kind.DATE), (numbers, Kind.NUMERIC)):
         other = [name for name in named if kinds.get(name, kind) != kind or formats[name] != named[name]]
         if other:
-            raise SchemaError(f"column {other[0]!r} is given a format of kind {kind} and is said to be another one")
+            raise SchemaError(
+                f"column {other[0]!r} has a {kind} format but is declared as another kind; change one of them"
+            )
     return formats
 
 
@@ -217,7 +217,7 @@ def chosen_hierarchies(
     if isinstance(given, (str, Path)):
         folder = Path(given)
         if not folder.is_dir():
-            raise HierarchyError(f"there is no folder {folder.name!r} with hierarchies")
+            raise HierarchyError(f"the folder of hierarchies, {folder.name!r}, does not exist")
         files = {
             name: path
             for name, role in assigned.items()
@@ -234,7 +234,7 @@ def chosen_hierarchies(
 
 def check_dataset(data: Any) -> None:
     if not isinstance(data, Dataset):
-        raise InputError(f"a dataset is needed, which shoal.read makes and gives roles; this is {type(data).__name__}")
+        raise InputError(f"expected a dataset, as shoal.read returns it, not {type(data).__name__}")
 
 
 def looked_at(source: Any, engine: Engine | str | None, **reading: Any) -> Overview:

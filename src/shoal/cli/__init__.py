@@ -36,7 +36,7 @@ from shoal.cli import (
 from shoal.cli import fast_start as lean
 from shoal.cli.signals import interruptible
 from shoal.core.formatting import printable
-from shoal.errors import CancelledError, ShoalError
+from shoal.errors import CancelledError, ParameterError, ShoalError
 from shoal.storage.private import wipe_left_behind
 
 WRONG, INTERNAL, INTERRUPTED = 2, 70, 130
@@ -49,6 +49,14 @@ EXIT_CODES = {
     INTERNAL: "a bug in Shoal",
     INTERRUPTED: "stopped; no file is half-written",
 }
+
+JOINTLY = {"--strict": "--protect-jointly"}
+RENAMED = {
+    "anonymize": {**JOINTLY, "--state": "--resume-dir", "--gap": "--prove-gap"},
+    "balance": {**JOINTLY, "--state": "--resume-file"},
+    "compare": JOINTLY,
+}
+"""What options of a command were called before, and are called now."""
 
 app = typer.Typer(
     name="shoal",
@@ -90,6 +98,7 @@ def main(arguments: list[str] | None = None) -> None:
     wipe_left_behind()
     try:
         with interruptible(), output.log_shown():
+            _check_renamed(arguments)
             app(arguments)
     except BaseException as error:  # also what compiled libraries raise beside Exception when they panic
         causes = list(_causes(error))
@@ -116,6 +125,17 @@ def main(arguments: list[str] | None = None) -> None:
             err=True,
         )
         sys.exit(INTERNAL)
+
+
+def _check_renamed(arguments: list[str]) -> None:
+    """Says of an option that had another name what it is called now."""
+    renamed = RENAMED.get(arguments[0], {}) if arguments else {}
+    for argument in arguments:
+        if argument == "--":
+            return
+        option = argument.partition("=")[0]
+        if option in renamed:
+            raise ParameterError(f"{option} is called {renamed[option]} now")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

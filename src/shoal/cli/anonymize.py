@@ -46,7 +46,7 @@ class Wanted:
             "with randomness of the operating system.",
         ),
     ] = None
-    strict: options.Strict = None
+    protect_jointly: options.ProtectJointly = None
 
     allow_unverified: Annotated[
         bool | None,
@@ -75,7 +75,8 @@ class Wanted:
         return options.overridden(
             made, models=made.models_with([plugin("models", model) for model in chosen]),
             algorithm=plugin("algorithms", self.algorithm or made.algorithm or DEFAULT_ALGORITHM),
-            suppression=self.suppression, seed=self.seed, repeatable=self.repeatable, strict=self.strict,
+            suppression=self.suppression, seed=self.seed, repeatable=self.repeatable,
+            protect_jointly=self.protect_jointly,
             allow_unverified=self.allow_unverified,
             rows_are_people=self.rows_are_people, attack_threshold=self.attack_threshold,
             attack=True if self.attack_threshold is not None else self.attack,
@@ -141,10 +142,10 @@ class Written:
         int | None,
         typer.Option("--rows-per-file", min=1, help="Of a folder: how many rows a file has (default: 10 million)."),
     ] = None
-    state: Annotated[
+    resume_dir: Annotated[
         Path | None,
         typer.Option(
-            "--state",
+            "--resume-dir",
             help="Keep what is done in this folder until the end; the same command goes on from it after a stop. It "
             "holds values of the table.",
         ),
@@ -164,7 +165,7 @@ class Written:
             plot=self.plot,
             sign=self.sign,
             rows_per_file=self.rows_per_file,
-            state=self.state,
+            resume_dir=self.resume_dir,
         )
 
 
@@ -176,10 +177,10 @@ def run(
     table: options.Table,
     wanted: Wanted,
     written: Written,
-    gap: Annotated[
+    prove_gap: Annotated[
         float | None,
         typer.Option(
-            "--gap",
+            "--prove-gap",
             metavar="SECONDS",
             help="Spend so long on a proof of how much less any other classes could lose.",
         ),
@@ -192,9 +193,9 @@ def run(
     from shoal.outcome import sent
 
     made = written.applied(wanted.applied(table.made()))
-    proving = None if gap is None else registry.make("metrics", "optimality-gap", {"seconds": gap})
+    proving = None if prove_gap is None else registry.make("metrics", "optimality-gap", {"seconds": prove_gap})
     signer = keys.unlocked(made.sign)
-    with output.watching() as watched, output.going_on(made.state):
+    with output.watching() as watched, output.going_on(made.resume_dir):
         outcome = made.run(watched, save=written.save_job, signer=signer)
     output.tell(outcome.notes)
     journal.note(summary=outcome.summary, files=[str(path) for path in outcome.files])

@@ -73,7 +73,7 @@ class Swept:
         int | None,
         typer.Option("--seed", help="The same seed gives the same figures; keep it secret (default: drawn)."),
     ] = None
-    strict: options.Strict = None
+    protect_jointly: options.ProtectJointly = None
     rows_are_people: options.RowsArePeople = None
     allow_plain: options.AllowPlain = None
 
@@ -84,7 +84,7 @@ class Swept:
         models = [plugin("models", model) for model in self.models or []]
         return options.overridden(
             made, models=made.models_with(models) if models else None, suppression=self.suppression, seed=self.seed,
-            strict=self.strict, rows_are_people=self.rows_are_people,
+            protect_jointly=self.protect_jointly, rows_are_people=self.rows_are_people,
             algorithm=None if self.algorithm is None else plugin("algorithms", self.algorithm),
             allow_plain=None if self.allow_plain is None else tuple(options.listed(self.allow_plain)),
             objective=None if self.objective is None else plugin("metrics", self.objective),
@@ -113,9 +113,11 @@ def run(
         Path | None,
         typer.Option("--plane", help="Draw utility against privacy, with the best settings joined: .svg, .png, .html"),
     ] = None,
-    state: Annotated[
+    resume_file: Annotated[
         Path | None,
-        typer.Option("--state", help="Keep what is done in this file; the same command goes on from it after a stop."),
+        typer.Option(
+            "--resume-file", help="Save progress to this file; after a stop, the same command continues from it."
+        ),
     ] = None,
     workers: Annotated[
         int | None, typer.Option("--workers", help="Processes that work at once (default: one a core).")
@@ -136,9 +138,9 @@ def run(
         if path is not None:
             check_picture(path)
     files = [path for path in (figures, plot, plane) if path is not None]
-    check_outputs([*files, *([] if state is None else [state])], made.reads())
-    with output.watching() as watched, output.going_on(state):
-        found = made.balanced(watched, state=state, workers=workers)
+    check_outputs([*files, *([] if resume_file is None else [resume_file])], made.reads())
+    with output.watching() as watched, output.going_on(resume_file):
+        found = made.balanced(watched, resume_file=resume_file, workers=workers)
     journal.note(summary=found.summary)
     if files:
         with replacing_all(*files) as places:

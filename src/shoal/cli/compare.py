@@ -46,14 +46,18 @@ class Asked:
     seed: Annotated[
         int | None, typer.Option("--seed", help="The same seed gives the same figures, seconds apart (default: drawn).")
     ] = None
-    strict: options.Strict = None
+    protect_jointly: options.ProtectJointly = None
 
     def applied(self, made: Job) -> Job:
         from shoal.job import plugin
 
         objective = plugin("metrics", self.objective) if self.objective else None
         return options.overridden(
-            made, suppression=self.suppression, objective=objective, seed=self.seed, strict=self.strict
+            made,
+            suppression=self.suppression,
+            objective=objective,
+            seed=self.seed,
+            protect_jointly=self.protect_jointly,
         )
 
     @property

@@ -76,9 +76,9 @@ Suppression = Annotated[float | None, typer.Option("--suppression", help="The sh
 Objective = Annotated[
     str | None, typer.Option("--objective", help="The loss to minimize.", autocompletion=names_of("metrics"))
 ]
-Strict = Annotated[
+ProtectJointly = Annotated[
     bool | None,
-    typer.Option("--strict", help="Protect each sensitive attribute also against whoever knows the others."),
+    typer.Option("--protect-jointly", help="Protect each sensitive attribute also against whoever knows the others."),
 ]
 
 EngineName = Annotated[

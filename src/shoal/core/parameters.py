@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Self, get_args, get_origin, get_typ
 
 from typing_extensions import Doc
 
+from shoal.core.validation import demand
 from shoal.errors import ParameterError, alternatives, quoted
 
 
@@ -125,8 +126,7 @@ class Parametrized:
             try:
                 value = _adapter(plugin, field.name).validate_python(getattr(self, field.name))
             except ValidationError as error:
-                reason = error.errors()[0]["msg"].removeprefix("Input ")
-                raise ParameterError(f"{type(self).__name__}: {field.name} {reason}") from None
+                raise ParameterError(f"{type(self).__name__}: {field.name} {demand(error.errors())}") from None
             except TypeError:  # from a validator of its own, which was made for other types
                 raise ParameterError(f"{type(self).__name__}: {field.name}: the value has the wrong type") from None
             if not _is_finite(value):

@@ -31,7 +31,7 @@ def job_shown(made: Job, stated: Mapping[str, Any], release: Path) -> str:
         rename_duplicates=made.rename_duplicates, neutralize_formulas=made.neutralize_formulas,
         hierarchies=_name(made.hierarchies), columns={name: _shown(column) for name, column in columns.items()},
         models=policy.models, suppression=policy.suppression, objective=policy.objective,
-        strict=stated.get("strict", False), rows_are_people=made.rows_are_people, allow_plain=made.allow_plain,
+        protect_jointly=stated.get("strict", False), rows_are_people=made.rows_are_people, allow_plain=made.allow_plain,
         algorithm=_algorithm(stated), output=_name(release), pseudonyms=made.pseudonyms,
     )  # fmt: skip
     return shown.toml(remarks=REMARKS)

@@ -47,7 +47,11 @@ def command(job: Job) -> str:
     options += [("suppression", f"{job.suppression:g}")] if job.suppression else []
     options += [("objective", written(job.objective))] if job.objective is not None else []
     options += [("allow-plain", _listed(job.allow_plain))] if job.allow_plain else []
-    flags = {"strict": job.strict, "rows-are-people": job.rows_are_people, "rename-duplicates": job.rename_duplicates}
+    flags = {
+        "protect-jointly": job.protect_jointly,
+        "rows-are-people": job.rows_are_people,
+        "rename-duplicates": job.rename_duplicates,
+    }
     options += [(flag, None) for flag, given in flags.items() if given]
     options += [("ledger", str(job.ledger))] if job.ledger is not None else []
     options += [("allow-unjudged", _listed(job.allow_unjudged))] if job.allow_unjudged else []
@@ -88,7 +92,7 @@ def python(job: Job) -> str:
         "quasi": job.named(Role.QUASI), "sensitive": job.named(Role.SENSITIVE),
         "identifiers": job.named(Role.IDENTIFIER), "person": job.person,
         **{name: getattr(job, name) for name in READING}, "missing": list(job.missing),
-        "rename_duplicates": job.rename_duplicates or None, "strict": job.strict or None,
+        "rename_duplicates": job.rename_duplicates or None, "protect_jointly": job.protect_jointly or None,
         "hierarchies": None if job.hierarchies is None else str(job.hierarchies),
         "column_hierarchies": {
             name: _builder(column.hierarchy) for name, column in job.columns.items() if column.hierarchy is not None

@@ -115,7 +115,7 @@ def test_a_picture_of_the_search_or_of_the_classes(table: Path, algorithm: str, 
     assert shows in picture.read_text(encoding="utf-8")
 
 
-def test_strict_reaches_the_manifest(tmp_path: Path) -> None:
+def test_protect_jointly_reaches_the_manifest(tmp_path: Path) -> None:
     source, target = tmp_path / "people.csv", tmp_path / "out.csv"
     source.write_text("sex,disease,pay\n" + "f,flu,1\nf,cold,2\nm,flu,2\nm,cold,1\n" * 4, encoding="utf-8")
     arguments = (
@@ -130,9 +130,25 @@ def test_strict_reaches_the_manifest(tmp_path: Path) -> None:
         "--k",
         "2",
     )
-    for flags, expected in (((), False), (("--strict",), True)):
+    for flags, expected in (((), False), (("--protect-jointly",), True)):
         assert ended(*arguments, *flags) == 0
         assert json.loads((tmp_path / "out.csv.manifest.json").read_text(encoding="utf-8"))["strict"] is expected
+
+
+@pytest.mark.parametrize(
+    ("command", "before", "now"),
+    [
+        ("anonymize", "--strict", "--protect-jointly"), ("anonymize", "--state", "--resume-dir"),
+        ("anonymize", "--state=x", "--resume-dir"), ("anonymize", "--gap", "--prove-gap"),
+        ("balance", "--strict", "--protect-jointly"), ("balance", "--state", "--resume-file"),
+        ("compare", "--strict", "--protect-jointly"),
+    ],
+)  # fmt: skip
+def test_an_option_with_an_old_name_says_its_new_one(
+    command: str, before: str, now: str, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(command, str(table), "--quasi", "age,sex", before) == 2
+    assert capsys.readouterr().err == f"error: {before.partition('=')[0]} is called {now} now\n"
 
 
 def test_an_option_replaces_only_the_model_of_its_kind(tmp_path: Path) -> None:

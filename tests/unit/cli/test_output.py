@@ -279,13 +279,13 @@ def test_a_long_list_of_figures_is_cut_for_people_and_whole_in_json(table: Path,
 
 def test_the_gap_to_the_best_classes_is_told_when_it_is_asked_for(table: Path, command: Command) -> None:
     asked = ("anonymize", str(table), *ROLES, "--k", "3", "--seed", "1", "-o", "a.csv")
-    found = json.loads(command(*asked, "--gap", "0.5", "--json"))["findings"]
+    found = json.loads(command(*asked, "--prove-gap", "0.5", "--json"))["findings"]
     gap = found["optimality-gap"]
     assert 0 <= gap["value"] <= 1 and gap["detail"]["least-loss"] <= gap["detail"]["loss"]
-    told = command(*asked, "--gap", "0.5")
+    told = command(*asked, "--prove-gap", "0.5")
     line = told.splitlines()[-1]
     assert re.match(r"Other classes could save at most [\d.]+ % of the loss; proven: classes of 3 or more lose ", line)
     assert "optimality-gap" not in command(*asked, "--json")
-    assert "not defined" in command("anonymize", str(table), *ROLES, "--k", "1", "-o", "b.csv", "--gap", "1")
-    command(*asked[:-1], "c.csv", "--gap", "0", code=2)
+    assert "not defined" in command("anonymize", str(table), *ROLES, "--k", "1", "-o", "b.csv", "--prove-gap", "1")
+    command(*asked[:-1], "c.csv", "--prove-gap", "0", code=2)
     assert not Path("c.csv").exists()

@@ -260,7 +260,7 @@ def test_a_strict_schema_counts_in_every_question():
     """Everyone with one other value has one disease: the class has two, and whoever knows the other value learns it."""
     frame = pl.DataFrame({"zip": list("aabb"), "drug": list("xyxy"), "disease": ["flu", "hiv", "flu", "hiv"]})
     for strict, level in ((False, 2), (True, 1)):
-        data = shoal.read(frame, quasi=["zip"], sensitive=["drug", "disease"], strict=strict)
+        data = shoal.read(frame, quasi=["zip"], sensitive=["drug", "disease"], protect_jointly=strict)
         model = shoal.DistinctLDiversity(l=2, column="disease")
         assert model.measure(data.summary).value == level
         assert shoal.ask(data, attributes=["zip"], notion="distinct-l", sensitive="disease").answer == level
@@ -326,7 +326,7 @@ def test_under_a_strict_schema_an_attribute_can_save_records_of_any_diversity():
             "disease": ["flu", *["flu", "hiv"] * 2, "flu"],
         }
     )
-    data = shoal.read(frame, quasi=["one", "two"], sensitive=["drug", "disease"], strict=True)
+    data = shoal.read(frame, quasi=["one", "two"], sensitive=["drug", "disease"], protect_jointly=True)
     found = shoal.ask(data, l=2, delta=0.2, sensitive="disease")
     assert not found.monotone
     assert (found.positive_border, found.negative_border) == ((("one", "two"),), (("one",),))

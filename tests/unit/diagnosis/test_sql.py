@@ -110,7 +110,7 @@ def test_what_has_no_query(data):
 @pytest.mark.parametrize("notion", NOTIONS[1:], ids=lambda notion: notion["notion"])
 def test_strict_schemas_look_at_the_parts_of_classes(notion, people):
     """The level of a class is that of its worst part; what is lost is the whole class."""
-    strict = shoal.read(people, quasi=QUASI[:2], sensitive=[ODD["occupation"], QUASI[2]], strict=True)
+    strict = shoal.read(people, quasi=QUASI[:2], sensitive=[ODD["occupation"], QUASI[2]], protect_jointly=True)
     differs = []
     for given in (without_bound(notion), {**notion, "delta": "ask"}):
         found = shoal.ask(strict, attributes=QUASI[1:2], sensitive=ODD["occupation"], **given)

@@ -42,7 +42,9 @@ def table() -> polars.DataFrame:
 
 def opened(table: polars.DataFrame, *sensitive: str, strict: bool = False) -> shoal.Dataset:
     trees = {"disease": TREE} if "disease" in sensitive else None
-    return shoal.read(table, quasi=["age", "sex", "zip"], sensitive=sensitive, hierarchies=trees, strict=strict)
+    return shoal.read(
+        table, quasi=["age", "sex", "zip"], sensitive=sensitive, hierarchies=trees, protect_jointly=strict
+    )
 
 
 MODELS = [
@@ -244,14 +246,14 @@ def test_one_chosen_value_on_the_command_line_is_a_list_of_one() -> None:
     assert plugin("models", spelled(model)) == model
 
 
-def test_job_keeps_strict(tmp_path: Path) -> None:
+def test_job_keeps_protect_jointly(tmp_path: Path) -> None:
     from shoal import job
 
     (tmp_path / "table.csv").write_text("zip,ill,paid\n1,a,b\n")
     columns = "".join(f"[columns.{name}]\nrole = 'sensitive'\n" for name in ("ill", "paid"))
-    policy = "[policy]\nstrict = true\nmodels = ['distinct-l-diversity:l=2']\n"
+    policy = "[policy]\nprotect_jointly = true\nmodels = ['distinct-l-diversity:l=2']\n"
     (tmp_path / "job.toml").write_text("[input]\npath = 'table.csv'\n" + columns + policy)
     loaded = job.load(tmp_path / "job.toml")
-    assert loaded.strict and loaded.read().schema.strict
+    assert loaded.protect_jointly and loaded.read().schema.strict
     (tmp_path / "again.toml").write_text(loaded.toml())
-    assert job.load(tmp_path / "again.toml").strict
+    assert job.load(tmp_path / "again.toml").protect_jointly
