@@ -82,7 +82,7 @@ def plugin(family: str, spec: str | Mapping[str, Any] | object) -> Any:
         name = str(values.pop("name", ""))
     else:
         if isinstance(spec, type) and issubclass(spec, registry.CONTRACTS[family]):
-            raise ParameterError(f"{spec.__name__} is a class; make one of it, as in {example(spec)}")
+            raise ParameterError(f"{spec.__name__} is a class; make an instance of it, as in {example(spec)}")
         raise ParameterError(f"{type(spec).__name__} is not one of the {family}; give one, or its name as text")
     found = registry.find(family, name)
     lists = {entry.name for entry in fields(found) if "tuple[" in str(entry.type)}
@@ -143,7 +143,7 @@ def member(options: type[StrEnum], text: str, what: str) -> Any:
         return options(text)
     except ValueError:
         there = alternatives(str(text), [option.value for option in options])
-        raise ParameterError(f"there is no such {what}; {there}") from None
+        raise ParameterError(f"unknown {what}; {there}") from None
 
 
 def builder(spec: str | Path | Mapping[str, Any] | Builder) -> Builder:
@@ -179,8 +179,8 @@ def check_policy(policy: Policy, method: Algorithm, *, allow_unverified: bool = 
     packages are lacking."""
     if method.unverified and not allow_unverified:
         raise ParameterError(
-            f"what {registry.name_of(method)} makes with these parameters need not satisfy the policy; allow it with "
-            "allow_unverified if you want it all the same, and its manifest claims nothing"
+            f"with these parameters, {registry.name_of(method)} makes a release that is not checked against the policy; "
+            "allow it with allow_unverified (--allow-unverified), and the manifest will claim no model"
         )
     for package, extra in method.extras.items():
         if find_spec(package) is None:
@@ -189,7 +189,7 @@ def check_policy(policy: Policy, method: Algorithm, *, allow_unverified: bool = 
         raise ParameterError("a policy needs at least one privacy model, such as k-anonymity with k=5")
     if policy.models and not method.claims:
         raise ParameterError(
-            f"{registry.name_of(method)} changes values and can promise no model; leave the models out"
+            f"{registry.name_of(method)} changes values at random and cannot promise a model; leave the models out"
         )
 
 
@@ -364,7 +364,9 @@ class Job:
         """The column that says whose each record is."""
         named = self.named(Role.ENTITY)
         if len(named) > 1:
-            raise ParameterError(f"{len(named)} columns have the role entity; one says whose each record is")
+            raise ParameterError(
+                f"{len(named)} columns have the role entity; only one column can identify the person of a record"
+            )
         return next(iter(named), None)
 
     def models_with(self, models: list[Model]) -> tuple[Model, ...]:
@@ -384,7 +386,7 @@ class Job:
             for name in names:
                 if name in chosen:
                     raise ParameterError(
-                        f"column {name!r} was given twice: as {chosen[name]} and as {role}; choose one"
+                        f"column {name!r} is listed twice: as {chosen[name]} and as {role}; choose one"
                     )
                 chosen[name] = role
                 columns[name] = replace(columns.get(name, ColumnJob()), role=role)
@@ -432,7 +434,7 @@ class Job:
         from shoal import api
 
         if self.input is None:
-            raise InputError("name the table to read, or a job file that does")
+            raise InputError("name the table to read, or give a job file that names it")
         return api.read(
             self.input,
             quasi=self.named(Role.QUASI),
@@ -508,7 +510,7 @@ class Job:
             name, values = parsed(text)
             swept.setdefault(name, []).extend(values)
         if not swept and not self.analyses:
-            raise ParameterError("name what to sweep, as in --sweep k=2..20, or sweep in the job's [balance]")
+            raise ParameterError("name what to vary, as in --sweep k=2..20, or as sweep in [balance] of the job file")
         definitions = {"utility": asked.utility, "privacy": asked.privacy}
         given: dict[str, Any] = {
             "suppression": self.suppression, "algorithm": self.algorithm or DEFAULT_ALGORITHM, **swept,
@@ -629,12 +631,14 @@ def load(path: Path) -> Job:
     except OSError:
         raise InputError(f"{path.name}: the job file cannot be read") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path.name}: this is not TOML: it is not text in UTF-8") from None
+        raise InputError(f"{path.name}: this is not a TOML file: it is not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"at (line \d+, column \d+|end of document)", str(error))
-        raise InputError(f"{path.name}: this is not TOML: it breaks at {place[1] if place else 'some line'}") from None
+        raise InputError(
+            f"{path.name}: this is not a TOML file: there is an error at {place[1] if place else 'some line'}"
+        ) from None
     except RecursionError:
-        raise InputError(f"{path.name}: this is nested too deeply to be a job") from None
+        raise InputError(f"{path.name}: this is not a job file: it is nested too deeply") from None
     return replace(parse(raw, path.parent, path.name), file=path)
 
 
@@ -643,7 +647,7 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job") -> Job:
     from shoal.utility.analyses import Analysis
 
     if raw and not any(key in _File.model_fields for key in raw):  # the names in another file are nobody's business
-        raise InputError(f"{where}: this is not a job file; one has {', '.join(_File.model_fields)}")
+        raise InputError(f"{where}: this is not a job file; a job file has {', '.join(_File.model_fields)}")
     try:
         file = _File.model_validate(raw)
     except ValidationError as error:

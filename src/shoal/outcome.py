@@ -177,7 +177,7 @@ def _attacked(
     found, reasons = api.attempts(data, release, chosen, run=run)
     threshold = job.attack_threshold
     if threshold is not None and not found:
-        raise NotDefined(f"nothing can be held against the threshold of attacks. {attacked(found, reasons)}")
+        raise NotDefined(f"there is no risk to compare with the threshold of attacks. {attacked(found, reasons)}")
     broken = [] if threshold is None else api.above(found, threshold)
     if broken:
         worst = ", ".join(f"{attempt.name} {percent(attempt.worst)}" for attempt in broken)
@@ -211,7 +211,7 @@ def _check(job: Job, output: Path, others: list[Path]) -> None:
     method = plugin("algorithms", job.algorithm or DEFAULT_ALGORITHM)
     check_policy(policy, method, allow_unverified=job.allow_unverified)
     if job.attack_threshold is not None and not 0 <= job.attack_threshold <= 1:
-        raise ParameterError("the threshold of attacks is a probability between 0 and 1")
+        raise ParameterError("the threshold of attacks must be a probability between 0 and 1")
     engine = job.engine or registry.engine()
     engine.check_format(output)
     if job.plot is not None:

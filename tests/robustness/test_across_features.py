@@ -66,7 +66,7 @@ def test_a_file_in_which_people_cannot_be_counted_claims_nothing_about_them(shel
     assert code == 2 and "people cannot be counted" in err
     for asked in (("verify", "out.csv"), ("evaluate", "visits.csv", "out.csv", *roles)):
         code, out, _ = shell(*asked, "--json")
-        assert code == 0 and "3-anonymous by records, not by people" in json.loads(out)["summary"]
+        assert code == 0 and "3-anonymous (counted in records, not people)" in json.loads(out)["summary"]
 
 
 DATES = ("--date-format", "born=day-first")

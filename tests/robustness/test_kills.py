@@ -116,7 +116,7 @@ def test_a_reader_after_a_kill_says_which_command_puts_it_right(table: Path, tmp
         assert lying() == half
         assert shoal(*put_right).code == 0
         assert lying() == before and shoal("verify", target).code == 0
-    assert "No run of yours" in shoal("recover", target.parent).out
+    assert "None of your runs was stopped" in shoal("recover", target.parent).out
 
 
 def test_what_came_from_the_standard_input_does_not_outlive_a_kill_for_long(

@@ -48,7 +48,7 @@ def test_places_where_nothing_can_be_written_are_told_before_any_work(table: Pat
         assert ran.code == 2 and said in ran.err, ran
     assert shoal("report", table, released).err.startswith("error: name the file for the report with -o")
     wrong = shoal("report", table, released, "--plot", "risk.svg")
-    assert wrong.code == 2 and "--plot is written NAME=FILE" in wrong.err
+    assert wrong.code == 2 and "write --plot as NAME=FILE" in wrong.err
     assert sorted(path.name for path in released.parent.iterdir() if path.suffix in (".html", ".svg")) == []
 
 

@@ -370,7 +370,7 @@ def test_a_folder_with_other_files_is_left_alone(ran: Ran, warehouse: Path, tmp_
 def test_ctrl_c_says_how_to_go_on(ran: Ran, warehouse: Path, tmp_path: Path) -> None:
     given, state = arguments(warehouse, "duckdb", tmp_path / "out", *OPTIMAL), tmp_path / "state"
     stopped = ran(KILLING.replace("SIGKILL", "SIGINT"), "publishing", 0, *given, "--resume-dir", state)
-    assert stopped.code == 130 and f"what was done is kept in {state}" in stopped.err
+    assert stopped.code == 130 and f"progress is saved in {state}" in stopped.err
     assert not (tmp_path / "out").exists()
     resumed(ran, given, state, forbidden_after("publishing", "duckdb"))
 

@@ -280,7 +280,8 @@ def test_pictures_have_every_point_and_every_crossing() -> None:
         privacies=(Definition(name="p", words="share", heading="p"),), records=10, seeds=1, seed=0, target=None,
     )  # fmt: skip
     assert found.as_dict()["balance"] == {"k": 8.5, "value": 0.6}
-    assert "balance at k = 8.5, where both are 60 %" in found.summary
+    assert found.summary.startswith("k = 8 balances privacy and utility best: utility is 62 % (accuracy) and")
+    assert "The curves of utility and privacy meet at k = 8.5, where both are 60 %." in found.advice
     rows = curves(found).to_dict()["data"]["values"]
     assert sum(row["part"] == "curve" for row in rows) == 4
     assert [row["label"] for row in rows if row["part"] == "met"] == ["k = 8.5, 60 %"]
@@ -323,7 +324,7 @@ def test_with_declared_analyses_the_release_is_looked_for_that_keeps_them_best(d
     best = max(shares, key=shares.__getitem__)
     assert found.recommended is not None and found.recommended.place == {"algorithm": best}
     assert found.summary.startswith(f"The declared analyses survive best with {best}")
-    assert found.advice[0].startswith(f"Take {best}: every setting keeps the policy")
+    assert found.advice[0].startswith(f"Take {best}: every setting meets the policy")
 
 
 def test_without_a_sweep_every_form_is_tried_for_the_analyses(file: Path, capsys: Any) -> None:

@@ -42,8 +42,8 @@ from shoal.storage.private import wipe_left_behind
 WRONG, INTERNAL, INTERRUPTED = 2, 70, 130
 
 EXIT_CODES = {
-    0: "fine",
-    1: "the answer is no (verify, diagnose with a bound, attack and report with a threshold)",
+    0: "success",
+    1: "the answer is no (from verify, diagnose with a bound, attack or report with a threshold)",
     WRONG: "wrong input, a file that cannot be read or written, or too little memory",
     3: "no release satisfies the policy",
     INTERNAL: "a bug in Shoal",
@@ -60,7 +60,7 @@ RENAMED = {
 
 app = typer.Typer(
     name="shoal",
-    help="Privacy diagnosis and preservation in data publishing.",
+    help="Find out who is exposed in a table about people, and publish it safely.",
     epilog="Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + ".",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -87,9 +87,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="The version."),
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
 ) -> None:
-    """Privacy diagnosis and preservation in data publishing."""
+    """Find out who is exposed in a table about people, and publish it safely."""
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -28,7 +28,7 @@ class Wanted:
         str | None,
         typer.Option(
             "--algorithm",
-            help="The anonymizer, NAME:key=value,… (default: auto).",
+            help="Algorithm to use, as NAME:key=value,… (default: auto, which tries several).",
             autocompletion=options.names_of("algorithms"),
         ),
     ] = None
@@ -36,14 +36,17 @@ class Wanted:
     objective: options.Objective = None
     seed: Annotated[
         int | None,
-        typer.Option("--seed", help="The same seed gives the same release; keep it secret (default: drawn)."),
+        typer.Option(
+            "--seed",
+            help="The same seed gives the same release. Keep it secret (default: random).",
+        ),
     ] = None
     repeatable: Annotated[
         bool | None,
         typer.Option(
             "--repeatable",
-            help="Take the seed as it is also where finding it undoes the release, as noise; otherwise it is mixed "
-            "with randomness of the operating system.",
+            help="Use --seed exactly as given, even where someone who guesses it could undo the release, such as added "
+            "noise. Otherwise the seed is mixed with random bits from the operating system.",
         ),
     ] = None
     protect_jointly: options.ProtectJointly = None
@@ -51,7 +54,8 @@ class Wanted:
     allow_unverified: Annotated[
         bool | None,
         typer.Option(
-            "--allow-unverified", help="Hand out what need not keep the policy, such as kactus:recode=literal."
+            "--allow-unverified",
+            help="Allow a release that is not checked against the policy, such as kactus:recode=literal.",
         ),
     ] = None
     rows_are_people: options.RowsArePeople = None
@@ -59,12 +63,12 @@ class Wanted:
 
     attack: Annotated[
         bool | None,
-        typer.Option("--attack", help="Attack the release before it is written; the manifest states the figures."),
+        typer.Option("--attack", help="Attack the release before writing it, and state the results in the manifest."),
     ] = None
     attack_threshold: Annotated[
         float | None,
         typer.Option(
-            "--attack-threshold", help="Write nothing when an attack's worst risk is above this; as --attack."
+            "--attack-threshold", help="Attack the release, and write nothing if anybody's risk is above this."
         ),
     ] = None
 
@@ -94,12 +98,15 @@ class Written:
         typer.Option(
             "--output",
             "-o",
-            help="Where the release goes: a file, a folder of Parquet files (a name without an ending), or - for the "
-            "standard output, as CSV.",
+            help="Where to write the release: a file, a folder of Parquet files (a name without an extension), or - "
+            "for CSV on standard output.",
         ),
     ] = None
     manifest: Annotated[
-        Path | None, typer.Option("--manifest", help="Of -o - and of a table of a server: where the manifest goes.")
+        Path | None,
+        typer.Option(
+            "--manifest", help="Where to write the manifest when the release goes to standard output or a database."
+        ),
     ] = None
     pseudonyms: Annotated[
         Literal["keyed", "random"] | None,
@@ -108,49 +115,53 @@ class Written:
             help="Replace identifiers instead of dropping them; the key comes from --key-file or SHOAL_KEY.",
         ),
     ] = None
-    key_file: Annotated[Path | None, typer.Option("--key-file", help="The file with the key of keyed pseudonyms.")] = (
-        None
-    )
+    key_file: Annotated[Path | None, typer.Option("--key-file", help="File with the key for keyed pseudonyms.")] = None
     sign: keys.Sign = None
     plot: Annotated[
         Path | None,
         typer.Option(
-            "--plot", help="Draw the lattice of a full-domain search, or the sizes of the classes: .svg, .png, .html"
+            "--plot", help="Draw the lattice of a full-domain search, or else the group sizes: .svg, .png or .html."
         ),
     ] = None
     save_recoding: Annotated[
         Path | None,
         typer.Option(
-            "--save-recoding", help="Save how values are recoded, for shoal apply. The file has raw values: keep it."
+            "--save-recoding",
+            help="Save how values are recoded, for shoal apply. The file has raw values: do not share it.",
         ),
     ] = None
     ledger: Annotated[
         Path | None,
         typer.Option(
-            "--ledger", help="The file with the earlier releases of this data set; refuse what would break them."
+            "--ledger",
+            help="File that records the releases of this data set; one that breaks earlier promises is refused.",
         ),
     ] = None
     allow_unjudged: Annotated[
         str | None,
         typer.Option(
             "--allow-unjudged",
-            help="What may stay unjudged by the ledger, separated by commas: sensitive columns, earlier releases as "
-            "release:1, this one as release:this.",
+            help="What to publish although the ledger cannot judge it, separated by commas: sensitive columns, earlier "
+            "releases as release:1, this one as release:this.",
         ),
     ] = None
     rows_per_file: Annotated[
         int | None,
-        typer.Option("--rows-per-file", min=1, help="Of a folder: how many rows a file has (default: 10 million)."),
+        typer.Option(
+            "--rows-per-file", min=1, help="Rows per file when the release is a folder (default: 10 million)."
+        ),
     ] = None
     resume_dir: Annotated[
         Path | None,
         typer.Option(
             "--resume-dir",
-            help="Keep what is done in this folder until the end; the same command goes on from it after a stop. It "
-            "holds values of the table.",
+            help="Save progress in this folder until the run ends; after a stop, the same command continues from it. "
+            "The folder holds values of the table.",
         ),
     ] = None
-    save_job: Annotated[Path | None, typer.Option("--save-job", help="Write this run as a job file.")] = None
+    save_job: Annotated[
+        Path | None, typer.Option("--save-job", help="Save the settings of this run as a job file.")
+    ] = None
 
     def applied(self, made: Job) -> Job:
         return options.overridden(
@@ -182,13 +193,13 @@ def run(
         typer.Option(
             "--prove-gap",
             metavar="SECONDS",
-            help="Spend so long on a proof of how much less any other classes could lose.",
+            help="After writing, spend this long proving how much less any other grouping could lose.",
         ),
     ] = None,
     everything: options.All = False,
     as_json: options.Json = False,
 ) -> None:
-    """Publish a version of a table that satisfies privacy models; it is verified before it is written."""
+    """Make an anonymized version of a table that satisfies privacy models. It is verified before it is written."""
     from shoal import registry
     from shoal.outcome import sent
 
@@ -238,10 +249,10 @@ def _show(outcome: Outcome, proving: Metric | None, *, everything: bool, as_json
     also = " with --repeatable" if method is not None and method.seed_protects else ""
     output.say(f"Seed {seed}: keep it to repeat this run{also}, and keep it secret; it is not in the manifest.")
     if not everything:
-        output.say("Every measure of what was lost and of the risk that is left: --all", style="dim")
+        output.say("To see every measure of loss and risk, add --all.", style="dim")
     if proving is not None:  # last: whoever has waited long enough has seen everything else
         gap = scored(proving, outcome.data, outcome.release)
-        lead = "How much of the loss other classes could save is"
+        lead = "How much of the loss another grouping could save is"
         if gap.value is not None:
-            lead = f"Other classes could save at most {percent(float(gap.value))} of the loss;"
+            lead = f"Another grouping could save at most {percent(float(gap.value))} of the loss;"
         output.say(f"{lead} {gap.how}")

@@ -11,16 +11,17 @@ from shoal.cli import keys, options, output
 
 
 def run(
-    recoding: Annotated[Path, typer.Argument(help="The recoding, as anonymize --save-recoding wrote it.")],
+    recoding: Annotated[Path, typer.Argument(help="Recoding file, written by anonymize --save-recoding.")],
     source: options.Source,
     target: options.Output = None,
     sign: keys.Sign = None,
     as_json: options.Json = False,
 ) -> None:
-    """Recode new records as those of a release were, and verify them on their own; nothing is written otherwise.
+    """Recode new records in the same way as an earlier release. They are verified before they are written.
 
-    Each value goes to the level at which it was published, or each record into the narrowest class that holds it. What
-    no class holds, and classes that break the policy, are left out as far as the policy allows it.
+    Each value is generalized as it was in the release, or each record joins the narrowest group that fits it. Records
+    that fit no group, and groups that break the policy, are left out as far as the policy allows. If it does not allow
+    it, nothing is written.
     """
     from shoal import api
     from shoal.errors import InputError, OutputError
@@ -30,7 +31,7 @@ def run(
 
     made = source.made()
     if made.input is None:
-        raise InputError("name the table with the new records after the recoding")
+        raise InputError("name the table with the new records after the recoding file")
     if target is None:
         raise OutputError("name the file for the release with -o")
     check_outputs([target, manifest_path(target)], [recoding, *made.reads(), *([] if sign is None else [sign])])

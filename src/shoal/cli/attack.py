@@ -24,16 +24,16 @@ class Beside:
 
     external: Annotated[
         Path | None,
-        typer.Option("--external", help="A table of people that the attacker has, such as a register of voters."),
+        typer.Option("--external", help="Table of people that the attacker has, such as a voter register."),
     ] = None
     held_out: Annotated[
         Path | None,
-        typer.Option("--held-out", help="People like those of the table who are not in the release, to measure by."),
+        typer.Option("--held-out", help="Table of similar people who are not in the release, for comparison."),
     ] = None
 
     earlier: Annotated[
         list[Path] | None,
-        typer.Option("--earlier", help="An earlier release of some of the same people; repeatable."),
+        typer.Option("--earlier", help="Earlier release of some of the same people. Repeatable."),
     ] = None
 
     def known(self, data: Dataset, release: Release, made: Job) -> Known:
@@ -61,13 +61,15 @@ def run(
         list[str] | None,
         typer.Option(
             "--attack",
-            help="The attack, NAME:key=value,… ; repeatable (default: every one that applies).",
+            help="Attack to run, as NAME:key=value,… (default: every one that applies). Repeatable.",
             autocompletion=options.names_of("attacks"),
         ),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="The highest risk of a person that is accepted; exit code 1 above it."),
+        typer.Option(
+            "--threshold", help="Highest risk that you accept for a person; exit code 1 if anybody is above it."
+        ),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw how often each attack succeeds: .svg, .png or .html.")
@@ -75,9 +77,9 @@ def run(
     everything: options.All = False,
     as_json: options.Json = False,
 ) -> None:
-    """Attack a release as an adversary would, and tell how often that succeeds. No person is named.
+    """Attack a release as an adversary would, and report how often that succeeds. No person is named.
 
-    Roles come from the release's manifest when there is one and none are given.
+    If you give no roles, they are taken from the release's manifest.
     """
     from shoal import api
     from shoal.api.attacking import attacked_release
@@ -88,7 +90,7 @@ def run(
     from shoal.publishing.headlines import attacked
 
     if threshold is not None and not 0 <= threshold <= 1:
-        raise ParameterError("--threshold is a probability between 0 and 1")
+        raise ParameterError("--threshold must be a probability between 0 and 1")
     chosen = [plugin("attacks", attack) for attack in attacks or []]
     made = table.made()
     assert made.output is not None
@@ -105,7 +107,7 @@ def run(
             attempts, reasons = api.every_attack(data, release, known, run)
     summary = attacked(attempts, reasons)
     if threshold is not None and not attempts:
-        raise NotDefined(f"nothing can be held against --threshold. {summary}")
+        raise NotDefined(f"there is no risk to compare with --threshold. {summary}")
     if plot is not None:
         picture(attempts, plot, threshold=threshold)
     journal.note(summary=summary)

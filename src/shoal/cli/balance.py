@@ -24,22 +24,22 @@ class Swept:
     """What varies, and what must hold beside it."""
 
     target: Annotated[
-        str | None, typer.Option("--target", help="The column that a classifier should still be able to tell.")
+        str | None, typer.Option("--target", help="Column that a classifier should still be able to predict.")
     ] = None
     sweep: Annotated[
         list[str] | None,
         typer.Option(
             "--sweep",
             help="What to vary: k=2..20, l=2..6, t=0.1..0.5..0.1, suppression=0,0.02,0.05 or "
-            "algorithm=oka,mondrian ; once or twice.",
+            "algorithm=oka,mondrian. Give it once or twice.",
         ),
     ] = None
     utility: Annotated[
         str | None,
         typer.Option(
             "--utility",
-            help="Definitions of utility, separated by commas, the leading one first: decision-stump, c45, "
-            "naive-bayes, a classifier of scikit-learn such as sklearn.svm.SVC, analyses, or a metric such as gcp "
+            help="How to measure utility, separated by commas, the main one first: decision-stump, c45, "
+            "naive-bayes, a scikit-learn classifier such as sklearn.svm.SVC, analyses, or a metric such as gcp "
             "(default: the analyses, else decision-stump).",
         ),
     ] = None
@@ -47,7 +47,7 @@ class Swept:
         str | None,
         typer.Option(
             "--privacy",
-            help="Definitions of privacy, separated by commas, the leading one first: suppression-share, "
+            help="How to measure privacy, separated by commas, the main one first: suppression-share, "
             "suppression-share:missing=suppressed, highest-risk, average-risk, privacy-loss (default: the first).",
         ),
     ] = None
@@ -55,15 +55,15 @@ class Swept:
         list[str] | None,
         typer.Option(
             "--analysis",
-            help="An analysis that must survive, as for shoal evaluate; beside those of the job. Repeatable.",
+            help="Analysis that must survive, as for shoal evaluate, in addition to those in the job file. Repeatable.",
         ),
     ] = None
-    seeds: Annotated[int | None, typer.Option("--seeds", help="Try so many seeds, and show the spread.")] = None
+    seeds: Annotated[int | None, typer.Option("--seeds", help="Number of seeds to try; the spread is shown.")] = None
     models: options.Models = None
     algorithm: Annotated[
         str | None,
         typer.Option(
-            "--algorithm", help="The anonymizer where none is swept, NAME:key=value,… (default: auto).",
+            "--algorithm", help="Algorithm, where none is swept, as NAME:key=value,… (default: auto).",
             autocompletion=options.names_of("algorithms"),
         ),
     ] = None  # fmt: skip
@@ -71,7 +71,7 @@ class Swept:
     objective: options.Objective = None
     seed: Annotated[
         int | None,
-        typer.Option("--seed", help="The same seed gives the same figures; keep it secret (default: drawn)."),
+        typer.Option("--seed", help="The same seed gives the same figures. Keep it secret (default: random)."),
     ] = None
     protect_jointly: options.ProtectJointly = None
     rows_are_people: options.RowsArePeople = None
@@ -104,14 +104,16 @@ def run(
     table: options.Table,
     swept: Swept,
     figures: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the figures to this file: .json")
+        Path | None, typer.Option("--output", "-o", help="Write the figures to this .json file.")
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the curves of utility and privacy: .svg, .png, .html")
+        Path | None, typer.Option("--plot", help="Draw the curves of utility and privacy: .svg, .png or .html.")
     ] = None,
     plane: Annotated[
         Path | None,
-        typer.Option("--plane", help="Draw utility against privacy, with the best settings joined: .svg, .png, .html"),
+        typer.Option(
+            "--plane", help="Draw utility against privacy, with the best settings joined: .svg, .png or .html."
+        ),
     ] = None,
     resume_file: Annotated[
         Path | None,
@@ -120,12 +122,11 @@ def run(
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", help="Processes that work at once (default: one a core).")
+        int | None, typer.Option("--workers", help="Number of parallel processes (default: one per core).")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Find where privacy and utility balance: make a release for each setting of a sweep and compare. Nothing is
-    published."""
+    """Find the setting that balances privacy and utility, by trying several. Nothing is published."""
     from shoal.errors import OutputError
     from shoal.plots.balance import curves, trade_off
     from shoal.plots.drawing import check_picture
@@ -182,7 +183,7 @@ def _show(found: Balance, written: dict[str, str]) -> None:
         output.tabulate(headings, rows, title=title, numbers=[name for name in headings[:-1] if name != "algorithm"])
     for number, reason in enumerate(reasons, 1):
         output.say(f"({number}) {reason}")
-    output.say("front: no other setting is better in both", style="dim")
+    output.say("front: no other setting is better in both utility and privacy", style="dim")
     named = {measure.name: measure.heading for measure in measures}
     for pair in found.pairs:
         met = ", ".join(f"{each.at:.3g} ({percent(each.value)})" for each in pair.crossings)

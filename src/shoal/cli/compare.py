@@ -23,28 +23,29 @@ ENDINGS = (".csv", ".json")
 class Asked:
     """What is compared with what."""
 
-    k: Annotated[str | None, typer.Option("--k", help="The k to compare, separated by commas: 2,5,10.")] = None
+    k: Annotated[str | None, typer.Option("--k", help="Values of k to compare, separated by commas: 2,5,10.")] = None
     models: Annotated[
         list[str] | None,
         typer.Option(
-            "--model", help="A model to compare, beside each k; join models that hold together by +. Repeatable.",
+            "--model", help="Model to compare, with each k; join several that must all hold with +. Repeatable.",
             autocompletion=options.names_of("models"),
         ),
     ] = None  # fmt: skip
     algorithms: Annotated[
         list[str] | None,
         typer.Option(
-            "--algorithm", help="An anonymizer to compare, NAME:key=value,… ; repeatable (default: auto and mondrian).",
+            "--algorithm", help="Algorithm to compare, as NAME:key=value,… (default: auto and mondrian). Repeatable.",
             autocompletion=options.names_of("algorithms"),
         ),
     ] = None  # fmt: skip
     metrics: Annotated[
-        str | None, typer.Option("--metrics", help="The losses to measure, separated by commas (default: lm,gcp).")
+        str | None, typer.Option("--metrics", help="Losses to measure, separated by commas (default: lm,gcp).")
     ] = None
     suppression: options.Suppression = None
     objective: options.Objective = None
     seed: Annotated[
-        int | None, typer.Option("--seed", help="The same seed gives the same figures, seconds apart (default: drawn).")
+        int | None,
+        typer.Option("--seed", help="The same seed gives the same figures, except for seconds (default: random)."),
     ] = None
     protect_jointly: options.ProtectJointly = None
 
@@ -83,11 +84,13 @@ class Asked:
 def run(
     table: options.Table,
     asked: Asked,
-    target: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table: .csv or .json.")] = None,
+    target: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the comparison to this .csv or .json file.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the comparison: .svg, .png or .html.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Compare what algorithms lose under several models and k, in one table and one picture. Nothing is published."""
+    """Compare how much detail algorithms lose under several models and values of k. Nothing is published."""
     from shoal import api
     from shoal.errors import OutputError
     from shoal.plots.comparison import picture

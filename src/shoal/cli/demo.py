@@ -15,16 +15,16 @@ SAMPLES: dict[Sample, str] = {"adult": "a census (Adult)", "admissions": "an inv
 
 
 def run(
-    folder: Annotated[Path, typer.Option("--output", "-o", help="The folder for the results.")] = Path("demo-output"),
+    folder: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path("demo-output"),
     k: Annotated[int, typer.Option("--k", help="The k of the release.")] = 5,
     target: Annotated[
-        Path | None, typer.Option("--write-sample", help="Only write a sample table, as CSV, to this file.")
+        Path | None, typer.Option("--write-sample", help="Only write a sample table to this CSV file.")
     ] = None,
-    sample: Annotated[Sample, typer.Option("--sample", help="The sample table that --write-sample writes.")] = "adult",
+    sample: Annotated[Sample, typer.Option("--sample", help="Sample table that --write-sample writes.")] = "adult",
     everything: options.All = False,
     as_json: options.Json = False,
 ) -> None:
-    """Run the whole job on the shipped Adult sample: diagnose, anonymize, verify, attack, measure, report."""
+    """Show the whole process on a sample table: diagnose, anonymize, verify, attack, measure, report."""
     import shoal
     from shoal.errors import MissingExtraError
     from shoal.plots.drawing import save

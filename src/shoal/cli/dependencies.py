@@ -23,19 +23,19 @@ class Wanted:
     """Which dependencies are looked for."""
 
     dependencies: Annotated[
-        bool, typer.Option("--dependencies", help="List the functional dependencies between the columns.")
+        bool, typer.Option("--dependencies", help="List which columns determine others (functional dependencies).")
     ] = False
     tolerance: Annotated[
-        float, typer.Option("--tolerance", help="Of --dependencies: the share of records that may break one.")
+        float, typer.Option("--tolerance", help="With --dependencies: share of the records that may break one.")
     ] = 0.0
     largest: Annotated[
-        int | None, typer.Option("--largest", help="Of --dependencies: the most columns of a determinant.")
+        int | None, typer.Option("--largest", help="With --dependencies: most columns that together determine another.")
     ] = None
     support: Annotated[
         float | None,
         typer.Option(
             "--support",
-            help="Of --dependencies: also list those that hold for single values which this share of the records have.",
+            help="With --dependencies: also list those that only hold for values which this share of the records have.",
         ),
     ] = None
 
@@ -46,7 +46,7 @@ class Wanted:
         from shoal.errors import InputError
 
         if made.input is None:
-            raise InputError("name the table to look at")
+            raise InputError("name the table to diagnose")
         named = made.named(Role.QUASI) or made.named(Role.SENSITIVE)
         limited: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
         with output.watching() as run:

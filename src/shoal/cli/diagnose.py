@@ -24,25 +24,28 @@ def run(
     shown: answers.Shown,
     wanted_dependencies: dependencies.Wanted,
     models: options.Models = None,
-    detect: Annotated[
-        bool, typer.Option("--detect", help="Suggest roles for the columns, with reasons; needs no roles.")
-    ] = False,
+    detect: Annotated[bool, typer.Option("--detect", help="Suggest a role for every column, with reasons.")] = False,
     share: Annotated[
-        float, typer.Option("--share", help="Of --detect: sets that single out more than this share are listed.")
+        float,
+        typer.Option(
+            "--share", help="With --detect: list sets of columns that single out more than this share of the people."
+        ),
     ] = 0.05,
     everything: options.All = False,
     save_job: Annotated[
         Path | None,
-        typer.Option("--save-job", help="Of --detect: write a job file with the suggested roles and k=5, to look at."),
+        typer.Option(
+            "--save-job", help="With --detect: write a job file with the suggested roles and k=5, for review."
+        ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Tell how exposed the people in a table are: its k, whom it singles out, the risk of being found.
+    """Show how exposed the people in a table are: how many stand alone, and how likely they are to be found.
 
-    One of twelve questions is answered as well; which one follows from what is given: attributes, a bound (k, l, t),
-    and the share of records that may be left out (--delta) or that is asked for (--delta ask). A bound without
-    attributes asks which sets of columns keep it. --ask names the question. Without --quasi, every column that has no
-    other role is looked at.
+    It also answers one of twelve questions. Which one depends on the options: columns (--attributes), a bound (--k, --l,
+    --t), and the share of records that may be left out (--delta, or --delta ask to compute it). A bound without columns
+    asks which sets of columns meet it. --ask chooses the question by its number. Without --quasi, every column that has
+    no other role counts as a quasi-identifier.
     """
     from shoal.errors import ParameterError
     from shoal.job import plugin
@@ -51,7 +54,7 @@ def run(
 
     made = table.made()
     if save_job is not None and not detect:
-        raise ParameterError("--save-job writes the roles that --detect suggests; give both")
+        raise ParameterError("--save-job needs --detect: it saves the suggested roles")
     if detect:
         if save_job is not None:
             check_outputs([save_job], made.reads())
@@ -103,7 +106,7 @@ def _detected(made: Job, share: float, time_limit: float | None) -> Detection:
     from shoal.errors import InputError
 
     if made.input is None:
-        raise InputError("name the table to look at")
+        raise InputError("name the table to diagnose")
     limited: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
     return api.detect(
         made.input,

@@ -31,22 +31,22 @@ class Asked:
         typer.Option(
             "--analysis",
             help="A count, sum, mean or regression that must survive: 'mean(hours) where age >= 40', "
-            "'linear(hours ~ age + sex)'; repeatable. A job file may have some, too.",
+            "'linear(hours ~ age + sex)'. Repeatable; those in the job file are added.",
         ),
     ] = None
     target: Annotated[
-        str | None, typer.Option("--target", help="The column that classifiers trained on the release predict.")
+        str | None, typer.Option("--target", help="Column that a classifier trained on the release should predict.")
     ] = None
     learners: Annotated[
         list[str] | None,
         typer.Option(
             "--learner",
-            help="decision-stump, c45, naive-bayes, or one of scikit-learn such as sklearn.svm.SVC; repeatable.",
+            help="Classifier: decision-stump, c45, naive-bayes or a scikit-learn path (sklearn.svm.SVC). Repeatable.",
         ),
     ] = None
     held_out: Annotated[
         Path | None,
-        typer.Option("--held-out", help="Records that the release was not made from, to test classifiers on."),
+        typer.Option("--held-out", help="Table of records that are not in the release, to test classifiers on."),
     ] = None
 
     def given(self, made: Job) -> dict[str, Any]:
@@ -63,12 +63,10 @@ class Asked:
 
 
 def run(table: options.Compared, asked: Asked, everything: options.All = False, as_json: options.Json = False) -> None:
-    """Measure what a release lost and what it is still good for, against the table that it was made from, and the risk
-    that is left.
+    """Measure what a release lost compared with the original table, what it is still good for, and the remaining risk.
 
-    Roles come from the release's manifest when there is one and none are given. Beside each figure stand that of the
-    table itself and that of a table with everything hidden. The exit code is 1 when an analysis of the job file does
-    not survive.
+    If you give no roles, they are taken from the release's manifest. Each figure is shown next to that of the original
+    table and that of a table with everything hidden. The exit code is 1 if an analysis in the job file does not survive.
     """
     from shoal import api
     from shoal.publishing.headlines import evaluated
@@ -118,4 +116,4 @@ def _show(findings: Findings, wanted: list[Finding], everything: bool) -> None:
     usable = [finding for finding in findings if finding.name in names and finding.value is not None]
     if usable:
         output.show_findings(usable, title="What a recipient still finds, from 0 (all of it)", explained=False)
-    output.say("Every measure of what was lost and of the risk that is left: --all", style="dim")
+    output.say("To see every measure of loss and risk, add --all.", style="dim")

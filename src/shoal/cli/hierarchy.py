@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 def run(
     source: options.Source,
-    column: Annotated[str | None, typer.Option("--column", help="The column to make a hierarchy for.")] = None,
+    column: Annotated[str | None, typer.Option("--column", help="Column to make a hierarchy for.")] = None,
     builder: Annotated[
         str | None,
-        typer.Option("--builder", help="FILE to check, or BUILDER:key=value,…; automatic when not given."),
+        typer.Option("--builder", help="FILE to check, or BUILDER:key=value,… (default: automatic)."),
     ] = None,
     target: options.Output = None,
     extend: Annotated[
         Path | None,
         typer.Option(
             "--extend",
-            help="Add new values of the column to this file: by the rule of --builder, or under the top, to be placed.",
+            help="Add new values of the column to this file: by the rule of --builder, or at the top for you to place.",
         ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Make or check the generalization hierarchy of a column and write it to a file for editing.
+    """Make or check the generalization hierarchy of a column, and write it to a file that you can edit.
 
-    With --extend, values that a file lacks get a row there; the screen only says how many they are.
+    With --extend, values that are missing from a file are added to it; only their number is printed.
     """
     from shoal import job
     from shoal.core.finding import Finding, Findings
@@ -87,7 +87,7 @@ def run(
     output.say(summary, style="bold")
     output.show_findings(findings)
     if target is not None:
-        output.say(f"Written: {target}; a line a value, from the value itself to the top, to be edited")
+        output.say(f"Written: {target}; edit it: each line goes from a value up to the top level")
 
 
 def _extended(made: Job, column: str, file: Path, builder: Builder | None) -> tuple[Hierarchy, list[Finding]]:

@@ -18,7 +18,8 @@ import typer
 from shoal.errors import OutputError, ShoalError
 
 LogFile = Annotated[
-    Path | None, typer.Option("--log-file", help="Append to this file what was done, when, and how it ended.")
+    Path | None,
+    typer.Option("--log-file", help="Append a line to this log file: what was done, when, and how it ended."),
 ]
 BEGINS = '{"time": '
 """What every line of a log begins with, and nothing else should."""
@@ -122,7 +123,7 @@ def _check(path: Path) -> None:
     except OSError:
         raise OutputError(f"{path.name}: the log cannot be written there") from None
     if begins not in ("", BEGINS):
-        raise OutputError(f"{path.name}: this file is no log of Shoal; nothing is appended to it")
+        raise OutputError(f"{path.name}: this file is not a log of Shoal; nothing was appended to it")
 
 
 def _append(path: Path, line: dict[str, Any]) -> None:

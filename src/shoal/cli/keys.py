@@ -14,25 +14,34 @@ from shoal.cli import options, output
 if TYPE_CHECKING:
     from shoal.publishing.signing import PublicKey, SigningKey
 
-app = typer.Typer(help="Keys that sign releases, so that recipients see who made them.", no_args_is_help=True)
+app = typer.Typer(
+    help="Make and show keys that sign releases, so that recipients see who made them.", no_args_is_help=True
+)
 
 Sign = Annotated[
     Path | None,
     typer.Option(
-        "--sign", help="Sign the manifest with this key (shoal keys new); its passphrase: SHOAL_PASSPHRASE, or asked."
+        "--sign",
+        help="Sign the manifest with this key, made by shoal keys new. Its passphrase is asked for unless "
+        "SHOAL_PASSPHRASE is set.",
     ),
 ]
 
 
 @app.command()
 def new(
-    path: Annotated[Path, typer.Argument(help="The file for the signing key; the public one gets .pub beside it.")],
+    path: Annotated[
+        Path, typer.Argument(help="File for the signing key; the public key is written next to it with .pub added.")
+    ],
     passphrase: Annotated[
-        bool, typer.Option("--passphrase", help="Encrypt the key; the passphrase is asked for, or in SHOAL_PASSPHRASE.")
+        bool,
+        typer.Option(
+            "--passphrase", help="Encrypt the key with a passphrase, which is asked for unless SHOAL_PASSPHRASE is set."
+        ),
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Make a pair of keys: one that signs, which only its owner can read, and a public one that checks."""
+    """Make a pair of keys: a secret one that signs releases, and a public one that checks signatures."""
     from shoal.publishing.signing import SigningKey, public_path
     from shoal.storage.files import check_outputs
 
@@ -45,9 +54,9 @@ def new(
 
 @app.command()
 def show(
-    path: Annotated[Path, typer.Argument(help="The file of either key of a pair.")], as_json: options.Json = False
+    path: Annotated[Path, typer.Argument(help="File of either key of the pair.")], as_json: options.Json = False
 ) -> None:
-    """Show the public key of a pair and its fingerprint, which holder and recipient compare."""
+    """Show the public key of a pair and its fingerprint, for data holder and recipient to compare."""
     from shoal.errors import InputError
     from shoal.publishing.signing import PublicKey
 
@@ -78,7 +87,7 @@ def _chosen() -> bytes:
     if PASSPHRASE in os.environ:
         return os.environb[PASSPHRASE.encode()]
     if not sys.stdin.isatty():
-        raise ParameterError(f"nobody can be asked for the passphrase here; set it in {PASSPHRASE}")
+        raise ParameterError(f"the passphrase cannot be asked for here; set it in {PASSPHRASE}")
     return _asked("Passphrase", twice=True)
 
 

@@ -10,17 +10,17 @@ import typer
 from shoal.cli import options, output
 
 app = typer.Typer(
-    help="The releases of a data set: which there are, and whether they keep together what they promise.",
+    help="Keep track of the releases of a data set, and check that together they keep their promises.",
     no_args_is_help=True,
 )
 
-File = Annotated[Path, typer.Argument(help="The ledger.")]
-Target = Annotated[Path, typer.Option("--output", "-o", help="Where the entries go, as JSON.")]
+File = Annotated[Path, typer.Argument(help="The ledger file.")]
+Target = Annotated[Path, typer.Option("--output", "-o", help="JSON file to write the entries to.")]
 
 
 @app.command(name="list")
 def listing(file: File, as_json: options.Json = False) -> None:
-    """List the releases of a ledger, the oldest first."""
+    """List the releases of a ledger, oldest first."""
     from shoal.core.formatting import counted
     from shoal.ledger import Ledger
 
@@ -46,7 +46,7 @@ def listing(file: File, as_json: options.Json = False) -> None:
 
 @app.command()
 def check(file: File, as_json: options.Json = False) -> None:
-    """Check that the file is whole, and that its releases keep together what they promise; exit code 1 if not."""
+    """Check that the file is intact and that together its releases keep their promises; exit code 1 if not."""
     from shoal.core.formatting import counted
     from shoal.ledger import Ledger, retold
 
@@ -63,7 +63,7 @@ def check(file: File, as_json: options.Json = False) -> None:
         else f"{broken:,} of {releases} break what they and those before promise." if broken
         else f"Of {releases}, {unjudged:,} could not be judged in all respects; nothing breaks what they promise."
         if unjudged
-        else f"All {releases} keep together what they promise." if found
+        else f"All {releases} together keep their promises." if found
         else "The ledger has no releases."
     )  # fmt: skip
     if as_json:
@@ -80,7 +80,7 @@ def check(file: File, as_json: options.Json = False) -> None:
 
 @app.command()
 def export(file: File, target: Target, as_json: options.Json = False) -> None:
-    """Write the entries as JSON: manifests, dates and roles, not who was in which release."""
+    """Write the entries as JSON: manifests, dates and roles, but not who was in which release."""
     import json
 
     from shoal.ledger import Ledger

@@ -64,38 +64,48 @@ def names_of(family: str) -> Callable[[str], list[str]]:
     return complete
 
 
-JobFile = Annotated[Path | None, typer.Option("--job", help="A job file (TOML); options given here override it.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-All = Annotated[bool, typer.Option("--all", help="Also show every measure, with its unit and how it is computed.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Where the result goes.")]
+JobFile = Annotated[
+    Path | None, typer.Option("--job", help="Job file (TOML). Options on the command line override it.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+All = Annotated[bool, typer.Option("--all", help="Show every measure, with its unit and how it is computed.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write the result to.")]
 Models = Annotated[
     list[str] | None,
-    typer.Option("--model", help="A privacy model, NAME:key=value,… ; repeatable.", autocompletion=names_of("models")),
+    typer.Option("--model", help="Privacy model, as NAME:key=value,… Repeatable.", autocompletion=names_of("models")),
 ]
-Suppression = Annotated[float | None, typer.Option("--suppression", help="The share of records to leave out at most.")]
+Suppression = Annotated[
+    float | None,
+    typer.Option("--suppression", help="Largest share of the records that may be left out, such as 0.02 (default: 0)."),
+]
 Objective = Annotated[
-    str | None, typer.Option("--objective", help="The loss to minimize.", autocompletion=names_of("metrics"))
+    str | None,
+    typer.Option("--objective", help="Loss to minimize: the name of a metric.", autocompletion=names_of("metrics")),
 ]
 ProtectJointly = Annotated[
     bool | None,
-    typer.Option("--protect-jointly", help="Protect each sensitive attribute also against whoever knows the others."),
+    typer.Option("--protect-jointly", help="Protect each sensitive column even against someone who knows the others."),
 ]
 
 EngineName = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="Where the table is worked on, NAME:key=value,… (default: in this process).",
+        help="Engine that processes the table, as NAME:key=value,… (default: this process).",
         autocompletion=names_of("engines"),
     ),
 ]
 RowsArePeople = Annotated[
     bool | None,
-    typer.Option("--rows-are-people", help="Every row is a person of its own, also where an identifier repeats."),
+    typer.Option(
+        "--rows-are-people", help="Confirm that every row is a different person, even where an identifier repeats."
+    ),
 ]
 AllowPlain = Annotated[
     str | None,
-    typer.Option("--allow-plain", help="Columns without a role to publish whatever they hold, separated by commas."),
+    typer.Option(
+        "--allow-plain", help="Columns without a role to publish unchanged without a check, separated by commas."
+    ),
 ]
 
 
@@ -106,24 +116,33 @@ class Source:
     source: Annotated[
         Path | None,
         typer.Argument(
-            help="The table: CSV or JSON lines (also .gz, .zst), Parquet (also a folder), Arrow IPC, a spreadsheet, a "
-            "file of Stata, SPSS or SAS; - is the standard input."
+            help="The table: CSV or JSON lines (also .gz, .zst), Parquet (also a folder), Arrow IPC, a spreadsheet, or "
+            "a Stata, SPSS or SAS file; - reads standard input."
         ),
     ] = None
     kinds: Annotated[
-        list[str] | None, typer.Option("--kind", help="COLUMN=numeric|categorical|date|text; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--kind", help="Kind of a column: COLUMN=numeric|categorical|date|text (default: detected). Repeatable."
+        ),
     ] = None
     date_formats: Annotated[
         list[str] | None,
         typer.Option(
-            "--date-format", help="COLUMN=day-first|month-first|iso, or a pattern such as COLUMN=%d.%m.%y; repeatable."
+            "--date-format",
+            help="How a column writes dates: COLUMN=day-first|month-first|iso, or a pattern such as COLUMN=%d.%m.%y "
+            "(default: detected). Repeatable.",
         ),
     ] = None
     number_formats: Annotated[
-        list[str] | None, typer.Option("--number-format", help="COLUMN=decimal-comma|decimal-point; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--number-format",
+            help="How a column writes numbers: COLUMN=decimal-comma|decimal-point (default: detected). Repeatable.",
+        ),
     ] = None
     missing: Annotated[
-        str | None, typer.Option("--missing", help="Spellings of a missing value, separated by commas.")
+        str | None, typer.Option("--missing", help="Cells that mean a missing value, such as NA, separated by commas.")
     ] = None
     delimiter: Annotated[
         str | None, typer.Option("--delimiter", help="Delimiter of the CSV file (default: detected).")
@@ -134,21 +153,26 @@ class Source:
     format: Annotated[
         str | None,
         typer.Option(
-            "--format", help="csv|parquet|arrow|xlsx|jsonl|arff|dta|sav|sas7bdat|xpt (default: by content and ending)."
+            "--format",
+            help="File format: csv|parquet|arrow|xlsx|jsonl|arff|dta|sav|sas7bdat|xpt (default: detected).",
         ),
     ] = None
-    sheet: Annotated[str | None, typer.Option("--sheet", help="The sheet of a workbook that has several.")] = None
+    sheet: Annotated[str | None, typer.Option("--sheet", help="Sheet to read from a workbook with several sheets.")] = (
+        None
+    )
     rename_duplicates: Annotated[
         bool | None,
-        typer.Option("--rename-duplicates", help="Number columns whose name occurs more than once: x, x.1, …"),
+        typer.Option("--rename-duplicates", help="Number columns that have the same name: x, x.1, …"),
     ] = None
     neutralize_formulas: Annotated[
         bool | None,
-        typer.Option("--neutralize-formulas", help="Put an apostrophe before texts that a spreadsheet would run."),
+        typer.Option(
+            "--neutralize-formulas", help="Put an apostrophe before texts that a spreadsheet would run as a formula."
+        ),
     ] = None
     engine: EngineName = None
     master: Annotated[
-        str | None, typer.Option("--master", help="The cluster's address, such as spark://host:7077 (with --engine).")
+        str | None, typer.Option("--master", help="Address of the cluster, such as spark://host:7077 (with --engine).")
     ] = None
     job: JobFile = None
 
@@ -182,7 +206,7 @@ class Source:
         if self.master is None:
             return None if self.engine is None else job.engine(self.engine)
         if self.engine is None:
-            raise ParameterError("--master goes with an engine that works on a cluster; name it with --engine")
+            raise ParameterError("--master needs an engine that runs on a cluster; name it with --engine")
         name, values = job.parse_spec(self.engine)
         return job.engine({"name": name, **values, "master": self.master})  # whose address may have commas
 
@@ -191,24 +215,44 @@ class Source:
 class Table(Source):
     """The table with the roles and hierarchies of its columns."""
 
-    quasi: Annotated[str | None, typer.Option("--quasi", help="Quasi-identifiers, separated by commas.")] = None
-    sensitive: Annotated[str | None, typer.Option("--sensitive", help="Sensitive attributes, separated by commas.")] = (
-        None
-    )
+    quasi: Annotated[
+        str | None,
+        typer.Option("--quasi", help="Quasi-identifiers: columns that outsiders may know, separated by commas."),
+    ] = None
+    sensitive: Annotated[
+        str | None,
+        typer.Option(
+            "--sensitive", help="Sensitive columns: what nobody should learn about a person, separated by commas."
+        ),
+    ] = None
     identifiers: Annotated[
-        str | None, typer.Option("--identifiers", help="Direct identifiers, separated by commas.")
+        str | None,
+        typer.Option(
+            "--identifiers",
+            help="Columns that name a person, such as a name or number, separated by commas; they are dropped.",
+        ),
     ] = None
     person: Annotated[
         str | None,
-        typer.Option("--person", help="The column that says whose each record is; then people are counted, not rows."),
+        typer.Option(
+            "--person", help="Column that identifies the person of each row; people are then counted instead of rows."
+        ),
     ] = None
-    hierarchies: Annotated[Path | None, typer.Option("--hierarchies", help="A folder with <column>.csv files.")] = None
+    hierarchies: Annotated[
+        Path | None, typer.Option("--hierarchies", help="Folder with hierarchy files, one <column>.csv per column.")
+    ] = None
     hierarchy_of: Annotated[
         list[str] | None,
-        typer.Option("--hierarchy", help="COLUMN=FILE or COLUMN=BUILDER:key=value,… ; may be repeated."),
+        typer.Option(
+            "--hierarchy", help="Hierarchy of a column: COLUMN=FILE or COLUMN=BUILDER:key=value,… Repeatable."
+        ),
     ] = None
     missing_rules: Annotated[
-        list[str] | None, typer.Option("--missing-rule", help="COLUMN=value|refuse|drop; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--missing-rule",
+            help="What to do with missing values of a column: COLUMN=value|refuse|drop (default: value). Repeatable.",
+        ),
     ] = None
 
     def made(self) -> Job:
@@ -281,6 +325,6 @@ def paired(entries: list[str] | None, option: str, form: str = "COLUMN=…") -> 
     for entry in entries or []:
         column, equals, value = entry.partition("=")
         if not equals:
-            raise ParameterError(f"{option} is written {form}")
+            raise ParameterError(f"write {option} as {form}")
         pairs[column.strip()] = value.strip()
     return pairs

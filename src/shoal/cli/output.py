@@ -176,13 +176,13 @@ def _bar() -> Iterator[Callable[[float, str], None]]:
 
 
 @contextmanager
-def going_on(state: Path | None) -> Iterator[None]:
+def going_on(saved: Path | None) -> Iterator[None]:
     """Says, when a run is stopped, how it can go on."""
     from shoal.errors import CancelledError
 
     try:
         yield
     except (CancelledError, KeyboardInterrupt):
-        if state is not None and state.exists():
-            typer.echo(printable(f"what was done is kept in {state}; the same command goes on from there"), err=True)
+        if saved is not None and saved.exists():
+            typer.echo(printable(f"progress is saved in {saved}; run the same command again to continue"), err=True)
         raise

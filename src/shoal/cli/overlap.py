@@ -14,35 +14,43 @@ if TYPE_CHECKING:
     from shoal.overlap import Overlap, Question
 
 app = typer.Typer(
-    help="Find how many people two holders have in common, or who, without showing each other their lists.",
+    help="Find how many people two data holders have in common, or who, without showing each other their lists.",
     no_args_is_help=True,
 )
 
-List = Annotated[Path, typer.Argument(help="The table with your list.")]
-Name = Annotated[str, typer.Option("--column", help="The column that names a person, spelled alike by both holders.")]
-SizeOnly = Annotated[bool, typer.Option("--size-only", help="Learn how many people are common, not who.")]
-TellSize = Annotated[bool, typer.Option("--size-only", help="Tell how many people are common, and refuse to tell who.")]
+List = Annotated[Path, typer.Argument(help="Table with your list of people.")]
+Name = Annotated[
+    str, typer.Option("--column", help="Column that identifies a person, spelled the same way by both holders.")
+]
+SizeOnly = Annotated[bool, typer.Option("--size-only", help="Learn how many people are in both lists, but not who.")]
+TellSize = Annotated[bool, typer.Option("--size-only", help="Reveal how many people are in both lists, but never who.")]
 Fewest = Annotated[
     int | None,
     typer.Option(
         "--fewest", min=1, max=10_000, show_default="10",
-        help="Blur the size so that it hardly tells whether fewer people than this are common, and refuse shorter "
-        "lists; 1 tells the exact size. Includes --size-only.",
+        help="Blur the count so that it hides overlaps of fewer people than this, and refuse shorter lists; 1 gives "
+        "the exact count. Implies --size-only.",
     ),
 ]  # fmt: skip
 Sessions = Annotated[
     int | None,
     typer.Option(
         "--sessions", min=1, show_default="10",
-        help="With --ledger, refuse to answer when it has this many answered sessions.",
+        help="With --ledger: refuse to answer after this many answered sessions.",
     ),
 ]  # fmt: skip
-Most = Annotated[int, typer.Option("--most", min=1, help="Refuse a list of the other holder that is longer.")]
-State = Annotated[Path, typer.Option("--state", help="Your secret state of the session; `finish` deletes it.")]
-Target = Annotated[Path, typer.Option("--output", "-o", help="The message for the other holder.")]
-Common = Annotated[Path | None, typer.Option("--output", "-o", help="Where the common people go, one a line (CSV).")]
-Book = Annotated[Path | None, typer.Option("--ledger", help="The ledger of your data set; the session is entered.")]
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="The port on this machine; 0: any free one.")]
+Most = Annotated[
+    int, typer.Option("--most", min=1, help="Refuse a list from the other holder with more people than this.")
+]
+State = Annotated[Path, typer.Option("--state", help="File for your secret key of this session; `finish` deletes it.")]
+Target = Annotated[Path, typer.Option("--output", "-o", help="File for the message to the other holder.")]
+Common = Annotated[
+    Path | None, typer.Option("--output", "-o", help="CSV file for the people in both lists, one per line.")
+]
+Book = Annotated[
+    Path | None, typer.Option("--ledger", help="Ledger of your data set, in which the session is recorded.")
+]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port on this machine; 0 takes any free one.")]
 
 SECRET = "The other holder learns how long your list is, and nothing else about it."
 CAUTION = (
@@ -55,7 +63,7 @@ CAUTION = (
 def start(
     source: List, column: Name, target: Target, state: State, size_only: SizeOnly = False, as_json: options.Json = False
 ) -> None:
-    """Start a session: write the message for the other holder, and your secret state."""
+    """Start a session: write a message for the other holder, and your secret key of the session."""
     from shoal.overlap import Asker, points
     from shoal.storage.files import check_outputs
 
@@ -70,7 +78,7 @@ def start(
 @app.command()
 def answer(
     source: List,
-    message: Annotated[Path, typer.Argument(help="The message of the other holder.")],
+    message: Annotated[Path, typer.Argument(help="Message from the other holder.")],
     column: Name,
     target: Target,
     size_only: TellSize = False,
@@ -80,7 +88,7 @@ def answer(
     sessions: Sessions = None,
     as_json: options.Json = False,
 ) -> None:
-    """Answer the other holder's message. You learn the length of its list; it learns who is common, or how many."""
+    """Answer the other holder's message. You learn the length of their list; they learn who is in both, or how many."""
     from shoal.overlap import FEWEST, answered, asked, points
     from shoal.storage.files import check_outputs
 
@@ -98,14 +106,14 @@ def answer(
 @app.command()
 def finish(
     source: List,
-    message: Annotated[Path, typer.Argument(help="The answer of the other holder.")],
+    message: Annotated[Path, typer.Argument(help="Answer from the other holder.")],
     column: Name,
     state: State,
     target: Common = None,
     ledger: Book = None,
     as_json: options.Json = False,
 ) -> None:
-    """Finish a session: the overlap. The state, with your key, is deleted."""
+    """Finish a session: show the overlap, and delete your secret key of the session."""
     from shoal.overlap import Asker, points
     from shoal.storage.files import check_outputs
 
@@ -133,7 +141,7 @@ def listen(
     sessions: Sessions = None,
     as_json: options.Json = False,
 ) -> None:
-    """Answer one session on this machine, then end."""
+    """Wait for one session on a port of this machine, answer it, and stop."""
     from shoal.overlap import FEWEST, exchange, points
 
     points.check_installed()
@@ -158,7 +166,7 @@ def ask(
     ledger: Book = None,
     as_json: options.Json = False,
 ) -> None:
-    """Ask the holder that listens on a port of this machine."""
+    """Ask a holder who listens on a port of this machine."""
     from shoal.overlap import exchange, points
     from shoal.storage.files import check_outputs
 
@@ -196,7 +204,7 @@ def _check_answer(ledger: Path | None, sessions: int | None, question: Question 
 
     if ledger is None:
         if sessions is not None:
-            raise ParameterError("--sessions counts the sessions of a ledger; name one with --ledger")
+            raise ParameterError("--sessions needs a ledger in which sessions are counted; name it with --ledger")
         return None
     session = None if question is None else question.session
     before = check_answer(Ledger(ledger), most=sessions or SESSIONS, session=session)
@@ -238,7 +246,9 @@ def _check_common(size_only: bool, target: Path | None) -> None:
     from shoal.errors import ParameterError
 
     if size_only and target is not None:
-        raise ParameterError("with --size-only nobody learns who is common; leave -o out")
+        raise ParameterError(
+            "with --size-only you do not learn who is in both lists, so there is nothing to write; leave -o out"
+        )
 
 
 def _identifiers(source: Path, column: str) -> list[str | None]:

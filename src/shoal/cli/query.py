@@ -15,17 +15,24 @@ if TYPE_CHECKING:
 
 
 def run(
-    release: Annotated[Path, typer.Argument(help="The release file; its manifest lies beside it.")],
+    release: Annotated[Path, typer.Argument(help="The release file, with its manifest next to it.")],
     conditions: Annotated[
         list[str] | None,
-        typer.Option("--where", help="A condition: 'age <= 30', 'zip in 10001..20000', 'sex = F'; all must hold."),
+        typer.Option(
+            "--where",
+            help="Condition, such as 'age <= 30', 'zip in 10001..20000' or 'sex = F'. Repeatable; all must hold.",
+        ),
     ] = None,
     summed: Annotated[str | None, typer.Option("--sum", help="Sum this column instead of counting records.")] = None,
-    averaged: Annotated[str | None, typer.Option("--mean", help="The mean of this column.")] = None,
-    hierarchies: Annotated[Path | None, typer.Option("--hierarchies", help="A folder with <column>.csv files.")] = None,
+    averaged: Annotated[
+        str | None, typer.Option("--mean", help="Average this column instead of counting records.")
+    ] = None,
+    hierarchies: Annotated[
+        Path | None, typer.Option("--hierarchies", help="Folder with hierarchy files, one <column>.csv per column.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Estimate a count, a sum or a mean from a release, with its error and what is certain."""
+    """Estimate a count, a sum or a mean from a release, with its error and the range that is certain."""
     from shoal import api
     from shoal.errors import ParameterError
 

@@ -25,33 +25,43 @@ PATIENCE = 20.0
 class Question:
     """One of the twelve questions; which one follows from what is given."""
 
-    k: Annotated[int | None, typer.Option("--k", help="The least class size that is wanted; exit code 1 below it.")] = (
-        None
-    )
+    k: Annotated[
+        int | None, typer.Option("--k", help="Smallest group size that you require; exit code 1 if a group is smaller.")
+    ] = None
     attributes: Annotated[
-        str | None, typer.Option("--attributes", help="Look at these columns only, separated by commas.")
+        str | None, typer.Option("--attributes", help="Only use these columns, separated by commas.")
     ] = None
     ask: Annotated[
         int | None,
-        typer.Option("--ask", help="Answer this one of the twelve questions; what it does not need is passed over."),
+        typer.Option(
+            "--ask", help="Number of the question to answer, 1 to 12; options that it does not need are ignored."
+        ),
     ] = None
-    l: Annotated[float | None, typer.Option("--l", help="The diversity that is wanted.")] = None  # noqa: E741
-    t: Annotated[float | None, typer.Option("--t", help="The closeness that is wanted.")] = None
+    l: Annotated[float | None, typer.Option("--l", help="Diversity that you require (l-diversity).")] = None  # noqa: E741
+    t: Annotated[float | None, typer.Option("--t", help="Closeness that you require (t-closeness).")] = None
     delta: Annotated[
-        str | None, typer.Option("--delta", help="The share of records that may be left out, or ask to be told it.")
+        str | None, typer.Option("--delta", help="Share of the records that may be left out; ask computes it.")
     ] = None
     notion: Annotated[
         str | None,
-        typer.Option("--notion", help="k, distinct-l, entropy-l, frequency-l, recursive-l, t, or a model's name."),
+        typer.Option(
+            "--notion",
+            help="What to measure: k, distinct-l, entropy-l, frequency-l, recursive-l, t, or the name of a model.",
+        ),
     ] = None
-    bound: Annotated[float | None, typer.Option("--bound", help="What is wanted of any other model.")] = None
-    c: Annotated[float | None, typer.Option("--c", help="The c of recursive-l.")] = None
-    distance: Annotated[str, typer.Option("--distance", help="Of t: equal, ordered or hierarchical.")] = "equal"
+    bound: Annotated[
+        float | None, typer.Option("--bound", help="Bound that you require, for any other model named with --notion.")
+    ] = None
+    c: Annotated[float | None, typer.Option("--c", help="Parameter c of recursive-l.")] = None
+    distance: Annotated[
+        str, typer.Option("--distance", help="Distance of t-closeness: equal, ordered or hierarchical.")
+    ] = "equal"
     about: Annotated[
-        str | None, typer.Option("--about", help="The sensitive attribute of the question, where there are several.")
+        str | None, typer.Option("--about", help="Sensitive column to ask about, if there are several.")
     ] = None
     time_limit: Annotated[
-        float | None, typer.Option("--time-limit", help="Seconds after which what is proven is told.")
+        float | None,
+        typer.Option("--time-limit", help="Seconds after which to stop, and report what is proven by then."),
     ] = None
 
     @property
@@ -118,7 +128,7 @@ class Question:
         try:
             return float(self.delta)
         except ValueError:
-            raise ParameterError("--delta is a share of the records between 0 and 1, or ask") from None
+            raise ParameterError("--delta must be a share of the records between 0 and 1, or ask") from None
 
     def implied(self, data: Dataset, run: Run) -> Answer | None:
         """The answer to what k and attributes ask, or neither of them; None when it would take too long."""

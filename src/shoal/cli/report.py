@@ -20,11 +20,9 @@ class Told:
     """What only people know."""
 
     recipient: Annotated[str, typer.Option("--recipient", help="Who gets the release.")] = ""
-    purpose: Annotated[str, typer.Option("--purpose", help="What the recipient gets it for.")] = ""
-    author: Annotated[str, typer.Option("--author", help="Who answers for the release.")] = ""
-    date: Annotated[
-        str, typer.Option("--date", help="The day of the report, such as 2026-05-17; no clock is read.")
-    ] = ""
+    purpose: Annotated[str, typer.Option("--purpose", help="What the recipient needs it for.")] = ""
+    author: Annotated[str, typer.Option("--author", help="Who is responsible for the release.")] = ""
+    date: Annotated[str, typer.Option("--date", help="Date of the report, such as 2026-05-17 (default: none).")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +31,13 @@ class Files:
 
     targets: Annotated[
         list[Path] | None,
-        typer.Option("--output", "-o", help="The report: a page (.html) or JSON (.json); may be given twice."),
+        typer.Option("--output", "-o", help="Where to write the report: .html or .json. Give it twice for both."),
     ] = None
     plots: Annotated[
         list[str] | None,
         typer.Option(
-            "--plot", help="Also write a picture of the report, NAME=FILE: risk, classes, attacks, loss; repeatable."
+            "--plot",
+            help="Also write a picture, as NAME=FILE, where NAME is risk, classes, attacks or loss. Repeatable.",
         ),
     ] = None
 
@@ -73,23 +72,26 @@ def run(
     threshold: Annotated[
         float | None,
         typer.Option(
-            "--threshold", help="The highest risk of a person that is accepted, such as 0.09; exit code 1 above."
+            "--threshold",
+            help="Highest risk that you accept for a person, such as 0.09; exit code 1 if anybody is above it.",
         ),
     ] = None,
     key: Annotated[
-        Path | None, typer.Option("--key", help="The holder's public key, which must have signed the manifest.")
+        Path | None, typer.Option("--key", help="Public key of the data holder; the manifest must be signed with it.")
     ] = None,
     holder: Annotated[
         bool,
-        typer.Option("--holder", help="Add a part for the holder alone: values before and after, exact figures."),
+        typer.Option(
+            "--holder", help="Add a confidential part for the data holder: values before and after, exact figures."
+        ),
     ] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Leave out measures that take long.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Leave out measures that take a long time.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Write a report that a privacy officer can sign: what was published, its promises, risks, attacks and price.
+    """Write a report that a privacy officer can sign: what was published, what is promised, risks, attacks and loss.
 
-    Unless --holder is given it has no value of any cell and no seed, and may be handed over. The exit code is 1 when
-    the release does not keep what its manifest says, or when somebody is above the threshold that was given.
+    Without --holder it contains no cell value and no seed, and may be handed over. The exit code is 1 if the release
+    does not keep what its manifest says, or if anybody's risk is above --threshold.
     """
     from shoal import api
     from shoal.reports import report
@@ -118,6 +120,6 @@ def run(
         for sentence in found.sentences:
             output.say(sentence)
         if holder:
-            output.say("This report has a part for the holder alone: do not hand it over.", style="yellow")
+            output.say("This report has a confidential part for the data holder: do not hand it over.", style="yellow")
         output.say(f"Written: {', '.join(str(path) for path in written)}")
     output.answer(found.holds)

@@ -9,11 +9,9 @@ import typer
 
 
 def run(
-    command: Annotated[
-        str | None, typer.Argument(help="The command; without one, the commands that there are.")
-    ] = None,
+    command: Annotated[str | None, typer.Argument(help="The command (default: list all commands).")] = None,
 ) -> None:
-    """Print the JSON schema of what a command prints with --json."""
+    """Print the JSON schema of a command's --json output."""
     from shoal.cli import schemas
     from shoal.errors import ParameterError, alternatives
 

@@ -12,28 +12,31 @@ from shoal.cli import keys
 
 
 def run(
-    file: Annotated[Path | None, typer.Argument(help="The table to open; without one, the page asks for it.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="Table to open (default: the page asks for one).")] = None,
     port: Annotated[
-        int | None, typer.Option("--port", help="Where the page listens (default: 8765, or the next free one).")
+        int | None, typer.Option("--port", help="Port of the page (default: 8765, or the next free one).")
     ] = None,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address, without opening a browser.")
+    ] = False,
     host: Annotated[
-        str, typer.Option("--host", help="Another address than this machine's own; it needs a password.")
+        str, typer.Option("--host", help="Address to listen on; any other than this machine's own needs a password.")
     ] = "127.0.0.1",
     password_file: Annotated[
-        Path | None, typer.Option("--password-file", help="Of --host: the file with the password (or SHOAL_PASSWORD).")
+        Path | None,
+        typer.Option("--password-file", help="With --host: file with the password (or set SHOAL_PASSWORD)."),
     ] = None,
     sign: Annotated[
-        Path | None, typer.Option("--sign", help="The signing key that the page offers for the releases it makes.")
+        Path | None, typer.Option("--sign", help="Signing key that the page offers for its releases.")
     ] = None,
     ledger: Annotated[
-        Path | None, typer.Option("--ledger", help="The ledger into which every release goes that the page makes.")
+        Path | None, typer.Option("--ledger", help="Ledger in which every release of the page is recorded.")
     ] = None,
 ) -> None:
-    """Open the page: diagnose, anonymize, attack and hand over a table in the browser, without programming.
+    """Open the web page: diagnose, anonymize, attack and hand over a table in the browser, without programming.
 
-    The page is on this machine only, opens with the address that is printed, and works without a network. What you do
-    not save is gone when it stops. With a password it is for visitors, who can name no file of this machine.
+    The page runs on this machine only, opens at the printed address, and needs no network. When it stops, everything
+    that you did not save is gone. With --host and a password, others can use it, but cannot open files of this machine.
     """
     from shoal.errors import InputError
     from shoal.ledger import Ledger

@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
 
 def run(
-    release: Annotated[Path | None, typer.Argument(help="The release file; its manifest lies beside it.")] = None,
+    release: Annotated[Path | None, typer.Argument(help="The release file, with its manifest next to it.")] = None,
     key: Annotated[
-        Path | None, typer.Option("--key", help="The holder's public key: the manifest must be signed by it.")
+        Path | None, typer.Option("--key", help="Public key of the data holder; the manifest must be signed with it.")
     ] = None,
     manifest: Annotated[
         Path | None,
-        typer.Option("--manifest", help="The manifest, where it is not beside the release (a table of a server)."),
+        typer.Option(
+            "--manifest", help="The manifest, if it is not next to the release, such as for a database table."
+        ),
     ] = None,
     sql: Annotated[
         str | None,
         typer.Option(
             "--sql",
-            help="Verify nothing; print a query for each model in this SQL dialect, to run on the published tables.",
+            help="Only print a query for each model in this SQL dialect, to run on the published tables.",
         ),
     ] = None,
-    table: Annotated[
-        str, typer.Option("--table", help="With --sql, the name of the table in the database.")
-    ] = "release",
+    table: Annotated[str, typer.Option("--table", help="With --sql: name of the table in the database.")] = "release",
     engine: options.EngineName = None,
     job: options.JobFile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Check a release file against its manifest alone, without the original: exit code 0 when all holds, 1 when not."""
+    """Check a release against its manifest, without the original table. Exit code 0 if everything holds, 1 if not."""
     from shoal import api
     from shoal import job as jobs
     from shoal.errors import InputError

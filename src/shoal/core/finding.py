@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.core.formatting import amount, in_html
 from shoal.errors import alternatives
+
+IN_RECORDS = " (counted in records, not people)"
+"""How a claim ends that counts records because it is not known whose they are."""
+
+
+def claimed(claims: Iterable[str]) -> list[str]:
+    """Claims without repetition; that several count records is said once, after the last of them.
+
+    Example:
+        >>> claimed([f"5-anonymous{IN_RECORDS}", f"distinct 3-diverse{IN_RECORDS}", "signed"])
+        ['5-anonymous', 'distinct 3-diverse (counted in records, not people)', 'signed']
+    """
+    found = list(dict.fromkeys(filter(None, claims)))
+    following = [*found[1:], ""]
+    return [
+        claim.removesuffix(IN_RECORDS) if after.endswith(IN_RECORDS) else claim
+        for claim, after in zip(found, following, strict=True)
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from shoal.core.contracts.form import Cells, Form, View
 from shoal.core.contracts.model import Model
 from shoal.core.contracts.table import Published
 from shoal.core.decision import check_same
-from shoal.core.finding import Finding, Findings
+from shoal.core.finding import IN_RECORDS, Finding, Findings
 from shoal.core.formatting import in_html
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy
@@ -337,7 +337,7 @@ class Release:
             if not model.growth_monotone:
                 return Finding(name=model.level, value=None, bound=model.bound, how=f"not defined: {reason}")
             found = model.measure(judged)
-            how, claim = f"{found.how}; counted in records: {reason}", f"{found.claim} by records, not by people"
+            how, claim = f"{found.how}; counted in records: {reason}", f"{found.claim}{IN_RECORDS}"
             return replace(found, how=how, claim=claim)
 
     def people_agree(self, stated: int) -> bool:

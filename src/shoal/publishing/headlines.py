@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from shoal.core.contracts.attack import Attempt
-from shoal.core.finding import Finding, Findings
+from shoal.core.finding import Finding, Findings, claimed
 from shoal.core.formatting import counted, enumerated, percent, printable
 from shoal.publishing.columns import PublishedColumn
 
@@ -68,7 +68,7 @@ def released(findings: Findings, columns: Sequence[PublishedColumn], records: in
     left_out = f"{counted(out, 'records')} left out ({percent(out / max(records, 1))})" if out else "nobody left out"
     alone = _number(findings, "unique-people", "unique-records")
     exact = [f"{alone:,} stand alone by their published quasi-identifiers"] if alone else []
-    parts = [", ".join([size, *dict.fromkeys(claims)]), *_broken(findings), left_out, *exact, *lost(columns)]
+    parts = [", ".join([size, *claimed(claims)]), *_broken(findings), left_out, *exact, *lost(columns)]
     return "; ".join(parts) + "."
 
 
@@ -118,7 +118,7 @@ def verified(findings: Findings) -> str:
     published, left_out = findings.get("published"), findings.get("suppressed")
     parts = [
         *([_size(findings, published.words)] if published is not None else []),
-        *dict.fromkeys(finding.claim for finding in findings if finding.claim),
+        *claimed(finding.claim for finding in findings),
         *([f"{left_out.words} left out" if left_out.value else "nobody left out"] if left_out is not None else []),
         "the files are unchanged",
     ]

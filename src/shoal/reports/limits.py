@@ -21,7 +21,7 @@ def limits(
     """Who or what leaves something open, and what: the models first, then what is true of every release like this."""
     found = [(each.claim, each.not_protected) for each in promises if each.not_protected]
     if not promises:
-        told = "it was published although it need not keep its policy" if unverified else "values need not be true"
+        told = "it was published without being checked against its policy" if unverified else "values need not be true"
         found.append(("no privacy model", f"Nothing is promised about any person: {told}."))
     of_form = limit(release.form)
     if of_form:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from shoal.core.contracts.attack import Attempt
-from shoal.core.finding import Findings
+from shoal.core.finding import Findings, claimed
 from shoal.core.formatting import counted, enumerated, percent, printable
 from shoal.plots.exposure import hundredths
 from shoal.publishing.columns import PublishedColumn
@@ -32,12 +32,12 @@ def kept(verification: Findings, findings: Findings, *, claims: bool, unverified
         names = enumerated(list(dict.fromkeys(each.claim or each.title for each in broken)))
         return f"The release does NOT keep what its manifest says, and must not be used: look at {names}."
     if unverified:
-        return "No privacy model is promised for it: it was published although it need not keep its policy."
+        return "No privacy model is promised for it: it was published without being checked against its policy."
     if not claims:
         return (
             "No privacy model is promised for it, because values were changed at random instead of being made coarser."
         )
-    promised = enumerated(list(dict.fromkeys(each.claim for each in findings if each.claim and each.holds)))
+    promised = enumerated(claimed(each.claim for each in findings if each.holds))
     signed = verification.get("signature")
     by = " and carries a valid signature" if signed is not None and signed.holds else ""
     return f"It is {promised}; the published files were checked again for this report: all of it holds{by}."

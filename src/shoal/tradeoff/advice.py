@@ -16,31 +16,40 @@ LITTLE = 0.01
 
 
 def summary(found: Balance) -> str:
-    """Where the leading curves meet, or come closest, in one sentence."""
-    curves = f"Utility ({found.utility.words}) and privacy ({found.privacy.words})"
+    """What to take, in one sentence."""
     if found.recommended is None:
         return f"No setting of the sweep has a release with both {found.utility.words} and {found.privacy.words}."
     if found.utility.decides:
         kept = found.recommended.share(found.utility.name)
         assert kept is not None
         return f"The declared analyses survive best with {_named(found.recommended.place)}: to {percent(kept.mean)}."
+    utility, privacy = (found.recommended.share(each.name) for each in (found.utility, found.privacy))
+    assert utility is not None and privacy is not None
+    return (
+        f"{_named(found.recommended.place)} balances privacy and utility best: utility is {percent(utility.mean)} "
+        f"({found.utility.words}) and privacy is {percent(privacy.mean)} ({found.privacy.words})."
+    )
+
+
+def _meeting(found: Balance) -> str:
+    """Where the leading curves meet, or come closest."""
     if found.axis is None:
         front = found.front()
-        return f"{curves}: of {len(found.points)} settings, {len(front)} are beaten by no other one in both."
+        return f"For {len(front)} of {len(found.points)} settings, no other setting is better in both."
     name = found.axis.name
     best = found.best
     if best is not None:
         first, *more = best.crossings
-        again = "" if not more else ", and meet again at " + ", ".join(f"{name} = {each.at:.3g}" for each in more)
+        again = "" if not more else ", and again at " + ", ".join(f"{name} = {each.at:.3g}" for each in more)
         place = f"{name} = {first.at:.3g}{_with(best.beside)}"
-        return f"{curves} balance at {place}, where both are {percent(first.value)}{again}."
+        return f"The curves of utility and privacy meet at {place}, where both are {percent(first.value)}{again}."
     near = min((pair for pair in found.leading if pair.closest is not None), key=_gap)
     assert near.closest is not None
     low, high = found.axis.values[0], found.axis.values[-1]
     place = f"{name} = {near.closest.at:.4g}{_with(near.beside)}"
     return (
-        f"{curves} do not meet between {name} = {low:.4g} and {high:.4g}. They come closest at {place}, where utility "
-        f"is {percent(near.closest.utility)} and privacy is {percent(near.closest.privacy)}."
+        f"The curves of utility and privacy do not meet between {name} = {low:.4g} and {high:.4g}. They come closest "
+        f"at {place}, where utility is {percent(near.closest.utility)} and privacy is {percent(near.closest.privacy)}."
     )
 
 
@@ -53,22 +62,18 @@ def _advice(found: Balance) -> Iterator[str]:
     point = found.recommended
     lacking = found.scores(found.utility.name, found.privacy.name).count(None)
     if point is not None and found.utility.decides:
-        yield f"Take {_named(point.place)}: every setting keeps the policy, and the analyses survive best in this one."
+        yield f"Take {_named(point.place)}: every setting meets the policy, and the analyses survive best in this one."
     elif point is not None:
-        utility, privacy = point.share(found.utility.name), point.share(found.privacy.name)
-        assert utility is not None and privacy is not None
-        yield (
-            f"Take {_named(point.place)}: utility is {percent(utility.mean)} and privacy is {percent(privacy.mean)}, "
-            "and at every other setting the lesser of the two is lower."
-        )
+        yield f"Take {_named(point.place)}: at every other setting, the lower of utility and privacy is lower still."
+        yield _meeting(found)
         yield from _learned(found, point)
         yield from _varying(found)
     if lacking:
-        yield f"{lacking} of {len(found.points)} settings have no such figures; the reason stands beside each."
+        yield f"{lacking} of {len(found.points)} settings have no such figures; the table gives the reason for each."
     if found.privacy.name.partition(":")[0] == SUPPRESSED and not found.utility.decides:
         yield (
-            "A share of suppressed cells is not a promise to anybody. What protects people is the policy: choose the "
-            "least k that you can answer for first, and only then balance."
+            "A share of suppressed cells protects nobody. What protects people is the policy: first choose the "
+            "smallest k that you can justify, and only then balance."
         )
 
 
@@ -77,7 +82,7 @@ def _learned(found: Balance, point: Point) -> Iterator[str]:
     utility = point.share(found.utility.name)
     if not found.utility.learned or point.baseline is None or utility is None:
         return
-    guess = f"Whoever always names the most frequent value of {found.target} is right for {percent(point.baseline)}"
+    guess = f"Always guessing the most frequent value of {found.target} is right for {percent(point.baseline)}"
     more = utility.mean - point.baseline
     original = "" if found.original is None else f"; on the original table the accuracy is {percent(found.original)}"
     if more < LITTLE:
@@ -94,11 +99,11 @@ def _varying(found: Balance) -> Iterator[str]:
     name = found.axis.name
     if firsts:
         yield (
-            f"Over {found.seeds} seeds{_with(pair.beside)} the curves first meet between {name} = {min(firsts):.3g} "
-            f"and {max(firsts):.3g}, with {len(firsts)} of them."
+            f"The curves meet for {len(firsts)} of {found.seeds} seeds{_with(pair.beside)}, first between {name} = "
+            f"{min(firsts):.3g} and {max(firsts):.3g}."
         )
     else:
-        yield f"The curves meet with none of {found.seeds} seeds."
+        yield f"The curves meet for none of {found.seeds} seeds."
 
 
 def _gap(pair: Pair) -> float:

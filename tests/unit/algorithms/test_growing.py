@@ -69,7 +69,7 @@ def test_the_release_holds_loses_little_more_and_says_so(
     monkeypatch.setattr(_growing, "BLOCK", 1000)
     cut = shoal.anonymize(census, *models, algorithm=algorithm, seed=1)
     assert cut.verify(cut.policy).holds
-    assert any("an approximation of the algorithm" in note for note in cut.notes)
+    assert any("approximates the algorithm" in note for note in cut.notes)
     losses = [shoal.metrics.Lm().score(census, release).value for release in (whole, cut)]
     assert losses[1] <= 1.1 * losses[0]  # type: ignore[operator]
 

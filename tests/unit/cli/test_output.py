@@ -284,7 +284,9 @@ def test_the_gap_to_the_best_classes_is_told_when_it_is_asked_for(table: Path, c
     assert 0 <= gap["value"] <= 1 and gap["detail"]["least-loss"] <= gap["detail"]["loss"]
     told = command(*asked, "--prove-gap", "0.5")
     line = told.splitlines()[-1]
-    assert re.match(r"Other classes could save at most [\d.]+ % of the loss; proven: classes of 3 or more lose ", line)
+    assert re.match(
+        r"Another grouping could save at most [\d.]+ % of the loss; proven: classes of 3 or more lose ", line
+    )
     assert "optimality-gap" not in command(*asked, "--json")
     assert "not defined" in command("anonymize", str(table), *ROLES, "--k", "1", "-o", "b.csv", "--prove-gap", "1")
     command(*asked[:-1], "c.csv", "--prove-gap", "0", code=2)

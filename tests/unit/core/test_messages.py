@@ -22,7 +22,7 @@ def test_parameters_by_place_or_by_a_wrong_name_are_explained() -> None:
 
 
 def test_a_class_in_the_place_of_a_model_is_explained() -> None:
-    with pytest.raises(ParameterError, match=r"KAnonymity is a class; make one of it, as in KAnonymity\(k=4\)"):
+    with pytest.raises(ParameterError, match=r"KAnonymity is a class; make an instance of it, as in KAnonymity\(k=4\)"):
         job.plugin("models", shoal.KAnonymity)
     with pytest.raises(ParameterError, match=r"KAnonymity: k must be at least 1$"):
         shoal.KAnonymity(k=0)
