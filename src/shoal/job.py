@@ -179,8 +179,8 @@ def check_policy(policy: Policy, method: Algorithm, *, allow_unverified: bool = 
     packages are lacking."""
     if method.unverified and not allow_unverified:
         raise ParameterError(
-            f"with these parameters, {registry.name_of(method)} makes a release that is not checked against the policy; "
-            "allow it with allow_unverified (--allow-unverified), and the manifest will claim no model"
+            f"with these parameters, {registry.name_of(method)} makes a release that is not checked against the "
+            "policy; allow it with allow_unverified (--allow-unverified), and the manifest will claim no model"
         )
     for package, extra in method.extras.items():
         if find_spec(package) is None:
@@ -189,7 +189,7 @@ def check_policy(policy: Policy, method: Algorithm, *, allow_unverified: bool = 
         raise ParameterError("a policy needs at least one privacy model, such as k-anonymity with k=5")
     if policy.models and not method.claims:
         raise ParameterError(
-            f"{registry.name_of(method)} changes values at random and cannot promise a model; leave the models out"
+            f"{registry.name_of(method)} cannot promise a model with these parameters; leave the models out"
         )
 
 

@@ -140,7 +140,7 @@ def test_every_plug_in_is_spelled_and_read_back() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[input", "not TOML"),
+        ("[input", "not a TOML file"),
         ("colour = 1", "not a job file"),
         ("colour = 1\n[input]", "unknown key colour; "),
         ("[polcy]\nseed = 1\n[input]", "unknown key polcy; did you mean 'policy'?"),

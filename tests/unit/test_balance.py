@@ -117,7 +117,13 @@ def test_an_interrupted_sweep_goes_on_and_says_the_same(data: shoal.Dataset, tmp
 
 def test_the_state_holds_no_value_and_is_of_one_table(data: shoal.Dataset, table: pl.DataFrame, tmp_path: Path) -> None:
     state = tmp_path / "state.json"
-    asked: dict[str, Any] = {"target": "sex", "k": [2, 400], "algorithm": "mondrian", "workers": 1, "state": state}
+    asked: dict[str, Any] = {
+        "target": "sex",
+        "k": [2, 400],
+        "algorithm": "mondrian",
+        "workers": 1,
+        "resume_file": state,
+    }
     model = "alpha-k-anonymity:alpha=0.9,k=2,values=Sales"
     shoal.balance(data, model, seed=1, **asked)
     text = state.read_text()

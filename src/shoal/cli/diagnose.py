@@ -42,10 +42,10 @@ def run(
 ) -> None:
     """Show how exposed the people in a table are: how many stand alone, and how likely they are to be found.
 
-    It also answers one of twelve questions. Which one depends on the options: columns (--attributes), a bound (--k, --l,
-    --t), and the share of records that may be left out (--delta, or --delta ask to compute it). A bound without columns
-    asks which sets of columns meet it. --ask chooses the question by its number. Without --quasi, every column that has
-    no other role counts as a quasi-identifier.
+    It also answers one of twelve questions. Which one depends on the options: columns (--attributes), a bound (--k,
+    --l, --t), and the share of records that may be left out (--delta, or --delta ask to compute it). A bound without
+    columns asks which sets of columns meet it. --ask chooses the question by its number. Without --quasi, every column
+    that has no other role counts as a quasi-identifier.
     """
     from shoal.errors import ParameterError
     from shoal.job import plugin

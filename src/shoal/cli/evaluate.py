@@ -66,7 +66,7 @@ def run(table: options.Compared, asked: Asked, everything: options.All = False, 
     """Measure what a release lost compared with the original table, what it is still good for, and the remaining risk.
 
     If you give no roles, they are taken from the release's manifest. Each figure is shown next to that of the original
-    table and that of a table with everything hidden. The exit code is 1 if an analysis in the job file does not survive.
+    table and that of a table with everything hidden. The exit code is 1 if an analysis in the job file fails.
     """
     from shoal import api
     from shoal.publishing.headlines import evaluated

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from shoal.core.formatting import amount, in_html
@@ -22,10 +23,9 @@ def claimed(claims: Iterable[str]) -> list[str]:
         ['5-anonymous', 'distinct 3-diverse (counted in records, not people)', 'signed']
     """
     found = list(dict.fromkeys(filter(None, claims)))
-    following = [*found[1:], ""]
     return [
         claim.removesuffix(IN_RECORDS) if after.endswith(IN_RECORDS) else claim
-        for claim, after in zip(found, following, strict=True)
+        for claim, after in zip_longest(found, found[1:], fillvalue="")
     ]
 
 

@@ -25,7 +25,7 @@ SEPARATORS = (";", ",", "\t", "|")
 class Table(Builder):
     """One row a raw value: the raw value first, what it becomes at each level after it, the top last.
 
-    The separator is found out: semicolon, comma, tab or bar. A first line whose first cell is the column's
+    The separator is detected: semicolon, comma, tab or bar. A first line whose first cell is the column's
     name, or the word "level" with a number, and that ends in another value than the rest, is a header. Each
     raw value of the column needs a row; rows for values that the column does not have are fine and count as
     leaves.

@@ -92,7 +92,7 @@ def test_models_of_the_whole_table_cannot_be_judged_bucket_by_bucket() -> None:
 
 
 def test_one_target(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="can promise no model"):
+    with pytest.raises(ParameterError, match="cannot promise a model"):
         shoal.anonymize(read(), HALF, algorithm="slicing:attacker=target", seed=1)
     with pytest.raises(InfeasibleError, match="found with 100%"):
         shoal.anonymize(read(), algorithm="slicing:attacker=target,columns=age|sex+zip+disease", seed=1)
