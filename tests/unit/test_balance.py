@@ -135,7 +135,7 @@ def test_the_state_holds_no_value_and_is_of_one_table(data: shoal.Dataset, table
     with pytest.raises(InputError, match="another table"):
         shoal.balance(other, model, **asked)
     state.write_text("{}")
-    with pytest.raises(InputError, match="not the state of a sweep"):
+    with pytest.raises(InputError, match="not the saved progress of a sweep"):
         shoal.balance(data, model, **asked)
     assert state.read_text() == "{}"
 

@@ -87,10 +87,12 @@ class Checkpoint:
             folder.mkdir(mode=0o700, exist_ok=True)
             folder.chmod(0o700)
         except OSError as error:
-            raise OutputError(f"{folder.name}: the state of a run cannot be kept there ({error.strerror})") from None
+            raise OutputError(f"{folder.name}: progress cannot be saved there ({error.strerror})") from None
         lock = locked(folder, wait=False)
         if lock is None:
-            raise OutputError(f"{folder.name}: another run works with this state; wait for it, or name another folder")
+            raise OutputError(
+                f"{folder.name}: another run is using this folder; wait for it to end, or name another folder"
+            )
         try:
             for left in folder.glob(f"{_BESIDE}*"):
                 left.unlink()
@@ -143,7 +145,7 @@ class Checkpoint:
         except OSError:
             whole = False
         if not whole:
-            raise self._refused("a part of this state is damaged or lacking")
+            raise self._refused("a part of the saved progress is damaged or missing")
         return path
 
     def other(self, what: str) -> InputError:
@@ -172,7 +174,7 @@ class Checkpoint:
             yield beside
         except OSError as error:
             raise OutputError(
-                f"{self.folder.name}: the state of the run cannot be kept ({error.strerror or type(error).__name__})"
+                f"{self.folder.name}: progress cannot be saved ({error.strerror or type(error).__name__})"
             ) from None
         finally:
             beside.unlink(missing_ok=True)
@@ -198,7 +200,7 @@ class Checkpoint:
 
     def _store(self) -> None:
         if not self._unlock.alive:
-            raise OutputError(f"{self.folder.name}: another run in this process took this state over")
+            raise OutputError(f"{self.folder.name}: another run in this process has taken over this folder")
         with self._beside() as beside:
             beside.write_text(json.dumps(self._held, indent=1), encoding="utf-8")
             flush(beside)
@@ -233,15 +235,13 @@ def check_folder(folder: Path) -> None:
             raise OutputError(f"{folder.name}: its folder does not exist")
         return
     if not folder.is_dir() or folder.is_symlink():
-        raise OutputError(f"{folder.name}: the state of a run is a folder of its own; name another one")
+        raise OutputError(f"{folder.name}: saved progress needs a folder of its own; name another one")
     if not is_ours(folder):
-        raise OutputError(f"{folder.name}: this folder is somebody else's; name another one for the state of a run")
+        raise OutputError(f"{folder.name}: this folder belongs to another user; name another one")
     if folder.stat().st_mode & OTHERS and any(folder.iterdir()):
-        raise OutputError(f"{folder.name}: others can write to this folder, so what it holds is not believed; {ANEW}")
+        raise OutputError(f"{folder.name}: others can write to this folder, so its content is not trusted; {ANEW}")
     if any(path.is_symlink() or not _ours(path) for path in folder.iterdir()):
-        raise OutputError(
-            f"{folder.name}: this folder has other files in it; name one of its own for the state of a run"
-        )
+        raise OutputError(f"{folder.name}: this folder has other files in it; saved progress needs a folder of its own")
 
 
 def _ours(path: Path) -> bool:
@@ -258,11 +258,11 @@ def _read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {"run": FORMAT, "shoal": __version__, "seed": None, "bound": {}, "parts": {}}
     except OSError:
-        raise InputError(f"{name}: the state of the run cannot be read") from None
+        raise InputError(f"{name}: the saved progress cannot be read") from None
     except ValueError:
         held = None
     if not isinstance(held, Mapping) or not isinstance(held.get("run"), int):
-        raise InputError(f"{name}: the state of the run is damaged; {ANEW}")
+        raise InputError(f"{name}: the saved progress is damaged; {ANEW}")
     if held["run"] != FORMAT or held.get("shoal") != __version__:
         raise InputError(f"{name}: another version of Shoal began this run; {ANEW}")
     texts = all(
@@ -271,5 +271,5 @@ def _read(path: Path) -> dict[str, Any]:
     )
     named = texts and all(map(_PART.fullmatch, held["parts"]))
     if not named or not (held.get("seed") is None or type(held["seed"]) is int):
-        raise InputError(f"{name}: the state of the run is damaged; {ANEW}")
+        raise InputError(f"{name}: the saved progress is damaged; {ANEW}")
     return dict(held)

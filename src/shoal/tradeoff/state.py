@@ -60,7 +60,7 @@ class State:
             return None if found is None else Measured(**found)
         except TypeError:
             assert self.path is not None
-            raise InputError(f"{self.path.name}: somebody changed this state; name a new file") from None
+            raise InputError(f"{self.path.name}: this file was changed; name a new file") from None
 
     def add(self, task: Task, found: Measured) -> None:
         """Keeps what a task came to; the file changes as a whole or not at all."""
@@ -102,12 +102,12 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         held = json.loads(path.read_text(encoding="utf-8"))
     except OSError:
-        raise InputError(f"{path.name}: the state of the sweep cannot be read") from None
+        raise InputError(f"{path.name}: the saved progress of the sweep cannot be read") from None
     except ValueError:
         held = None
     expected = {"sweep": int, "seed": int, "table": str, "points": dict}
     if not isinstance(held, dict) or any(not isinstance(held.get(key), kind) for key, kind in expected.items()):
-        raise InputError(f"{path.name}: this is not the state of a sweep; name a new file, which is made")
+        raise InputError(f"{path.name}: this is not the saved progress of a sweep; name a file that does not exist yet")
     if held["sweep"] != FORMAT:
-        raise InputError(f"{path.name}: another version of Shoal wrote this state; name a new file")
+        raise InputError(f"{path.name}: another version of Shoal wrote this file; name a new one")
     return held
