@@ -22,10 +22,25 @@ def places(nav):
     return [page for part in (nav.values() if isinstance(nav, dict) else nav) for page in places(part)]
 
 
-def test_every_page_is_in_the_navigation_and_decisions_come_last() -> None:
-    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
-    assert set(places(nav)) == set(PAGES)
-    assert all(page.startswith("decisions/") for page in places(nav[-1]))
+NAV = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+LISTS = ("experiments/", "decisions/")
+"""Folders whose pages are a list to look things up in, however long."""
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    assert sorted(places(NAV)) == PAGES
+
+
+def test_sections_are_short_and_lists_stand_in_the_last_one() -> None:
+    for section in NAV:
+        assert len([page for page in places(section) if not page.startswith(LISTS)]) <= 9
+    assert not [page for page in places(NAV[:-1]) if page.startswith(LISTS)]
+
+
+def test_the_first_page_leads_to_every_page_but_lists() -> None:
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    linked = {"index.md", "internals.md", *re.findall(r"\]\(([\w/-]+\.md)\)", text)}
+    assert [page for page in PAGES if page not in linked and not page.startswith(LISTS)] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
