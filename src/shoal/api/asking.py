@@ -144,7 +144,8 @@ def prototype(name: str, fixed: Mapping[str, Any]) -> Model:
     lacking = [each.name for each in parameters(kind) if each.required and each.name not in (kind.asks, *fixed)]
     if lacking:
         raise ParameterError(
-            f"{name} also needs {', '.join(lacking)}; give notion a model that has it, as shoal.models.{kind.__name__}(…)"
+            f"{name} also needs {', '.join(lacking)}; give notion a model that has it, as "
+            f"shoal.models.{kind.__name__}(…)"
         )
     made: Model = registry.make("models", name, {kind.asks: kind.examples[0][kind.asks], **fixed})
     return made
