@@ -103,8 +103,8 @@ def started(folder: Path, *, workers: int = 2, cores: int = 1, memory: str = "1g
 
 @contextmanager
 def small(folder: Path) -> Iterator[Cluster]:
-    """A cluster whose master and worker live in the driver, with one executor for two tasks at a time: it takes half as
-    long to start, and has half as much Java to warm up. What it writes lies in a folder."""
+    """A cluster whose master and two workers live in the driver; each has an executor of its own, which exchange what they
+    have. It takes half as long to start. What it writes lies in a folder."""
     import pyspark
 
     for part in ("bin", "jars", "python"):
@@ -112,7 +112,7 @@ def small(folder: Path) -> Iterator[Cluster]:
     before = {name: os.environ.get(name) for name in ("SPARK_HOME", "SPARK_LOCAL_IP")}
     os.environ.update(SPARK_HOME=str(folder), SPARK_LOCAL_IP=HERE)
     try:
-        yield Cluster("local-cluster[1,2,640]", ())
+        yield Cluster("local-cluster[2,1,640]", ())
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
