@@ -169,10 +169,11 @@ class BackgroundKnowledge(Attack):
                 raise ParameterError(f"rule {place + 1} names a value that column {tree.column!r} does not have")
             here = np.ones(len(met), dtype=np.bool_)
             for condition in where(conditions.split(" and "), quasi):
-                hierarchy = dataset.schema[condition.column].hierarchy
+                column = dataset.schema[condition.column]
+                hierarchy = column.hierarchy
                 assert hierarchy is not None
                 texts = hierarchy.labels[0].tolist()
-                labels = Labels(condition.column, texts, np.ones(len(texts)), hierarchy=hierarchy)
+                labels = Labels(column.name, texts, np.ones(len(texts)), hierarchy=hierarchy, kind=column.kind)
                 here &= condition.meaning(labels).sure[keys[quasi.index(condition.column)]]
             met |= here.astype(np.int64) << place
             ruled_out.append(leaf)

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from shoal.core.hierarchy import DATES, INTERVAL, TOP, Hierarchy, number
 from shoal.core.recoding import Spelling
+from shoal.core.schema import Kind
 from shoal.errors import NotDefined, ParameterError, quoted, unknown_columns
-from shoal.parsing.identity import plain_text, without_idle_fraction
+from shoal.parsing.identity import plain_number, plain_text, without_idle_fraction
 
 Floats = NDArray[np.float64]
 _COMPARED = re.compile(r"(<=|>=|<|>|!=|==?|in\b|is\b)\s*(.*)", re.DOTALL)
@@ -144,6 +145,10 @@ def _spelled(given: Any) -> str:
 
 def _text(value: Any) -> str:
     """A value as labels spell it."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    if isinstance(value, datetime):
+        return value.isoformat()
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -163,7 +168,8 @@ class Labels:
 
     The `spelling` says how to read them: `raw` labels are values as they were, whatever they look like; of the others,
     see `Spelling`. Labels that are nodes need the `hierarchy`: a label that looks like a number may be one, too.
-    `weights` counts the records of each label.
+    `weights` counts the records of each label. The `kind` of the column says which spellings are one value; None: it is
+    not known.
     """
 
     column: str
@@ -171,6 +177,7 @@ class Labels:
     weights: NDArray[Any]
     spelling: Spelling | Literal["raw"] = "raw"
     hierarchy: Hierarchy | None = None
+    kind: Kind | None = None
 
     @cached_property
     def absent(self) -> NDArray[np.bool_]:
@@ -299,8 +306,9 @@ class Labels:
         return Meaning(np.where(self.absent, 0.0, chance), sure, possible | hidden)
 
     def among(self, values: frozenset[str]) -> Meaning:
-        """What each label says about being one of some texts; numbers and dates count, however they are spelled."""
-        wanted = _Wanted(values)
+        """What each label says about being one of some texts. Numbers and dates of a column that has them count,
+        however they are spelled."""
+        wanted = _Wanted(values, self.kind)
         if self.spelling == "levels":
             chance, sure, possible = self._under(wanted)
         else:
@@ -353,17 +361,26 @@ class Span(NamedTuple):
 
 
 class _Wanted:
-    """Texts that are asked for, and the numbers and days that they spell."""
+    """Texts that are asked for in a column of a kind, and the numbers and days that they spell."""
 
-    def __init__(self, values: frozenset[str]) -> None:
-        self.values = values
+    def __init__(self, values: frozenset[str], kind: Kind | None) -> None:
+        self.values, self._kind = values, kind
         self.quantities = {exact for value in values if (exact := exactly(value)) is not None}
+        self._same = {exact for value in values if (exact := self._identity(value)) is not None}
 
     def has(self, text: str | None) -> bool:
         """Whether a value is one of them."""
         if text is None:
             return False
-        return text in self.values or (bool(self.quantities) and exactly(text) in self.quantities)
+        return text in self.values or (bool(self._same) and self._identity(text) in self._same)
+
+    def _identity(self, text: str) -> Decimal | None:
+        """The number or day that a value is, however it is spelled; None where only the same text is the same value:
+        codes such as 007 and 7 are two."""
+        if self._kind in (Kind.CATEGORICAL, Kind.TEXT):
+            return None
+        code = self._kind is None and math.isfinite(number(text)) and plain_number(text) is None
+        return None if code else exactly(text)
 
 
 def _leaves_of(tree: Hierarchy, column: str, label: str) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.multisets import parsed
 from shoal.core.release import Release
+from shoal.core.schema import ENCODED, Column, Kind
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 from shoal.utility.conditions import Condition, Labels, where
 from shoal.utility.estimation import Estimate, Measure, Part, estimate
@@ -43,8 +44,15 @@ def _table_part(data: Dataset, names: Sequence[str]) -> Part:
         hierarchy = known.schema[name].hierarchy
         assert hierarchy is not None
         weights = np.bincount(rows.keys[place], weights=rows.sizes, minlength=hierarchy.size)
-        labels[name] = Labels(name, hierarchy.labels[0].tolist(), weights, hierarchy=hierarchy)
+        labels[name] = Labels(
+            name, hierarchy.labels[0].tolist(), weights, hierarchy=hierarchy, kind=_kind(data.schema[name])
+        )
     return Part(np.zeros(len(rows), np.int32), rows.sizes, dict(zip(names, rows.keys, strict=True)), labels)
+
+
+def _kind(column: Column) -> Kind | None:
+    """What the values of a column are; None: it is published as it came, and nobody has looked."""
+    return column.kind if column.role in ENCODED else None
 
 
 def of_release(
@@ -182,7 +190,7 @@ def _part(
             raise NotDefined("the tables of the release do not agree on its groups")
         groups = np.array(places, np.int32)
     if linked.multisets:
-        return _counted(table, names[0], rows, groups)
+        return _counted(table, release.schema[names[0]], rows, groups)
     sheets = release.form.sheets(release.schema, pseudonyms=True)
     coarse = {column.name for sheet in sheets for column in sheet.columns if column.what == "cell"}
     labels = {}
@@ -190,12 +198,13 @@ def _part(
         texts = table.labels(name)
         weights = np.bincount(rows.keys[place], weights=rows.sizes, minlength=len(texts))
         spelling = release.spellings.get(name, "levels") if name in coarse else "raw"
-        labels[name] = Labels(name, texts, weights, spelling, hierarchies.get(name))
+        labels[name] = Labels(name, texts, weights, spelling, hierarchies.get(name), _kind(release.schema[name]))
     return Part(groups, rows.sizes, dict(zip(names, rows.keys, strict=False)), labels)
 
 
-def _counted(table: Published, name: str, rows: Classes, groups: Codes) -> Part:
+def _counted(table: Published, column: Column, rows: Classes, groups: Codes) -> Part:
     """The values that the multisets of a column count, for each group as often as it has them."""
+    name = column.name
     held = [parsed(label) or [] for label in table.labels(name)]
     places: dict[str | None, int] = {}
     owners, codes, counts = [], [], []
@@ -208,5 +217,6 @@ def _counted(table: Published, name: str, rows: Classes, groups: Codes) -> Part:
             codes.append(places.setdefault(value, len(places)))
             counts.append(count * size // total)
     weights = np.array(counts, np.int64)
-    labels = Labels(name, list(places), np.bincount(codes, weights=weights, minlength=len(places)))
+    weighted = np.bincount(codes, weights=weights, minlength=len(places))
+    labels = Labels(name, list(places), weighted, kind=_kind(column))
     return Part(np.array(owners, np.int32), weights, {name: np.array(codes, np.int32)}, {name: labels})

@@ -43,3 +43,45 @@ def test_a_time_of_day_is_found_however_its_second_is_written(asked: str, kind: 
     for source in (data, release):
         assert [shoal.query(source, where={"at": each}).value for each in (f"= {asked}", [asked])] == [2, 2]
     assert shoal.query(release, where={"at": f"!= {asked}"}).value == 1
+
+
+def _column(values: list[Any], **said: Any) -> tuple[shoal.Dataset, shoal.Release]:
+    """A table with such a sensitive column, and a release of it."""
+    data = shoal.read(pl.DataFrame({"x": values, "sex": ["f"] * len(values)}), quasi=["sex"], sensitive=["x"], **said)
+    return data, shoal.anonymize(data, "k-anonymity:k=2", seed=1)
+
+
+@pytest.mark.parametrize("asked", ["= 007", ["007"], "!= 007"])
+def test_codes_with_other_leading_zeros_are_other_values(asked: Any) -> None:
+    for source in _column(["7", "007", "007", "0007", "07"]):
+        assert shoal.query(source, where={"x": asked}).value == (3 if asked == "!= 007" else 2)
+        assert shoal.query(source, where={"x": "<= 7"}).value == 5
+
+
+def test_codes_of_a_plain_column_are_other_values_too() -> None:
+    data = shoal.read(pl.DataFrame({"x": ["7", "007", "7.0"], "sex": list("fff")}), quasi=["sex"])
+    release = shoal.anonymize(data, "k-anonymity:k=2", seed=1)
+    assert [shoal.query(release, where={"x": each}).value for each in ("= 007", "= 7", "= 07")] == [1, 2, 0]
+
+
+def test_numbers_that_are_said_to_be_texts_are_texts() -> None:
+    for source in _column(["250.0", "250.00", "250.00"], kinds={"x": "text"}):
+        assert [shoal.query(source, where={"x": each}).value for each in ("250.0", "250.00", "250")] == [1, 2, 0]
+
+
+def test_codes_of_multisets_are_other_values() -> None:
+    table = pl.DataFrame({"x": ["7", "007", "007", "07"], "sex": list("fffm")})
+    data = shoal.read(table, quasi=["x", "sex"])
+    release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="multiset", seed=1)
+    assert shoal.query(release, where={"x": "= 7"}).high == 1
+
+
+def test_in_a_column_of_numbers_zeros_do_not_count() -> None:
+    for source in _column(["7", "007", "8"], kinds={"x": "numeric"}):
+        assert [shoal.query(source, where={"x": each}).value for each in ("= 007", "7.0", 7.0)] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("value", [2.0, 2.5, dt.datetime(2020, 1, 2, 3, 4), dt.date(2020, 1, 2), True])
+def test_a_value_of_python_is_found_in_a_column_of_texts(value: Any) -> None:
+    for source in _column([value, value], kinds={"x": "text"}):
+        assert [shoal.query(source, where={"x": each}).value for each in (value, [value])] == [2, 2]
