@@ -6,7 +6,7 @@ import csv
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -25,6 +25,9 @@ Floats = NDArray[np.float64]
 _COMPARED = re.compile(r"(<=|>=|<|>|!=|==?|in\b|is\b)\s*(.*)", re.DOTALL)
 _RANGE = re.compile(r"(\S.*?)\s*\.\.\s*(.*\S)")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_ZONE = re.compile(r"[T :]\d\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d)")
+_FINER = re.compile(r"[.,]\d{6}(\d{1,3})")
+"""What is finer than a microsecond."""
 _MICROSECOND = timedelta(microseconds=1)
 _MISSING = {"missing": True, "not missing": False}
 
@@ -42,7 +45,8 @@ class Meaning(NamedTuple):
 class Condition:
     """What a column's value must be: between two numbers, one of some texts, or missing.
 
-    `values` and numbers are not printed: they may be values of a table.
+    `values` and numbers are not printed: they may be values of a table. Where an end is a moment with a zone,
+    `by_clock` has the ends as their own clocks show them.
 
     Example:
         >>> Condition.parsed("age", "20..30").low, Condition.parsed("age", "< 30").open
@@ -56,6 +60,7 @@ class Condition:
     values: frozenset[str] | None = field(default=None, repr=False)
     missing: bool | None = None
     negated: bool = False
+    by_clock: tuple[Decimal | float, Decimal | float] | None = field(default=None, repr=False)
 
     @classmethod
     def parsed(cls, column: str, text: str) -> Condition:
@@ -67,7 +72,7 @@ class Condition:
         if sign in ("", "in") and between:
             first, last = exactly(between[1]), exactly(between[2])
             if first is not None and last is not None:
-                return cls(column=column, low=first, high=last)
+                return cls(column=column, low=first, high=last, by_clock=_by_clock(between[1], between[2]))
         if sign == "is" and rest in _MISSING:
             return cls(column=column, missing=_MISSING[rest])
         if sign and sign[0] in "<>":
@@ -77,8 +82,8 @@ class Condition:
                     f"the condition on column {quoted(column)} compares with something that is no number and no date"
                 )
             if sign[0] == "<":
-                return cls(column=column, high=end, open=(False, strictly))
-            return cls(column=column, low=end, open=(strictly, False))
+                return cls(column=column, high=end, open=(False, strictly), by_clock=_by_clock(None, rest))
+            return cls(column=column, low=end, open=(strictly, False), by_clock=_by_clock(rest, None))
         values = [part.strip() for part in next(csv.reader([rest], skipinitialspace=True), [])]
         if sign != "in":
             values = [rest.strip('"')]
@@ -105,11 +110,20 @@ class Condition:
         above = self.low < span.high or (self.low == span.high and not span.half and not self.open[0])
         return above and (span.low < self.high or (span.low == self.high and not self.open[1]))
 
+    def read_by(self, labels: Labels) -> Condition:
+        """The condition as it is meant of a column: where times have no zone, a moment is what its own clock shows."""
+        if self.by_clock is None or labels.zoned:
+            return self
+        return replace(self, low=self.by_clock[0], high=self.by_clock[1])
+
     def meaning(self, labels: Labels) -> Meaning:
         """What the labels of the column say about it."""
         if self.missing is not None:
             return self._of_missing(labels)
-        chance, sure, possible = labels.inside(self) if self.numeric else labels.among(self.values or frozenset())
+        if self.numeric:
+            chance, sure, possible = labels.inside(self.read_by(labels))
+        else:
+            chance, sure, possible = labels.among(self.values or frozenset())
         if self.negated:
             present = ~labels.absent
             chance, sure, possible = (1 - chance) * present, ~possible & present, ~sure & present
@@ -191,6 +205,12 @@ class Labels:
         if self.spelling == "levels" and self.hierarchy is not None:
             tops.add(self.hierarchy.labels[-1][0])
         return np.array([text in tops for text in self.texts], dtype=np.bool_)
+
+    @cached_property
+    def zoned(self) -> bool:
+        """Whether times of the column name a zone; all of them do, or none."""
+        texts = self._tree.labels[0] if self.spelling == "levels" else self.texts
+        return any(text is not None and ":" in text and _ZONE.search(text) for text in texts)
 
     @property
     def present(self) -> float:
@@ -308,7 +328,7 @@ class Labels:
     def among(self, values: frozenset[str]) -> Meaning:
         """What each label says about being one of some texts. Numbers and dates of a column that has them count,
         however they are spelled."""
-        wanted = _Wanted(values, self.kind)
+        wanted = _Wanted(values, self.kind, by_clock=not self.zoned)
         if self.spelling == "levels":
             chance, sure, possible = self._under(wanted)
         else:
@@ -361,11 +381,12 @@ class Span(NamedTuple):
 
 
 class _Wanted:
-    """Texts that are asked for in a column of a kind, and the numbers and days that they spell."""
+    """Texts that are asked for in a column of a kind, and the numbers and days that they spell; `by_clock`: moments are
+    what their own clocks show."""
 
-    def __init__(self, values: frozenset[str], kind: Kind | None) -> None:
-        self.values, self._kind = values, kind
-        self.quantities = {exact for value in values if (exact := exactly(value)) is not None}
+    def __init__(self, values: frozenset[str], kind: Kind | None, *, by_clock: bool) -> None:
+        self.values, self._kind, self._by_clock = values, kind, by_clock
+        self.quantities = {exact for value in values if (exact := exactly(value, by_clock=by_clock)) is not None}
         self._same = {exact for value in values if (exact := self._identity(value)) is not None}
 
     def has(self, text: str | None) -> bool:
@@ -380,7 +401,7 @@ class _Wanted:
         if self._kind in (Kind.CATEGORICAL, Kind.TEXT):
             return None
         code = self._kind is None and math.isfinite(number(text)) and plain_number(text) is None
-        return None if code else exactly(text)
+        return None if code else exactly(text, by_clock=self._by_clock)
 
 
 def _leaves_of(tree: Hierarchy, column: str, label: str) -> tuple[int, int]:
@@ -417,9 +438,17 @@ def _span(text: str | None, *, intervals: bool) -> Span | None:
     return None if low is None or high is None else Span(low, high, not (text or "").endswith("]"))
 
 
-def exactly(text: str | None) -> Decimal | None:
+def _by_clock(low: str | None, high: str | None) -> tuple[Decimal | float, Decimal | float] | None:
+    """Two ends as their own clocks show them; None where they name no zone."""
+    if not any(text is not None and _ZONE.search(text) for text in (low, high)):
+        return None
+    first, last = (exactly(text, by_clock=True) for text in (low, high))
+    return -math.inf if first is None else first, math.inf if last is None else last
+
+
+def exactly(text: str | None, *, by_clock: bool = False) -> Decimal | None:
     """The number that a text spells, for a date the number of its day, so that different ones stay different; None
-    where it is neither.
+    where it is neither. A moment with a zone is taken in UTC, or as its own clock shows it.
 
     Example:
         >>> exactly("2.50"), exactly("1970-01-02T12:00") - exactly("1970-01-01"), exactly("flu")
@@ -433,9 +462,14 @@ def exactly(text: str | None) -> Decimal | None:
         except ValueError:
             return None
         passed = timedelta(
-            hours=moment.hour, minutes=moment.minute, seconds=moment.second, microseconds=moment.microsecond
-        ) - (moment.utcoffset() or timedelta())  # moments with a zone are compared in UTC
-        return moment.toordinal() + Decimal(passed // _MICROSECOND) / (86_400 * 10**6)
+            days=moment.toordinal(), hours=moment.hour, minutes=moment.minute, seconds=moment.second,
+            microseconds=moment.microsecond,
+        )  # fmt: skip
+        if not by_clock:
+            passed -= moment.utcoffset() or timedelta()
+        finer = _FINER.search(text)
+        nanoseconds = passed // _MICROSECOND * 1000 + int(finer[1].ljust(3, "0") if finer else 0)
+        return Decimal(nanoseconds) / (86_400 * 10**9)
     return None
 
 

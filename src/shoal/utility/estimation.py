@@ -163,7 +163,8 @@ def _met(part: Part, column: str | None, conditions: Sequence[Condition], count:
     hidden = labels.unknown
     for condition in own:
         if condition.column == column and condition.numeric:
-            low, high = np.maximum(low, float(condition.low)), np.minimum(high, float(condition.high))
+            meant = condition.read_by(labels)
+            low, high = np.maximum(low, float(meant.low)), np.minimum(high, float(meant.high))
     middle = (low + high) / 2
     if hidden.any():  # what is hidden can be anything
         low, high = np.where(hidden, -np.inf, low), np.where(hidden, np.inf, high)

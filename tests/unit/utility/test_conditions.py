@@ -85,3 +85,26 @@ def test_in_a_column_of_numbers_zeros_do_not_count() -> None:
 def test_a_value_of_python_is_found_in_a_column_of_texts(value: Any) -> None:
     for source in _column([value, value], kinds={"x": "text"}):
         assert [shoal.query(source, where={"x": each}).value for each in (value, [value])] == [2, 2]
+
+
+@pytest.mark.parametrize("comparison", ["<= {}", ">= {}", "= {}", "{0}..{0}"])
+@pytest.mark.parametrize(
+    "moments",
+    [
+        ["2020-01-01T00:00:00+05:30", "2019-12-31T18:30:00Z", "2019-12-31T19:30:00+01:00"],
+        # Midnights of one clock, which are published as days.
+        ["2020-01-01T00:00:00+05:30", "2020-01-01T00:00:00+05:30", "2020-01-01T00:00+05:30"],
+    ],
+)
+def test_a_moment_is_found_by_the_clock_that_the_table_has(moments: list[str], comparison: str) -> None:
+    for source in _column(moments):
+        for asked in moments:
+            assert shoal.query(source, where={"x": comparison.format(asked)}).value == 3
+        assert shoal.query(source, where={"x": f"< {moments[0]}"}).value == 0
+
+
+def test_nanoseconds_count() -> None:
+    moments = [f"2020-01-01T10:00:00.00000000{last}" for last in range(5)]
+    for source in _column(moments):
+        found = [shoal.query(source, where={"x": f"{sign} {moments[2]}"}).value for sign in ("<", "<=", "=", ">")]
+        assert found == [2, 3, 1, 2]
