@@ -55,8 +55,8 @@ class Codebook:
         """Whether the column is published as numbers: means, none of which is a date or hides missing values."""
         return self.means and all(label is None or _is_number(label) for label in self.labels)
 
-    def spelling(self, entries: Codes) -> Spelling:
-        """How some entries are published, which tells a recipient how to read them."""
+    def spelling(self, entries: Codes, leaves: NDArray[Any]) -> Spelling:
+        """How some entries of a column with such leaves are published, which tells a recipient how to read them."""
         single = self.low[entries] == self.high[entries]
         labels = self.labels[entries]
         if self.raw:
@@ -64,7 +64,8 @@ class Codebook:
         if self.means and (bool(np.any(~single & (labels != TOP))) or (self.numeric and _rounded(labels))):
             return "means"
         spelled = np.array([any(form.fullmatch(label or "") for form in (INTERVAL, DATES)) for label in labels], bool)
-        plain = (single & ~spelled) | (labels == TOP)  # a cell of a grid may hold one value only
+        # A cell of a grid, or a node of a hierarchy, may hold one value only and has a label of its own all the same.
+        plain = (single & ~spelled & (labels == leaves[self.low[entries]])) | (labels == TOP)
         if bool(plain.all()):
             return "values"
         plain |= spelled

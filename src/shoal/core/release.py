@@ -190,9 +190,11 @@ class Release:
             for column in sheet.columns
             if column.what == "raw"
         }
+        trees = {column.name: column.hierarchy for column in self.schema.columns}
         return {
-            book.column: "values" if book.column in raw else book.spelling(np.unique(entries))
+            book.column: "values" if book.column in raw else book.spelling(np.unique(entries), tree.labels[0])
             for book, entries in zip(plan.codebooks, cells, strict=True)
+            if (tree := trees.get(book.column)) is not None  # a column may have been dropped since
         }
 
     def _among_all(self, histogram: Histogram) -> Histogram:

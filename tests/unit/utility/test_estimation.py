@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.core.recoding import Codebook
 from shoal.errors import NotDefined, ParameterError, SchemaError
 from shoal.utility.conditions import Condition, Labels
 from shoal.utility.estimation import Part, estimate
@@ -368,3 +369,12 @@ def test_a_range_of_times_may_be_written_with_blanks() -> None:
     release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="mondrian", seed=1)
     answer = shoal.query(release, "count", where={"at": "2021-10-31 01:00:00 .. 2021-10-31 02:00:00"})
     assert (answer.low, answer.value, answer.high) == (4, 4, 4)
+
+
+def test_a_node_with_one_value_is_no_value():
+    tree = shoal.Hierarchy.from_paths("x", [("Bern", "Bern", "here", "any"), ("7", "8", "there", "any")])
+    leaves = tree.labels[0]
+    stated = [Codebook.at_level(tree, level).spelling(np.arange(len(tree.labels[level])), leaves) for level in range(4)]
+    assert stated == ["values", "levels", "levels", "levels"]
+    bern = np.array([leaf == "Bern" for leaf in leaves]).nonzero()[0]
+    assert Codebook.at_level(tree, 1).spelling(bern, leaves) == "values"
