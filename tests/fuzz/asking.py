@@ -221,7 +221,7 @@ def _told(checks: Checks, condition: Condition, cells: dict[str, Any]) -> str | 
     shown = None if generalized else _value(checks, column, cell, kind)
     for row in checks.kept:
         if generalized:
-            true = lexicon.covers(cell, kind, row)
+            true = checks.covers(column, cell, kind, row)
             if true is None:
                 return None
         else:

@@ -107,9 +107,12 @@ class Lexicon:
 
     # ------------------------------------------------------------------------------------------ what a cell is true of
 
-    def covers(self, shown: Any, kind: pa.DataType | None, row: int) -> bool | None:
+    def covers(self, shown: Any, kind: pa.DataType | None, row: int, *, as_it_was: bool) -> bool | None:
         """Whether a published cell of a quasi-identifier is true of a record; None where it is a number or a date that
-        can only be the mean of its class."""
+        can only be the mean of its class. `as_it_was`: the manifest says that cells are values or `*`, so that one that
+        looks like a set or an interval is a value."""
+        if as_it_was:
+            return shown == "*" or self._says(shown, kind, self.values[row])
         key = (shown if isinstance(shown, str) else repr(shown), row)
         if key not in self._covered:
             self._covered[key] = self._covers(shown, kind, row)
