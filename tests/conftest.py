@@ -117,7 +117,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "disk"
     place.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", place], capture_output=True).returncode:
-        pytest.skip("no disk may be mounted here")
+        pytest.skip("they need a small disk, which only root can mount")
     yield place
     subprocess.run(["umount", place], check=True)
 

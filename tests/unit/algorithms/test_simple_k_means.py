@@ -48,7 +48,7 @@ def arff(rows, nominal, values) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.skipif(not JAR.exists() or shutil.which("java") is None, reason="WEKA is not installed")
+@pytest.mark.skipif(not JAR.exists() or shutil.which("java") is None, reason="they need WEKA and Java")
 @pytest.mark.parametrize(("clusters", "seed"), [(2, 10), (20, 10), (100, 3)])
 def test_the_clusters_are_those_of_weka(clusters: int, seed: int, tmp_path: Path) -> None:
     rows, nominal, values = adult(300)

@@ -20,7 +20,7 @@ from shoal.utility.learning import JavaRandom, cross_validated, folds
 from shoal.utility.trees import DEEPEST, Grower
 
 WEKA = Path("/usr/share/java/weka.jar")
-needs_weka = pytest.mark.skipif(not WEKA.exists() or not shutil.which("java"), reason="weka is not installed")
+needs_weka = pytest.mark.skipif(not WEKA.exists() or not shutil.which("java"), reason="they need WEKA and Java")
 FIGURES = {
     "heart_statlog": (76.67, 83.70),
     "sonar": (71.15, 67.79),

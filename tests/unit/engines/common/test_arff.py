@@ -19,7 +19,7 @@ from shoal.engines.common import arff
 from shoal.errors import InputError
 
 WEKA = Path("/usr/share/java/weka.jar")
-needs_weka = pytest.mark.skipif(not WEKA.exists() or not shutil.which("java"), reason="weka is not installed")
+needs_weka = pytest.mark.skipif(not WEKA.exists() or not shutil.which("java"), reason="they need WEKA and Java")
 TEXT = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), min_size=1, max_size=8)
 STRIPPED = TEXT.map(str.strip).filter(bool)
 ENGINES = ["embedded", "duckdb"]
