@@ -382,5 +382,5 @@ def test_the_option_everywhere(
     assert "--allow-unjudged release:2" in capsys.readouterr().err
     assert run("ledger", "check", "l.db") == 0 and "1 could not be judged in all respects" in capsys.readouterr().out
     assert run("anonymize", "people.csv", *roles, "--k", "5", "-o", "four.csv", "--allow-unjudged", "occupation") == 2
-    with pytest.raises(ParameterError, match="name the ledger"):
+    with pytest.raises(ParameterError, match="needs a ledger"):
         shoal.anonymize(read(), K, algorithm="mondrian", allow_unjudged=["occupation"])
