@@ -31,8 +31,6 @@ from tests.fuzz.meaning import (
 
 DATES = re.compile(r"\[(.+) - (.+)\]")
 INTERVAL = re.compile(r"\[(.+?)-(-?[\d.]+(?:e[+-]?\d+)?)([\])])", re.IGNORECASE)
-WIDER = 1e-9
-"""How far a published number may be off by rounding, as a share of it."""
 
 Reading = Literal["numbers", "moments", "texts"]
 
@@ -252,13 +250,14 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _inside(exact: Fraction, text: str) -> bool:
-    slack = abs(exact) * Fraction(WIDER)
     interval = INTERVAL.fullmatch(text)
     if interval:
         low, high = number(interval[1]), number(interval[2])
-        return low is not None and high is not None and low - slack <= exact <= high + slack
+        if low is None or high is None:
+            return False
+        return low <= exact < high if interval[3] == ")" else low <= exact <= high
     bound = number(text[1:]) if text[:1] in ("<", "≥") else None
-    return bound is not None and (exact < bound + slack if text[0] == "<" else exact >= bound - slack)
+    return bound is not None and (exact < bound if text[0] == "<" else exact >= bound)
 
 
 def _tree_order(given: Given) -> list[str]:

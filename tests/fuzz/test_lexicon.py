@@ -1,0 +1,27 @@
+"""What the fuzzer's own reader takes a published cell for."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fuzz.case import Column
+from tests.fuzz.drawing import drawn
+from tests.fuzz.lexicon import Lexicon
+
+
+def covered(cell: str, *values: str, as_it_was: bool = False) -> list[bool | None]:
+    """Of which of some values a cell is true."""
+    lexicon = Lexicon(Column("x", "quasi", values), drawn(1))
+    return [lexicon.covers(cell, None, row, as_it_was=as_it_was) for row in range(len(values))]
+
+
+def test_an_interval_holds_what_lies_between_its_ends_to_the_last_digit() -> None:
+    values = ("0.1", "12345678901234567.01", "12345678901234567.02")
+    assert covered("[0.1-12345678901234567.01]", *values) == [True, True, False]
+    assert covered("[0.1-12345678901234567.02)", *values) == [True, True, False]
+    assert covered("≥12345678901234567.02", *values) == [False, False, True]
+
+
+@pytest.mark.parametrize(("as_it_was", "of"), [(True, [True, False, False]), (False, [True, True, True])])
+def test_a_value_that_looks_like_a_set_is_one_where_the_manifest_says_so(as_it_was: bool, of: list[bool]) -> None:
+    assert covered("{a|b}", "{a|b}", "a", "b", as_it_was=as_it_was) == of
+    assert covered("*", "{a|b}", "a", "b", as_it_was=as_it_was) == [True] * 3
