@@ -103,7 +103,7 @@ def started(folder: Path, *, workers: int = 2, cores: int = 1, memory: str = "1g
 
 @contextmanager
 def small(folder: Path) -> Iterator[Cluster]:
-    """A cluster whose master and two workers live in the driver. Each worker has an executor, so that data is exchanged.
+    """A cluster whose master and two workers live in the driver. Each worker has an executor, so data is exchanged.
     It takes half as long to start. What it writes lies in a folder."""
     import pyspark
 
