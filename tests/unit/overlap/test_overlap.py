@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from shoal.cli import main
 from shoal.errors import InputError, ParameterError, ShoalError
 from shoal.overlap import Asker, answered, asked, exchange, points
+from shoal.overlap.messages import unpacked
 
 ADA = ["Ada Lovelace ", "ruby", "Sam", "Brendan"]
 RUBY = ["ADA  lovelace", "Ruby", "Alexander", "Mika", "Zoe"]
@@ -56,6 +57,15 @@ def test_nothing_but_points_crosses_and_every_session_has_its_own():
     assert not set(split(first.sent)) & set(split(second.sent))
     assert first.key not in first.message and first.key.hex().encode() not in first.message
     assert "key" not in repr(first)
+
+
+def test_both_sides_draw_a_key_for_each_session():
+    """In two sessions of one name everything but the keys is the same."""
+    first = Asker.of(ADA)
+    second = Asker.of(ADA, session=first.session)
+    assert not set(split(first.sent)) & set(split(second.sent))
+    one, other = (set(split(unpacked(answered(first.message, RUBY), "answer")[1])) for _ in range(2))
+    assert len(one) == len(ADA) + len(RUBY) and not one & other
 
 
 def split(joined):
