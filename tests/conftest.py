@@ -15,10 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "contract"))
 sys.path.insert(0, str(Path(__file__).parent))
+
+from counts import LONG
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "adult"
 LACKING = "they need the reference data beside the repository"
@@ -34,6 +37,10 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
     # Each process that is started would compile all that it imports, for a second or more: it is kept, but not here.
     os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(sys.prefix) / "bytecode"))
     sys.dont_write_bytecode, sys.pycache_prefix = False, os.environ["PYTHONPYCACHEPREFIX"]
+
+# Every day's run tries the same examples, so that it fails only when something changed; the long one draws others.
+hypothesis.settings.register_profile("shoal", derandomize=not LONG)
+hypothesis.settings.load_profile("shoal")
 
 if "SHOAL_KERNELS" in os.environ:
     from kernels import record

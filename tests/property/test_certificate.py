@@ -108,7 +108,7 @@ def test_few_combinations_give_a_lower_bound_that_still_holds(rows):
         patch.setattr(certificate, "ROOM", 3 * len(rows))
         few = certified(table(rows), 2, Run(seconds=20)).bound
     assert few <= least_loss(rows, 2) + 1e-12
-    assert few <= all_of_them + 1e-9
+    assert few <= all_of_them * (1 + 20 * certificate.ENOUGH) + 1e-9  # prices stop growing before they are the greatest
 
 
 def test_it_is_the_optimum_where_classes_are_clear():
