@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ def plugins(package: str, folder: str) -> tuple[Callable[[str], Any], Callable[[
     """`__getattr__` and `__dir__` of a folder of plug-ins: the class of `k_anonymity.py` is `KAnonymity`, whatever its
     capital letters."""
 
+    @cache
     def modules() -> dict[str, str]:
         root = Path(folder).parent
         files = (path for path in sorted(root.rglob("*.py")) if not path.name.startswith("_"))

@@ -10,6 +10,8 @@ import pytest
 
 import shoal
 from shoal.api import publish
+from shoal.core.contracts.attack import Attempt
+from shoal.core.contracts.model import Model
 from shoal.core.policy import Policy
 from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
@@ -31,7 +33,7 @@ RACES = pl.DataFrame(
 )
 
 
-def parted(data: shoal.Dataset, classes: list[int], models: tuple[shoal.Model, ...] = ()) -> shoal.Release:
+def parted(data: shoal.Dataset, classes: list[int], models: tuple[Model, ...] = ()) -> shoal.Release:
     """A generalized release in which tuple `t` of a table without equal tuples is in a class."""
     kinds = ["interval" if tree.ordered else "hierarchy" for tree in data.summary.hierarchies]
     recoding = Recoding.of_partition(data.summary, np.array(classes, np.int32), kinds)
@@ -40,7 +42,7 @@ def parted(data: shoal.Dataset, classes: list[int], models: tuple[shoal.Model, .
     return release
 
 
-def attacked(data: shoal.Dataset, name: str, earlier: list[shoal.Release], later: shoal.Release) -> shoal.Attempt:
+def attacked(data: shoal.Dataset, name: str, earlier: list[shoal.Release], later: shoal.Release) -> Attempt:
     return shoal.attack(data, later, name, earlier=earlier)[0]
 
 

@@ -17,10 +17,12 @@ import pytest
 import shoal
 from shoal.api import publish
 from shoal.cli import main
+from shoal.core.contracts.model import Model
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import DisclosureError, InfeasibleError, InputError, OutputError, ParameterError
+from shoal.job import Job
 from shoal.ledger import Ledger, retold, store
 
 FOUR = pl.DataFrame(
@@ -40,7 +42,7 @@ def adults(first: int = 0, last: int = 400) -> shoal.Dataset:
     )  # fmt: skip
 
 
-def parted(data: shoal.Dataset, classes: list[int], *models: shoal.Model) -> shoal.Release:
+def parted(data: shoal.Dataset, classes: list[int], *models: Model) -> shoal.Release:
     kinds = ["interval" if tree.ordered else "hierarchy" for tree in data.summary.hierarchies]
     recoding = Recoding.of_partition(data.summary, np.array(classes, np.int32), kinds)
     return publish(data, recoding, Policy(models=models))
@@ -239,7 +241,7 @@ class TestFile:
 class TestTogether:
     """The release and its entry are both there, or none is."""
 
-    def job(self, folder: Path) -> shoal.Job:
+    def job(self, folder: Path) -> Job:
         table = shoal.samples.adult().select("age", "sex", "race", "occupation").head(300)
         table.write_csv(folder / "adult.csv")
         columns = {name: {"role": "quasi"} for name in ("age", "sex", "race")} | {"occupation": {"role": "sensitive"}}
