@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any
@@ -33,7 +33,7 @@ class Groups:
 
     keys: Codes
     counts: Counts
-    index: Codes | None = None
+    index: Codes = field(default_factory=lambda: np.empty(0, np.int32))
 
 
 def _parts(radices: Sequence[int]) -> int:
@@ -93,12 +93,28 @@ def decoded(keys: NDArray[np.int64], radices: Sequence[int]) -> Codes:
     return columns
 
 
+def ranges(starts: NDArray[Any], lengths: NDArray[Any]) -> Counts:
+    """The numbers from each start on, so many of each, one range after the other.
+
+    Example:
+        >>> ranges(np.array([7, 0]), np.array([2, 3])).tolist()
+        [7, 8, 0, 1, 2]
+    """
+    numbers: Counts = np.arange(int(lengths.sum())) + np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+    return numbers
+
+
 def group(
-    columns: Sequence[Codes], radices: Sequence[int], *, weights: Counts | None = None, index: bool = False
+    columns: Sequence[Codes],
+    radices: Sequence[int] | None = None,
+    *,
+    weights: Counts | None = None,
+    index: bool = False,
 ) -> Groups:
     """The distinct tuples of `columns` with their counts (or sums of `weights`).
 
-    `radices[j]` is larger than every code of column `j`. With `index`, also the tuple number of each row.
+    `radices[j]` is larger than every code of column `j`; by default it is the next number after the greatest one. With
+    `index`, also the tuple number of each row.
 
     Example:
         >>> sex, age = np.array([0, 1, 0, 0], np.int32), np.array([2, 2, 2, 1], np.int32)
@@ -108,14 +124,13 @@ def group(
     """
     rows = len(columns[0]) if columns else 0
     if rows == 0:
-        return Groups(
-            np.empty((len(columns), 0), np.int32), np.empty(0, np.int64), np.empty(0, np.int32) if index else None
-        )
+        return Groups(np.empty((len(columns), 0), np.int32), np.empty(0, np.int64))
+    if radices is None:
+        radices = [int(codes.max()) + 1 for codes in columns]
     fitting = _parts(radices)
     if fitting == len(radices):
         return _group_narrow(columns, radices, weights, index)
     head = _group_narrow(columns[:fitting], radices[:fitting], None, True)
-    assert head.index is not None
     rest = group(
         [head.index, *columns[fitting:]], [head.keys.shape[1], *radices[fitting:]], weights=weights, index=index
     )
@@ -182,7 +197,7 @@ def packed_groups(
 def _group_narrow(columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None, index: bool) -> Groups:
     held = _Keys(columns, radices, weights)
     keys, counts = _counted(held)
-    return Groups(decoded(keys, radices), counts, _located(held, keys) if index else None)
+    return Groups(decoded(keys, radices), counts, *([_located(held, keys)] if index else []))
 
 
 def _counted(held: _Keys) -> tuple[Counts, Counts]:
@@ -217,7 +232,6 @@ def located(columns: Sequence[Codes], radices: Sequence[int], tuples: Codes) -> 
     # Wider tuples are numbered part by part, together with those that are known.
     both = [np.concatenate([known, column]) for known, column in zip(tuples, columns, strict=True)]
     index = group(both, radices, index=True).index
-    assert index is not None
     numbers = np.full(int(index.max(initial=-1)) + 1, -1, np.int32)
     numbers[index[: tuples.shape[1]]] = np.arange(tuples.shape[1], dtype=np.int32)
     found: Codes = numbers[index[tuples.shape[1] :]]

@@ -129,6 +129,12 @@ class Schema:
     def identifiers(self) -> tuple[str, ...]:
         return self.named(Role.IDENTIFIER)
 
+    def hierarchy_of(self, name: str) -> Hierarchy:
+        """The hierarchy of a column whose values are looked at."""
+        hierarchy = self[name].hierarchy
+        assert hierarchy is not None, f"column {name!r} has no hierarchy"
+        return hierarchy
+
     @cached_property
     def kinds(self) -> dict[str, Kind]:
         """What the values of quasi-identifiers and sensitive attributes are, by which equal ones are known."""
