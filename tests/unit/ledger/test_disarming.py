@@ -233,7 +233,7 @@ class TestEffort:
         second = seen([3, 0, 0, 1, 1, 2, 2, 3], [(value, group) for group in range(4) for value in "ab"], k=1)
         third = seen([0, 0, 0, 1, 1, 1, 1, 1], [("a", 0), ("b", 0), ("b", 0), *[("a", 1)] * 3, ("b", 1), ("b", 1)])
         assert not judged([first, second], third, Run()).unjudged
-        monkeypatch.setattr("shoal.adversary.composition.CELLS", 10)
+        monkeypatch.setattr("shoal.adversary.world_count.CELLS", 10)
         (unjudged,) = judged([first, second], third, Run()).unjudged
         assert unjudged.name == "ill" and "8 people (100 %) hang together too widely" in unjudged.reason
         monkeypatch.undo()
@@ -250,7 +250,7 @@ class TestEffort:
         ]
         monkeypatch.setattr("shoal.ledger.judging.NODES", 1_000)
         whole = judged(made[:1], made[1], Run())
-        monkeypatch.setattr("shoal.adversary.composition.ENTRIES", 3)
+        monkeypatch.setattr("shoal.adversary.group_memberships.ENTRIES", 3)
         assert judged(made[:1], made[1], Run()).breaches == whole.breaches
 
 
