@@ -141,7 +141,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
     # The entry is made first and the files take their places last: both are there then, or none is.
     judging = run.part(between=(MADE, JUDGED))
     entering = nullcontext() if ledger is None else ledger.publishing(data, release, judging, job.allow_unjudged)
-    with entering as publication, data.engine.replacing(*parts, *others) as places:
+    with entering as publication, data.engine.staging(*parts, *others) as places:
         release.put(
             output, places[: len(parts)], signer, rows_per_file=job.rows_per_file, run=run.part(between=(MADE, 1.0))
         )

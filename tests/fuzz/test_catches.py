@@ -18,7 +18,7 @@ from shoal import registry
 from shoal.algorithms import m_invariance
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts.model import Model
-from shoal.core.contracts.table import Sheet, Shown
+from shoal.core.contracts.table import Sheet, SheetColumn
 from shoal.core.finding import Findings
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.release import Release
@@ -118,7 +118,7 @@ def groups_tell_values(patch: Patch) -> None:
 
     def telling(self: TwoTable, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
         main, values = honest(self, schema, pseudonyms=pseudonyms)
-        return replace(main, columns=(*main.columns, Shown(name=schema.sensitive[0], what="raw"))), values
+        return replace(main, columns=(*main.columns, SheetColumn(name=schema.sensitive[0], what="raw"))), values
 
     patch.setattr(TwoTable, "sheets", telling)
 

@@ -47,7 +47,7 @@ def parted(table: pl.DataFrame, groups: list[int], form: str, **options: object)
     rows = zip(*(data.table.codes(name).tolist() for name in table.columns), strict=True)
     for key, group in zip(rows, groups, strict=True):
         waiting.setdefault(key, []).append(group)
-    listed = zip(*(codes.tolist() for codes in data.table.listed(data.schema.quasi, table.columns, 0)), strict=True)
+    listed = zip(*(codes.tolist() for codes in data.table.listing(data.schema.quasi, table.columns, 0)), strict=True)
     owners = np.array([waiting[key].pop() for key in listed], np.int32)
     plan = Plan(data.summary.keys, owners, owners < 0, np.zeros((0, max(groups) + 1), np.int32), (), by_record=True)
     recoding = Recoding(plan, form=form, options=options)

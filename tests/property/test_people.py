@@ -134,7 +134,7 @@ def _published(people: list[Row], release: shoal.Release) -> list[tuple[Any, lis
     seen: list[Row]
     if plan.by_record:
         data = _data(people)
-        order = data.table.listed(("age", "sex"), ("patient", "age", "sex", "disease"), release.seed)
+        order = data.table.listing(("age", "sex"), ("patient", "age", "sex", "disease"), release.seed)
         trees = [data.schema[name].hierarchy for name in NAMES]
         texts = [[tree.labels[0][code] for code in codes] for tree, codes in zip(trees, order, strict=True)]  # type: ignore[union-attr]
         seen = [(int(who), age, sex, value) for who, age, sex, value in zip(*texts, strict=True)]

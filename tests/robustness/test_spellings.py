@@ -302,7 +302,7 @@ def test_the_ledger_knows_people_again(by: str, engine: str, tmp_path: Path) -> 
         data = shoal.read(source, quasi=["ward", "r"], sensitive=["ill"], engine=engine, **roles)
         names = Naming.of(data).apart
         assert names == (("id",) if by != "values" else ("ward", "r", "ill"))
-        assert "id" not in data.schema.names or by == "person" or data.table.repeated("id") == 0
+        assert "id" not in data.schema.names or by == "person" or data.table.count_repeats("id") == 0
         ids.append(sorted(data.table.digests(names, 5, data.schema.quasi, 1).tolist()))
     assert ids[0] == ids[1] == ids[2]
     elsewhere = shoal.read(put(tmp_path / "plain.csv", plain), quasi=["ward", "r"], sensitive=["ill"], **roles)
@@ -402,5 +402,5 @@ def test_spark_knows_values_by_what_they_say(spark: Any, tmp_path: Path) -> None
             data = shoal.read(source, **ROLES, person="id", engine=engine)
             release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="k-member", pseudonyms=key, seed=1)
             found.append((release.frame.rows(), sorted(data.table.digests(("id",), 3, ("ward",), 1).tolist())))
-            assert data.table.repeated("id") == 2
+            assert data.table.count_repeats("id") == 2
     assert all(each == found[0] for each in found)

@@ -118,7 +118,7 @@ def test_blanks_around_an_identifier_and_missing_ones_are_no_people():
     table = pl.DataFrame({"age": [1, 1, 1, 1], "name": ["Ann", "Ann ", None, None]})
     for engine in ("embedded", "duckdb"):
         data = shoal.read(table, quasi=["age"], identifiers=["name"], engine=engine)
-        assert data.table.repeated("name") == 1
+        assert data.table.count_repeats("name") == 1
 
 
 def test_saying_both_is_refused():

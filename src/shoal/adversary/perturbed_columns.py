@@ -62,7 +62,7 @@ def masked_categories(dataset: Dataset, release: Release) -> dict[str, tuple[Cod
     names = [name for name, values in _changed(dataset, release).items() if values.dtype.kind != "f"]
     assert release.recoding is not None
     found = {}
-    for name, codes in zip(names, dataset.table.listed((), names, release.seed), strict=True):
+    for name, codes in zip(names, dataset.table.listing((), names, release.seed), strict=True):
         hierarchy = dataset.schema[name].hierarchy
         assert hierarchy is not None
         places = {label: place for place, label in enumerate(hierarchy.labels[0].tolist())}

@@ -156,7 +156,7 @@ class DependencySafe(Algorithm):
         than 1/l; None when that takes more than the budget, or too long."""
         assert self.repair is not None
         known = records.dataset.knowing([self.repair])
-        (other,) = known.table.listed(known.schema.quasi, [self.repair], records.policy.seed)
+        (other,) = known.table.listing(known.schema.quasi, [self.repair], records.policy.seed)
         nothing, everybody = np.zeros(len(values), np.int32), np.ones(len(values), dtype=np.bool_)
         people = People(nothing, values, other, nothing, everybody, determines=True)
         if people.violations():

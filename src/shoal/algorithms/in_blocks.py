@@ -113,7 +113,7 @@ class InBlocks(Algorithm):
         """Blocks, each of which satisfies the policy as one class."""
         trees = whole.hierarchies
         run.report(0.0, "cutting into blocks")
-        sample = divisible(dataset).sampled(whole.schema.quasi, SAMPLE, policy.seed)
+        sample = divisible(dataset).sample(whole.schema.quasi, SAMPLE, policy.seed)
         points = np.ascontiguousarray(np.stack(sample, axis=1))
         costs = width_costs(trees, whole.extent, [tree.ordered for tree in trees])
         most = max(1, len(points) * self.records // whole.records)

@@ -98,7 +98,7 @@ class Kactus(Clustering):
         dataset = records.dataset
         assert self.target is not None
         known = dataset.knowing([self.target])
-        (codes,) = known.table.listed(dataset.schema.quasi, [self.target], records.policy.seed)
+        (codes,) = known.table.listing(dataset.schema.quasi, [self.target], records.policy.seed)
         labels = np.unique(codes, return_inverse=True)[1].astype(np.int64)
         classes = int(labels.max(initial=0)) + 1
         if classes < 2:

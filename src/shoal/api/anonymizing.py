@@ -156,7 +156,7 @@ def anonymize(
         release, method=method, provenance=stated, notes=tuple(filter(None, (cut, plain.sentence, *_unlike(recoding))))
     )
     run.report(PUBLISHED, "verifying")
-    with data.engine.watched(verifying, "verifying"):
+    with data.engine.watch(verifying, "verifying"):
         release.view.check(data, recoding)
         broken = [finding.name for finding in release.verify(policy) if finding.holds is False]
     if broken:
@@ -216,7 +216,7 @@ def _decided(data: Dataset, method: Algorithm, policy: Policy, pseudonyms: Pseud
 def _in_blocks(data: Dataset, policy: Policy, method: Algorithm) -> tuple[Algorithm, str]:
     """The algorithm, or, where the table has more records than it is given at a time on this engine, the same in blocks
     and a sentence that says so. What cannot be done in blocks is done as it is."""
-    most = data.engine.at_a_time
+    most = data.engine.block_size
     if most is None or data.records <= most or not (method.by_record and method.in_blocks):
         return method, ""
     if any(model.whole_table or not model.merge_monotone for model in policy.models):
@@ -260,7 +260,7 @@ def _check_rows(data: Dataset) -> None:
     One that is different in every record says that each is a person of its own, whatever first names do; one of a few
     values only, which was made an identifier to drop it, says nothing about people.
     """
-    repeated = {name: data.table.repeated(name) for name in data.schema.identifiers}
+    repeated = {name: data.table.count_repeats(name) for name in data.schema.identifiers}
     if not repeated:
         return
     name = min(repeated, key=repeated.__getitem__)

@@ -240,6 +240,6 @@ def check_dataset(data: Any) -> None:
 def looked_at(source: Any, engine: Engine | str | None, **reading: Any) -> Overview:
     """Every column of a source, or of a dataset's source, and its distinct rows."""
     if isinstance(source, Dataset):
-        return source.engine.look(source.table.source)
+        return source.engine.profile(source.table.source)
     chosen = job.engine(engine, source)
-    return chosen.look(chosen.open(received(source), Opening(**reading)))
+    return chosen.profile(chosen.open(received(source), Opening(**reading)))

@@ -125,7 +125,7 @@ def _unchanged(dataset: Dataset, release: Release) -> Iterator[Coordinate]:
     """The quasi-identifiers that were published as they are."""
     assert release.recoding is not None
     names = [name for name in dataset.schema.quasi if name not in release.recoding.changed]
-    for codes in dataset.table.listed((), names, release.seed) if names else ():
+    for codes in dataset.table.listing((), names, release.seed) if names else ():
         held = codes.astype(np.float64)
         yield Coordinate.of(held, held, 0.5)
 

@@ -142,7 +142,7 @@ class BackgroundKnowledge(Attack):
             return columns, held.counts, bool(people)
         person = () if dataset.schema.person is None else (dataset.schema.person,)
         groups = groups_of_records(dataset, release)
-        listed = dataset.table.listed(dataset.schema.quasi, (name, *person), release.seed)
+        listed = dataset.table.listing(dataset.schema.quasi, (name, *person), release.seed)
         columns = [groups, np.repeat(masks, dataset.summary.sizes), *listed]
         return columns, np.ones(len(groups), np.int64), bool(person)
 

@@ -138,7 +138,7 @@ class FunctionalDependency(Attack):
         other = [self.dependent] if determines else list(self.determinant)
         condition = [] if self.condition is None else [self.condition]
         names = [sensitive, *beside, *other, *condition]
-        columns = dict(zip(names, known.table.listed(known.schema.quasi, names, seed), strict=True))
+        columns = dict(zip(names, known.table.listing(known.schema.quasi, names, seed), strict=True))
         concerns, only = np.ones(len(groups), dtype=np.bool_), -1
         if self.condition is not None:
             hierarchy = known.schema[self.condition].hierarchy

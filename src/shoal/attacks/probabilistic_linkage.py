@@ -133,7 +133,7 @@ class ProbabilisticLinkage(Attack):
             wider = table.knowing([self.identifier])
             hierarchy = wider.schema[self.identifier].hierarchy
             assert hierarchy is not None
-            codes = wider.table.listed(table.schema.quasi, [self.identifier], seed)[0]
+            codes = wider.table.listing(table.schema.quasi, [self.identifier], seed)[0]
             found: list[Any] = hierarchy.labels[0][codes].tolist()
             return found
 

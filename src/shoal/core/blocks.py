@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts.table import Divisible, Spread
+from shoal.core.contracts.table import Distributed, Divisible
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
@@ -197,7 +197,7 @@ class Whole:
         """What some `work` makes of each block of the table: where the data live, or as many at a time here as there
         are threads. What is made here of the block of a number may be `kept`, and then is not made again."""
         table = dataset.table
-        if isinstance(table, Spread):
+        if isinstance(table, Distributed):
             with_whole = _OnPart(self, work)
             return table.map_blocks(self.schema, blocks, with_whole, seed=seed, run=run, doing=doing)
         from shoal.kernels import threads

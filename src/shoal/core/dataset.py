@@ -126,7 +126,7 @@ class Dataset:
         held = self._listings.get(seed)
         if held is None:
             person = () if self.schema.person is None else (self.schema.person,)
-            held = self.table.listed(self.schema.quasi, (*self.schema.sensitive, *person), seed)
+            held = self.table.listing(self.schema.quasi, (*self.schema.sensitive, *person), seed)
             self._listings.clear()
             self._listings[seed] = held
         return held
@@ -219,7 +219,7 @@ class Dataset:
         names = [column.name for column in self.schema.columns if column.role not in (Role.IDENTIFIER, Role.ENTITY)]
         known = self.knowing(names)
         others = [name for name in names if name not in quasi]
-        codes = dict(zip(others, known.table.listed(quasi, others, seed), strict=True))
+        codes = dict(zip(others, known.table.listing(quasi, others, seed), strict=True))
         for name, keys in zip(quasi, self.summary.keys, strict=True):
             codes[name] = np.repeat(keys, self.summary.sizes)
         return {name: (hierarchy, codes[name]) for name in names if (hierarchy := known.schema[name].hierarchy)}

@@ -136,7 +136,7 @@ class Naming:
         if schema.person is not None:
             return cls((schema.person,), _record_columns(dataset, (schema.person,)))
         for name in schema.identifiers:
-            if dataset.table.repeated(name) == 0:
+            if dataset.table.count_repeats(name) == 0:
                 return cls((name,))
         return cls((*schema.quasi, *schema.sensitive))
 

@@ -11,7 +11,7 @@ import numpy as np
 from shoal.adversary.fitting import pairs
 from shoal.core.classes import Classes
 from shoal.core.contracts.form import Candidates, Cells, Form, Linked, View
-from shoal.core.contracts.table import Sheet, Shown, What
+from shoal.core.contracts.table import Sheet, SheetColumn, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_plan
 from shoal.core.grouping import Codes
@@ -45,7 +45,7 @@ class Generalized(Form):
             Role.ENTITY: "pseudonym",
         }
         columns = tuple(
-            Shown(name=column.name, what=what[column.role])
+            SheetColumn(name=column.name, what=what[column.role])
             for column in schema.columns
             if what[column.role] != "pseudonym" or pseudonyms
         )

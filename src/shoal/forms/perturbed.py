@@ -8,7 +8,7 @@ from typing import ClassVar, NoReturn
 
 from shoal.core.classes import Classes
 from shoal.core.contracts.form import Candidates, Cells, Form, Linked, View
-from shoal.core.contracts.table import Sheet, Shown
+from shoal.core.contracts.table import Sheet, SheetColumn
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.recoding import Recoding
@@ -39,7 +39,7 @@ class Perturbed(Form):
     def sheets(self, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
         named = (Role.IDENTIFIER, Role.ENTITY)
         columns = tuple(
-            Shown(name=column.name, what="pseudonym" if column.role in named else "changed")
+            SheetColumn(name=column.name, what="pseudonym" if column.role in named else "changed")
             for column in schema.columns
             if column.role not in named or pseudonyms
         )

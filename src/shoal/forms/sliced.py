@@ -13,7 +13,7 @@ from shoal.adversary.matching import entries_of, matched
 from shoal.core.classes import Classes
 from shoal.core.contracts.form import Candidates, Cells, Distribution, Form, Linked, View
 from shoal.core.contracts.model import Model
-from shoal.core.contracts.table import Sheet, Shown, What
+from shoal.core.contracts.table import Sheet, SheetColumn, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_members, check_people, people_of
 from shoal.core.finding import Finding
@@ -85,18 +85,18 @@ class Sliced(Form):
         return SlicedView(release)
 
 
-_BUCKET = Shown(name=BUCKET, what="group")
+_BUCKET = SheetColumn(name=BUCKET, what="group")
 
 
 def _shown(
     schema: Schema, column: tuple[str, ...], named: set[str], *, main: bool, pseudonyms: bool
-) -> tuple[Shown, ...]:
+) -> tuple[SheetColumn, ...]:
     """What stands in a table, in the order of the schema."""
     shown = []
     for each in schema.columns:
         what: What = "pseudonym" if each.role in (Role.IDENTIFIER, Role.ENTITY) else "raw"
         if each.name in column or (main and each.name not in named and (pseudonyms or what == "raw")):
-            shown.append(Shown(name=each.name, what=what))
+            shown.append(SheetColumn(name=each.name, what=what))
     return tuple(shown)
 
 

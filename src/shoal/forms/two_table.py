@@ -11,7 +11,7 @@ import numpy as np
 from shoal.core.classes import Classes
 from shoal.core.contracts.form import Candidates, Cells, Distribution, Form, Linked, View
 from shoal.core.contracts.model import Model
-from shoal.core.contracts.table import Sheet, Shown, What
+from shoal.core.contracts.table import Sheet, SheetColumn, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_groups, check_people
 from shoal.core.finding import Finding
@@ -57,16 +57,14 @@ class TwoTable(Form):
             Role.ENTITY: "pseudonym",
         }
         columns = tuple(
-            Shown(name=column.name, what=what[column.role])
+            SheetColumn(name=column.name, what=what[column.role])
             for column in schema.columns
             if column.role in what and (what[column.role] != "pseudonym" or pseudonyms)
         )
-        group = Shown(name=GROUP, what="group")
-        (value,) = schema.sensitive
-        return (
-            Sheet(part="", columns=(*columns, group)),
-            Sheet(part="sensitive", columns=(group, Shown(name=value, what="raw"), Shown(name=COUNT, what="count"))),
-        )
+        group = SheetColumn(name=GROUP, what="group")
+        (name,) = schema.sensitive
+        values, count = SheetColumn(name=name, what="raw"), SheetColumn(name=COUNT, what="count")
+        return Sheet(part="", columns=(*columns, group)), Sheet(part="sensitive", columns=(group, values, count))
 
     def view(self, release: Release) -> TwoTableView:
         return TwoTableView(release)

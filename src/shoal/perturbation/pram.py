@@ -66,7 +66,7 @@ class Pram(Algorithm):
             raise SchemaError("no quasi-identifier is categorical; name the columns to change")
         generator = np.random.default_rng(policy.seed)
         changed = {}
-        for place, (name, codes) in enumerate(zip(names, dataset.table.listed((), names, policy.seed), strict=True)):
+        for place, (name, codes) in enumerate(zip(names, dataset.table.listing((), names, policy.seed), strict=True)):
             run.report(place / len(names), "changing values")
             hierarchy = dataset.schema[name].hierarchy
             assert hierarchy is not None

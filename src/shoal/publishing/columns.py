@@ -95,7 +95,7 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[PublishedColu
         lost, cells = detail_lost(dataset, release), release.view.cells()
     except (NotDefined, InputError):  # a form that does not tell, or a file with values that no hierarchy knows
         lost, cells = {}, None
-    apart = {column.name for sheet in sheets if sheet.counted is not None for column in sheet.columns}
+    apart = {column.name for sheet in sheets if sheet.count_name is not None for column in sheet.columns}
     changed = release.recoding.changed if release.recoding is not None else shown
     found = []
     for column in dataset.schema.columns:

@@ -52,7 +52,7 @@ class WritableRelease(Release):
             part = run.part(between=(at * each, (at + 1) * each))
             table.write(place, rows_per_file=rows_per_file or ROWS_PER_FILE, run=part)
         run.report(WRITTEN, "reading back")
-        watched = self.engine.watched(run.part(between=(WRITTEN, 1.0)), "reading back")
+        watched = self.engine.watch(run.part(between=(WRITTEN, 1.0)), "reading back")
         at_once = not any(map(self.engine.in_database, places))  # one connection does one thing at a time
         with watched, ThreadPoolExecutor(1) as pool:
             hashing = pool.map(self._flushed, places[:-1] if at_once else ())  # while the files are read
@@ -96,7 +96,7 @@ class WritableRelease(Release):
         signer = SigningKey.load(sign) if isinstance(sign, (str, Path)) else sign
         self.engine.check_format(path)
         files = self.files(path, None if manifest is None else Path(manifest))
-        with self.engine.replacing(*files) as places:
+        with self.engine.staging(*files) as places:
             self.put(path, places, signer, rows_per_file=rows_per_file, run=run)
         if self.origin is not None and self.origin.checkpoint is not None:
             self.origin.checkpoint.remove()

@@ -122,7 +122,7 @@ def of_dataset(data: Dataset, target: str) -> Records:
     ]  # fmt: skip
     known = data.knowing([*names, target])
     person = data.schema.person
-    listed = known.table.listed((), [*names, target, *([] if person is None else [person])], SEED)
+    listed = known.table.listing((), [*names, target, *([] if person is None else [person])], SEED)
     chosen = spaced(data.records, MOST)
     columns = {name: _values(known, name, codes[chosen]) for name, codes in zip(names, listed, strict=False)}
     return Records(
@@ -192,7 +192,7 @@ def recoded_like(release: Release, held_out: Dataset, target: str) -> Records:
     chosen = spaced(held_out.records, MOST)
     keys = np.repeat(held_out.summary.keys, held_out.summary.sizes, axis=1)[:, chosen]
     labels = Rule.shown_by(release).labels(held_out, keys)
-    listed = data.table.listed(quasi, others, SEED)
+    listed = data.table.listing(quasi, others, SEED)
     columns: dict[str, Sequence[Any]] = {name: texts.tolist() for name, texts in zip(quasi, labels, strict=True)}
     for name, codes in zip(others, listed, strict=True):
         columns[name] = _values(data, name, codes[chosen], plain=name == target)

@@ -71,7 +71,7 @@ def looked(job: Job, run: Run) -> Look:
     try:
         return _encoded(engine, opened, job, opened.names, {})
     except ShoalError:  # some column cannot be read: find out which
-        values = engine.look(opened).values
+        values = engine.profile(opened).values
         unreadable = {name: held for name, held in values.items() if isinstance(held, str)}
         if not unreadable or len(unreadable) == len(values):
             raise

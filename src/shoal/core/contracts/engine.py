@@ -25,7 +25,7 @@ class Engine(Parametrized, ABC):
     """Where tables live and are worked on: the only code that touches rows."""
 
     @property
-    def at_a_time(self) -> int | None:
+    def block_size(self) -> int | None:
         """How many records an algorithm is given at a time that works on them one by one and can do so in blocks; None:
         all of a table."""
         return None
@@ -47,7 +47,7 @@ class Engine(Parametrized, ABC):
         taken from there; an engine that has nothing to keep leaves it alone."""
 
     @abstractmethod
-    def look(self, source: Source) -> Overview:
+    def profile(self, source: Source) -> Overview:
         """Every column, and the distinct rows: counted where the table is."""
 
     @abstractmethod
@@ -59,7 +59,7 @@ class Engine(Parametrized, ABC):
     def check_format(self, path: Path) -> None:
         """Refuses a path whose ending names no format that a release can be written in."""
 
-    def watched(self, run: Run, doing: str) -> AbstractContextManager[None]:
+    def watch(self, run: Run, doing: str) -> AbstractContextManager[None]:
         """Meanwhile, what this thread asks of published tables stops when the run is cancelled, which is told how far
         that is."""
         return nullcontext()
@@ -68,7 +68,7 @@ class Engine(Parametrized, ABC):
         """Whether a path names no file or folder, but a table of a database."""
         return False
 
-    def replacing(self, *paths: Path) -> AbstractContextManager[tuple[Path, ...]]:
+    def staging(self, *paths: Path) -> AbstractContextManager[tuple[Path, ...]]:
         """Places beside those where a release is to be, to write to and to read from again. They take the others'
         places together when all went well; otherwise everything stays as it was."""
         return replacing_all(*paths)

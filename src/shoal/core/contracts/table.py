@@ -28,7 +28,7 @@ What = Literal["cell", "raw", "group", "count", "pseudonym", "changed"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class SheetColumn:
     """One column of a published table.
 
     `what` says what stands in it: the plan's `cell` of a quasi-identifier, the `raw` value of a column, the number of
@@ -44,10 +44,10 @@ class Sheet:
     """One published table: a row a record, or a row a distinct combination where there is a `count`."""
 
     part: str
-    columns: tuple[Shown, ...]
+    columns: tuple[SheetColumn, ...]
 
     @property
-    def counted(self) -> str | None:
+    def count_name(self) -> str | None:
         """The column that counts equal rows."""
         return next((column.name for column in self.columns if column.what == "count"), None)
 
@@ -117,7 +117,7 @@ class Table(Protocol):
         computed where the data live."""
         ...
 
-    def repeated(self, name: str) -> int:
+    def count_repeats(self, name: str) -> int:
         """How many records have a value in a column that an earlier one has, whatever the role of the column."""
         ...
 
@@ -125,13 +125,13 @@ class Table(Protocol):
         """A column as integers, row by row."""
         ...
 
-    def listed(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
+    def listing(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
         """Columns as integers, records by quasi-identifier tuple, those of one tuple by a hash of the whole record
         that is keyed with the seed."""
         ...
 
     def digests(self, names: Sequence[str], key: int, quasi: Sequence[str], seed: int) -> NDArray[np.uint64]:
-        """A keyed hash of some columns of each record, whatever their role, records in the order of `listed`; values
+        """A keyed hash of some columns of each record, whatever their role, records in the order of `listing`; values
         that differ only in their spelling (`one_spelling`) have one hash."""
         ...
 
@@ -166,7 +166,7 @@ class Divisible(Table, Protocol):
     """A table in an engine's hands that can be worked on block by block, so that no more than a block of it has to fit
     into memory. With these two questions any local recoding runs on any engine."""
 
-    def sampled(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
+    def sample(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
         """Columns as integers, of so many records at most: those whose keyed hash is least, so that neither the order
         of the rows nor the engine decides which ones."""
         ...
@@ -177,15 +177,15 @@ class Divisible(Table, Protocol):
 
 
 @runtime_checkable
-class Spread(Divisible, Protocol):
+class Distributed(Divisible, Protocol):
     """A divisible table that lies on several machines, which work on its blocks side by side."""
 
     def map_blocks(
         self, schema: Schema, blocks: Blocks, work: Callable[[Dataset], Any], *, seed: int, run: Run, doing: str
     ) -> list[Any]:
         """What some `work` makes of each block, in their order. A block is a table in the memory of the machine that
-        works on it, whose records can be `listed` by the quasi-identifiers and this seed, and nothing else of which
-        is there: neither its source nor other columns than those with a role. Whatever Shoal raises there is raised
+        works on it. Its records have a `listing` by the quasi-identifiers and this seed, and nothing else of it is
+        there: neither its source nor other columns than those with a role. Whatever Shoal raises there is raised
         here."""
         ...
 

@@ -69,7 +69,7 @@ class InMemory(Engine):
         table = MemoryTable(source, held, records, kept)
         return Dataset(table, wanted.schema(source.names, columns), self)
 
-    def look(self, source: Source) -> Overview:  # type: ignore[override]
+    def profile(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
 
     def open_published(self, path: Path, kinds: Mapping[str, Kind] | None = None) -> MemoryPublished:

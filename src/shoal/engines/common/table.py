@@ -75,7 +75,7 @@ class MemoryTable:
             else (person, self.columns[person].codes, self.columns[person].hierarchy.size),
         )
 
-    def repeated(self, name: str) -> int:
+    def count_repeats(self, name: str) -> int:
         codes = indices_of(self._said(name))
         present = codes[codes >= 0]
         return len(present) - len(np.unique(present))
@@ -111,11 +111,11 @@ class MemoryTable:
         rows: Rows = order[np.argsort(self._tuples(quasi)[order], kind="stable")]
         return rows
 
-    def listed(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
+    def listing(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
         rows = self._listing(quasi, seed)
         return tuple(self.codes(name)[rows] for name in names)
 
-    def sampled(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
+    def sample(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
         rows = self._order(seed)[:records]
         return tuple(self.codes(name)[rows] for name in names)
 
@@ -182,7 +182,7 @@ class MemoryTable:
         tables: dict[str, Published] = {}
         for sheet in sheets:
             run.check()
-            fakes = recoding.counterfeits if sheet.counted is not None else None
+            fakes = recoding.counterfeits if sheet.count_name is not None else None
             tables[sheet.part] = self._sheet(sheet, schema, plan, rows, owners, plain, changed, pseudonyms, fakes)
         return tables
 
@@ -214,10 +214,10 @@ class MemoryTable:
                 by_row[name] = self._with_counterfeits(name, column.what, by_row[name], fakes)
         books = {name: column.dictionary for name, column in by_class.items()}
         names = [column.name for column in sheet.columns if column.what != "count"]
-        if sheet.counted is not None:
+        if sheet.count_name is not None:
             columns = {name: _placed(by_class[name], owners) if name in by_class else by_row[name] for name in names}
             counted = pa.table(columns).group_by(names).aggregate([([], "count_all")])
-            by_row, by_class = dict(zip([*names, sheet.counted], counted.columns, strict=True)), {}
+            by_row, by_class = dict(zip([*names, sheet.count_name], counted.columns, strict=True)), {}
             names = list(by_row)
         order, owners = _arranged(by_row, by_class, owners)
         ordered = pa.table({

@@ -141,10 +141,10 @@ class DuckDB(Engine):
         table = DuckDBTable(source, held, tally, frozenset(dropping))
         return Dataset(table, wanted.schema(source.names, columns), self)
 
-    def look(self, source: Source) -> Overview:  # type: ignore[override]
+    def profile(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
 
-    def watched(self, run: Run, doing: str) -> AbstractContextManager[None]:
+    def watch(self, run: Run, doing: str) -> AbstractContextManager[None]:
         return self.session.stopped_by(run, doing, several=True)
 
     def open_published(self, path: Path, kinds: Mapping[str, Kind] | None = None) -> DuckDBPublished:
@@ -160,7 +160,7 @@ class DuckDB(Engine):
         return "::" in path.name
 
     @contextmanager
-    def replacing(self, *paths: Path) -> Iterator[tuple[Path, ...]]:
+    def staging(self, *paths: Path) -> Iterator[tuple[Path, ...]]:
         files = [path for path in paths if not self.in_database(path)]
         with replacing_all(*files) as places, ExitStack() as stack:
             beside = dict(zip(files, places, strict=True))

@@ -140,9 +140,9 @@ class Publishing:
             else:
                 kind, came = self._source.kinds[name], self._source.came(name)
                 draft.add(here, name, f"b.c{self._source.names.index(name)}", kind, came)
-        fakes = self.recoding.counterfeits if sheet.counted is not None else None
+        fakes = self.recoding.counterfeits if sheet.count_name is not None else None
         made = self._made(draft, fakes)
-        return made if sheet.counted is None else made.counted(sheet.counted)
+        return made if sheet.count_name is None else made.counted(sheet.count_name)
 
     def _tells_all(self, shown: Mapping[str, str]) -> bool:
         """Whether the tally of the table says all that is published, so that nobody looks at the records again."""

@@ -76,7 +76,7 @@ class DuckDBTable:
         beside = [(name, trees[name]) for name in sensitive]
         return self.tally.classes(attributes, beside, [trees[name] for name in attributes], person)
 
-    def repeated(self, name: str) -> int:
+    def count_repeats(self, name: str) -> int:
         rows = f"{self.rows([], [name])} AS b {self.joined_said(name, 't')}"
         return int(self._session.value(f"SELECT count(t.said) - count(DISTINCT t.said) FROM {rows}"))
 
@@ -104,12 +104,12 @@ class DuckDBTable:
             raise unknown_columns([name], self.columns)
         return self._fetched([name], self.rows([name]))[0]
 
-    def listed(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
+    def listing(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
         chosen = list(dict.fromkeys((*quasi, *names)))
         order = ", ".join((*(f"k{self.places[name]}" for name in quasi), "hash"))
         return tuple(self._fetched(names, f"{self.rows(chosen, seed=seed)} ORDER BY {order}"))
 
-    def sampled(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
+    def sample(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
         return tuple(self._fetched(names, f"{self.rows(names, seed=seed)} ORDER BY hash LIMIT {int(records)}"))
 
     def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> DuckDBTable:

@@ -71,7 +71,7 @@ class Spark(Engine):
     ] = 1_000_000
 
     @property
-    def at_a_time(self) -> int:
+    def block_size(self) -> int:
         return self.block_records
 
     @cached_property
@@ -123,10 +123,10 @@ class Spark(Engine):
         table = SparkTable(source, held, tallied.counts[kept], frozenset(dropping))
         return Dataset(table, wanted.schema(source.names, columns), self)
 
-    def look(self, source: Source) -> Overview:  # type: ignore[override]
+    def profile(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)
 
-    def watched(self, run: Run, doing: str) -> AbstractContextManager[None]:
+    def watch(self, run: Run, doing: str) -> AbstractContextManager[None]:
         return self.session.stopped_by(run, doing)
 
     def open_published(self, path: Path, kinds: Mapping[str, Kind] | None = None) -> Published:

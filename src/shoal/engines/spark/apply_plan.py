@@ -150,7 +150,7 @@ class Publishing:
     def sheet(self, sheet: Sheet) -> SparkPublished:
         """One published table."""
         shown = {column.name: column.what for column in sheet.columns if column.what != "count"}
-        fakes = self.recoding.counterfeits if sheet.counted is not None else None
+        fakes = self.recoding.counterfeits if sheet.count_name is not None else None
         counted = self._is_counted(shown)
         draft = _Draft(self._source.rows if counted else self._origin())
         for at, (name, what) in enumerate(shown.items()):
@@ -174,7 +174,7 @@ class Publishing:
         )
         if published.records != self._expected + (0 if fakes is None else len(fakes)):
             raise InputError(f"{self._source.label}: the table changed while it was being read; read it again")
-        return published if sheet.counted is None else published.counted(sheet.counted)
+        return published if sheet.count_name is None else published.counted(sheet.count_name)
 
     def _is_counted(self, shown: Mapping[str, str]) -> bool:
         """Whether all columns of a published table follow from those that the table was counted by."""

@@ -97,7 +97,7 @@ class SparkTable:
         """What reads a column with a role, or one of identifiers, on the workers."""
         return LabelOf.of(self.columns[name]) if name in self.columns else IdentifierText(self.source.came(name))
 
-    def repeated(self, name: str) -> int:
+    def count_repeats(self, name: str) -> int:
         from pyspark.sql import functions as sql
 
         said = computed(self._reader(name), [self.source.column(name)], "string")
@@ -117,14 +117,14 @@ class SparkTable:
         found = self.session.fetch(frame, what=self.source.label)
         return {name: found[name].to_numpy() for name in found.column_names}
 
-    def listed(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
+    def listing(self, quasi: Sequence[str], names: Sequence[str], seed: int) -> tuple[Codes, ...]:
         if not names:
             return ()
         wanted = {f"x{at}": self.leaf(name) for at, name in enumerate(names)}
         found = self._listed(quasi, seed, wanted)
         return tuple(found[here].astype(np.int32) for here in wanted)
 
-    def sampled(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
+    def sample(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
         wanted = {f"x{at}": self.leaf(name) for at, name in enumerate(names)}
         hashed = self.kept(self.source.rows).withColumn("hash", ascending(self.record_hash(seed)))
         least = hashed.orderBy("hash").limit(records)
