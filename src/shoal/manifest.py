@@ -27,8 +27,8 @@ from shoal.core.contracts.table import Published
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
+from shoal.core.published_tables import Crowd
 from shoal.core.recoding import Spelling
-from shoal.core.release import Crowd
 from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.core.validation import demand
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns

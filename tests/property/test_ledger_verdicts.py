@@ -23,7 +23,7 @@ import shoal
 from shoal.api import publish
 from shoal.core.policy import Policy
 from shoal.core.recoding import Plan, Recoding
-from shoal.core.release_history import Promise, Seen, Spread
+from shoal.core.release_history import LocatedRelease, Promise, PublishedValues
 from shoal.core.run import Run
 from shoal.errors import DisclosureError, InputError
 from shoal.ledger import Ledger
@@ -186,7 +186,7 @@ def fits(
     return True
 
 
-def laid(published: Published, several: bool) -> Seen:
+def laid(published: Published, several: bool) -> LocatedRelease:
     """The release as the ledger has it."""
     units = sorted(published.groups)
     classes = np.array([published.classes[unit] for unit in units], np.int32)
@@ -195,12 +195,12 @@ def laid(published: Published, several: bool) -> Seen:
     for attribute in published.values:
         told = published.told(attribute)
         keys = sorted(told)
-        values[attribute] = Spread(
+        values[attribute] = PublishedValues(
             tuple(VALUES[attribute]), np.array([group for group, _ in keys], np.int32),
             np.array([VALUES[attribute].index(value) for _, value in keys], np.int32),
             np.array([told[key] for key in keys], np.int64),
         )  # fmt: skip
-    return Seen(
+    return LocatedRelease(
         name="", ids=np.array([1 + person for person, _ in units], np.uint64), several=several,
         records=np.array([1000 + 10 * person + number for person, number in units], np.uint64) if several else None,
         classes=classes, groups=groups, values=values, linking=published.linking, shown=published.linking,

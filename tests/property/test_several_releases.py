@@ -20,26 +20,28 @@ from shoal.attacks.complementary_release import ComplementaryRelease
 from shoal.attacks.composition import Composition
 from shoal.attacks.temporal_release import TemporalRelease
 from shoal.core.contracts.attack import Known
-from shoal.core.release_history import Seen, Spread
+from shoal.core.release_history import LocatedRelease, PublishedValues
 from shoal.core.run import Run
 
 ABSENT, WITHHELD = -2, -1
 
 
-def spread(groups: list[int], values: list[str], more: list[tuple[int, str]]) -> Spread:
+def spread(groups: list[int], values: list[str], more: list[tuple[int, str]]) -> PublishedValues:
     texts = sorted({*values, *(value for _, value in more)})
     counted = Counter(
         (group, texts.index(value)) for group, value in [*zip(groups, values, strict=True), *more] if group >= 0
     )
     columns = np.array(sorted(counted), np.int32).reshape(-1, 2).T
-    return Spread(tuple(texts), columns[0], columns[1], np.array([counted[key] for key in sorted(counted)], np.int64))
+    return PublishedValues(
+        tuple(texts), columns[0], columns[1], np.array([counted[key] for key in sorted(counted)], np.int64)
+    )
 
 
-def release(groups: list[int], values: list[str], more: list[tuple[int, str]] = []) -> Seen:  # noqa: B006
+def release(groups: list[int], values: list[str], more: list[tuple[int, str]] = []) -> LocatedRelease:  # noqa: B006
     """A release in which people have groups; absent ones are not in its table."""
     there = [person for person, group in enumerate(groups) if group != ABSENT]
     places = np.array([groups[person] for person in there], np.int32)
-    return Seen(
+    return LocatedRelease(
         name="", ids=np.array(there, np.uint64), classes=places, groups=places, linking=("ill",),
         values={"ill": spread(groups, values, more)},
     )  # fmt: skip

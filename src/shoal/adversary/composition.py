@@ -22,7 +22,7 @@ import numpy as np
 from shoal.adversary.group_memberships import Beliefs, Flags, GroupMemberships
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Floats
-from shoal.core.release_history import Beside, Seen, Spread
+from shoal.core.release_history import AlignedReleases, LocatedRelease, PublishedValues
 from shoal.core.run import Run
 
 
@@ -44,7 +44,13 @@ class Together:
 
 
 def together(
-    name: str, releases: Sequence[Seen], people: Beside, *, nodes: int, run: Run, independent: bool = False
+    name: str,
+    releases: Sequence[LocatedRelease],
+    people: AlignedReleases,
+    *,
+    nodes: int,
+    run: Run,
+    independent: bool = False,
 ) -> Together:
     """What releases that have a sensitive attribute tell about it; `people` are theirs, by groups.
 
@@ -95,7 +101,7 @@ def _composed(memberships: GroupMemberships, nodes: int, independent: bool, run:
     return beliefs, contradicted
 
 
-def _greatest_shares(spread: Spread) -> Floats:
+def _greatest_shares(spread: PublishedValues) -> Floats:
     """The share of the most frequent value of each group."""
     greatest = np.zeros(len(spread.sizes))
     np.maximum.at(greatest, spread.owners, spread.counts / spread.sizes[spread.owners])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.adversary.world_count import CELLS, WorldCount
 from shoal.core.grouping import Codes, Counts, ranges
 from shoal.core.hierarchy import Floats
-from shoal.core.release_history import Spread
+from shoal.core.release_history import PublishedValues
 from shoal.core.run import Run
 from shoal.parsing.identifiers import one_spelling
 
@@ -71,7 +71,7 @@ class GroupMemberships:
         self.break_at(len(self.sizes) + self.overfull)
 
     @classmethod
-    def of(cls, kinds: Codes, sizes: Counts, spreads: Sequence[Spread]) -> GroupMemberships:
+    def of(cls, kinds: Codes, sizes: Counts, spreads: Sequence[PublishedValues]) -> GroupMemberships:
         meanings = _meanings(spreads)
         width = 1 + max((number for each in meanings for number in each.values()), default=0)
         first, people = 0, len(sizes)
@@ -263,7 +263,7 @@ class GroupMemberships:
         return WorldCount(ordered, sizes, [members[kind] for kind in ordered], remaining, len(values))
 
 
-def _meanings(spreads: Sequence[Spread]) -> list[dict[str | None, int]]:
+def _meanings(spreads: Sequence[PublishedValues]) -> list[dict[str | None, int]]:
     """A number for each value of each release, the same for what is the same value in another spelling; spellings make
     a difference where one release tells two of them apart."""
     alike = [[text if text is None else one_spelling(text) for text in spread.texts] for spread in spreads]

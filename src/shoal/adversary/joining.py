@@ -7,17 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.adversary.locating import align, heads
 from shoal.core.contracts.attack import Known
 from shoal.core.contracts.model import SLACK
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Floats
-from shoal.core.release_history import Beside, Seen, beside, heads
+from shoal.core.release_history import AlignedReleases, LocatedRelease
 from shoal.errors import NotDefined
 
 Chosen = NDArray[np.bool_]
 
 
-def laid_out(known: Known) -> tuple[Seen, ...]:
+def laid_out(known: Known) -> tuple[LocatedRelease, ...]:
     """The earlier releases and, last, the one that is attacked."""
     if not known.earlier or known.later is None:
         nothing = "there is no earlier release to lay beside this one; name it with --earlier, or keep a ledger"
@@ -25,15 +26,15 @@ def laid_out(known: Known) -> tuple[Seen, ...]:
     return (*known.earlier, known.later)
 
 
-def classes_beside(releases: Sequence[Seen]) -> Beside:
+def classes_beside(releases: Sequence[LocatedRelease]) -> AlignedReleases:
     """Who cannot be told apart in each of some releases."""
     places = [each.classes for each in releases if each.classes is not None]
     if len(places) < len(releases):
         raise NotDefined("a release has no table with all quasi-identifiers, so nobody's record can be found in it")
-    return beside(releases, places)
+    return align(releases, places)
 
 
-def linked(releases: Sequence[Seen]) -> list[list[int]]:
+def linked(releases: Sequence[LocatedRelease]) -> list[list[int]]:
     """Which of some releases have rows that may be told to belong together: those that have a column as it is in
     common, directly or through others. Releases that are linked with no other one stand alone."""
     parts: list[tuple[list[int], set[str]]] = []
@@ -47,7 +48,7 @@ def linked(releases: Sequence[Seen]) -> list[list[int]]:
     return [rows for rows, _ in parts]
 
 
-def linking_columns(releases: Sequence[Seen]) -> tuple[str, ...]:
+def linking_columns(releases: Sequence[LocatedRelease]) -> tuple[str, ...]:
     """The columns that stand as they are in at least two of some releases."""
     names = [name for each in releases for name in each.linking]
     return tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
@@ -60,7 +61,7 @@ def _people(columns: Sequence[Codes], owners: NDArray[np.int64]) -> Counts:
     return heads(found.index, owners)[found.index]
 
 
-def crowd(people: Beside) -> Counts:
+def crowd(people: AlignedReleases) -> Counts:
     """For each record, how many people it may belong to by the classes of all releases that show it; 0 where none
     does."""
     found = np.zeros(people.places.shape[1], np.int64)
@@ -77,12 +78,12 @@ def crowd(people: Beside) -> Counts:
     return found
 
 
-def crowd_over_time(people: Beside) -> Counts:
+def crowd_over_time(people: AlignedReleases) -> Counts:
     """For each record, how many people it may belong to by whoever also knows whose records were in the table when."""
     return _people([*people.places, *people.present.astype(np.int32)], people.owners)
 
 
-def crowd_alone(people: Beside) -> Counts:
+def crowd_alone(people: AlignedReleases) -> Counts:
     """For each record, the fewest people that it may belong to by a single release; 0 where none shows it."""
     found = np.zeros(people.places.shape[1], np.int64)
     for places in people.places:
@@ -92,7 +93,7 @@ def crowd_alone(people: Beside) -> Counts:
     return found
 
 
-def joined_risk(people: Beside, releases: Sequence[Seen], *, over_time: bool = False) -> Floats:
+def joined_risk(people: AlignedReleases, releases: Sequence[LocatedRelease], *, over_time: bool = False) -> Floats:
     """For each record, one over the people that it may belong to by the rows of linked releases; nothing where no
     release shows it."""
     found = np.zeros(people.places.shape[1])

@@ -105,7 +105,7 @@ class Rerun:
 
         # Labels are spelled in one way, whatever the format that the table has.
         described = Description.of(held.values(), hierarchy_for, strict=schema.strict)
-        return engine.read(engine.open(pl.DataFrame(texts)), replace(described, formats={}))
+        return Dataset.read(engine, engine.open(pl.DataFrame(texts)), replace(described, formats={}))
 
     def _content(self, release: Release) -> Content:
         plain = {column.name for column in self.dataset.schema.columns if column.name not in self.names}

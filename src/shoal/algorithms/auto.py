@@ -24,13 +24,13 @@ from shoal.algorithms.two_phase import TwoPhase
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice
-from shoal.core.loss import misclassifications
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError, NotDefined, ParameterError, SchemaError, ShoalError
 from shoal.publishing.draft import Draft
+from shoal.publishing.losses import misclassifications
 
 MILLION = 1e6
 CHECKS = 2_000

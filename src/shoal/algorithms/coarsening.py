@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
+from shoal.adversary.locating import heads
 from shoal.algorithms._clustering import outputs
 from shoal.algorithms._merging import merged, merged_as_published
 from shoal.algorithms._records import Records, numbered
@@ -19,7 +20,7 @@ from shoal.core.grouping import Codes, group
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
-from shoal.core.release_history import History, Promise, heads
+from shoal.core.release_history import History, Promise
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 
@@ -94,7 +95,7 @@ def _together(dataset: Dataset, policy: Policy, history: History) -> tuple[Codes
     columns = [*(classes + 1), *(groups + 1), *present.astype(np.int32)]
     owners = group(columns, [int(codes.max(initial=0)) + 1 for codes in columns], index=True).index
     assert owners is not None
-    least = np.full(len(owners), max(Promise.of(policy).k, 1))
+    least = np.full(len(owners), max(Promise.of(policy.models).k, 1))
     alone = np.full(len(owners), np.iinfo(np.int64).max)
     for release, here in zip(history.releases, classes, strict=True):
         shown = here >= 0

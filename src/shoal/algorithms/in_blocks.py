@@ -14,11 +14,12 @@ from typing_extensions import Doc
 
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
-from shoal.core.blocks import Block, Blocks, Whole, divisible
+from shoal.core.blocks import Blocks
 from shoal.core.classes import Classes
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
+from shoal.core.divided_table import TableBlock, Whole, divisible
 from shoal.core.grouping import Codes, Counts, decoded, packed_codes, words
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
@@ -145,7 +146,7 @@ class _Solve:
     base: Algorithm
     policy: Policy
 
-    def __call__(self, block: Block, run: Run) -> _Part:
+    def __call__(self, block: TableBlock, run: Run) -> _Part:
         found = self.base.search(block, self.policy, run)
         assert found.plan is not None
         words = packed_codes(list(found.plan.keys), [tree.size for tree in block.hierarchies])
@@ -176,7 +177,7 @@ class _Part:
         return cls(found.plan, list(arrays["words"]), arrays["sizes"], found.facts, found.hulls)
 
 
-def _holds(block: Block, policy: Policy) -> bool:
+def _holds(block: TableBlock, policy: Policy) -> bool:
     """Whether a block satisfies the policy as one class."""
     if block.records < policy.least:
         return False

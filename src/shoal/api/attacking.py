@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from shoal import job, registry
+from shoal.adversary.locating import locate
 from shoal.api.evaluating import every
 from shoal.api.opening import open_release
 from shoal.api.reading import read
@@ -20,7 +21,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.read_request import Opening
 from shoal.core.recoding import Codebook
 from shoal.core.release import Release
-from shoal.core.release_history import Naming, Seen, seen
+from shoal.core.release_history import LocatedRelease, Naming
 from shoal.core.run import Run
 from shoal.core.schema import Kind
 from shoal.errors import InputError, NotDefined, SchemaError, quoted, unknown_columns
@@ -84,13 +85,13 @@ def knowing(data: Dataset, release: Release | str | Path, earlier: Sequence[Rele
     opened = attacked_release(data, release)
     by, key = Naming.of(data), 0  # the hashes stay in this process
 
-    def laid(each: Release | str | Path, place: int) -> Seen:
+    def laid(each: Release | str | Path, place: int) -> LocatedRelease:
         name = f"earlier release {place}" if isinstance(each, Release) else Path(each).name
         found = each if isinstance(each, Release) else open_release(each, data, earlier=True)
-        return seen(found.origin or data, found, by=by, key=key, name=name)
+        return locate(found.origin or data, found, by=by, key=key, name=name)
 
     try:
-        later = seen(opened.origin or data, opened, by=by, key=key, name="the release")
+        later = locate(opened.origin or data, opened, by=by, key=key, name="the release")
         return Known(earlier=tuple(laid(each, place) for place, each in enumerate(earlier, start=1)), later=later)
     except NotDefined as reason:
         return Known(obstacle=str(reason))

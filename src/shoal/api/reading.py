@@ -157,14 +157,14 @@ def read(
             roles=assigned, hierarchy_for=hierarchy_for, kinds=kinds_given, formats=formats, missing_rules=rules,
             strict=protect_jointly,
         )  # fmt: skip
-        data = chosen_engine.read(opened, description, run=run, checkpoint=checkpoint)
+        data = Dataset.read(chosen_engine, opened, description, run=run, checkpoint=checkpoint)
         if checkpoint is not None:
             checkpoint.bind("columns", *(_described(column) for column in data.schema.columns))
     except BaseException:
         if checkpoint is not None:
             checkpoint.close()
         raise
-    return replace(data, notes=tuple(notes), checkpoint=checkpoint)
+    return replace(data, notes=tuple(notes))
 
 
 def _begun(folder: Path, opened: Source, reading: Sequence[Any]) -> Checkpoint:

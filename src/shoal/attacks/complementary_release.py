@@ -14,7 +14,7 @@ from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
-from shoal.core.release_history import Beside
+from shoal.core.release_history import AlignedReleases
 from shoal.core.run import Run
 
 
@@ -77,7 +77,7 @@ class ComplementaryRelease(Attack):
         )
 
 
-def _smallest(people: Beside) -> int:
+def _smallest(people: AlignedReleases) -> int:
     """The fewest people in a class of one release."""
     counts = crowd_alone(people)
     return int(counts[counts > 0].min(initial=len(counts)))

@@ -12,11 +12,12 @@ from typing_extensions import Doc
 
 from shoal.adversary.composition import Together, together
 from shoal.adversary.joining import gained, laid_out
+from shoal.adversary.locating import align
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
-from shoal.core.release_history import Beside, Seen, Spread, beside
+from shoal.core.release_history import AlignedReleases, LocatedRelease, PublishedValues
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 
@@ -67,11 +68,11 @@ class Composition(Attack):
         names = [name for name in releases[-1].values if any(name in each.values for each in releases[:-1])]
         if not names:
             raise NotDefined("no sensitive attribute of the release stands in an earlier one")
-        people = beside(releases, [each.groups for each in releases])
+        people = align(releases, [each.groups for each in releases])
         attempts = [self._guessing(name, releases, people, run) for name in names]
         return max(attempts, key=lambda attempt: (attempt.detail["gained"], attempt.worst, attempt.success))
 
-    def _guessing(self, name: str, laid: tuple[Seen, ...], everybody: Beside, run: Run) -> Attempt:
+    def _guessing(self, name: str, laid: tuple[LocatedRelease, ...], everybody: AlignedReleases, run: Run) -> Attempt:
         people = everybody.some([row for row, each in enumerate(laid) if name in each.values])
         releases = [each for each in laid if name in each.values]
         found = self._together(name, releases, people, run)
@@ -107,11 +108,11 @@ class Composition(Attack):
             },
         )  # fmt: skip
 
-    def _together(self, name: str, releases: list[Seen], people: Beside, run: Run) -> Together:
+    def _together(self, name: str, releases: list[LocatedRelease], people: AlignedReleases, run: Run) -> Together:
         return together(name, releases, people, nodes=self.nodes, independent=self.independent, run=run)
 
 
-def _most_frequent(spread: Spread) -> float:
+def _most_frequent(spread: PublishedValues) -> float:
     """The share of the most frequent value of a release."""
     totals = np.bincount(spread.values, weights=spread.counts)
     return float(totals.max(initial=0.0) / max(totals.sum(), 1))

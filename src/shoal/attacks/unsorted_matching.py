@@ -10,12 +10,13 @@ from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.adversary.joining import laid_out
+from shoal.adversary.locating import align
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Groups, group
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
-from shoal.core.release_history import Seen, beside
+from shoal.core.release_history import LocatedRelease
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 
@@ -73,13 +74,13 @@ class UnsortedMatching(Attack):
         )
 
 
-def _matched(first: Seen, second: Seen, run: Run) -> tuple[float, float, float, int]:
+def _matched(first: LocatedRelease, second: LocatedRelease, run: Run) -> tuple[float, float, float, int]:
     """The share of rows whose order was kept, the share of pairs that fit one person, that of pairs at random, and the
     fewest rows that are joined alike. Rows that say the same in both releases need no order to be joined, so they do
     not count."""
     classes, alike = _row_classes(first, second)
     radices = [int(codes.max()) + 1 for codes in classes]
-    people = beside([first, second], [first.groups, second.groups])
+    people = align([first, second], [first.groups, second.groups])
     there = group(list(people.places[:, (people.places >= 0).all(axis=0)]), radices).keys
     run.check()
     values = _common_values(first, second)
@@ -97,7 +98,7 @@ def _matched(first: Seen, second: Seen, run: Run) -> tuple[float, float, float, 
     return kept, fit, chance, int(np.unique(pairs, return_counts=True)[1].min())
 
 
-def _row_classes(first: Seen, second: Seen) -> tuple[list[Codes], Codes]:
+def _row_classes(first: LocatedRelease, second: LocatedRelease) -> tuple[list[Codes], Codes]:
     """The class of each published row of both releases, in the order of the tables, numbered as the views number them;
     and which class of the one says the same as which of the other."""
     found, texts = [], []
@@ -119,7 +120,7 @@ def _row_classes(first: Seen, second: Seen) -> tuple[list[Codes], Codes]:
     return found, np.array(both, np.int32).reshape(-1, 2).T
 
 
-def _common_values(first: Seen, second: Seen) -> tuple[Codes, Codes]:
+def _common_values(first: LocatedRelease, second: LocatedRelease) -> tuple[Codes, Codes]:
     """For each row what it has in the columns that are published as they are in both releases, as one number."""
     assert first.release is not None and second.release is not None
     tables = first.release.published, second.release.published

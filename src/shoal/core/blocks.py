@@ -7,23 +7,16 @@ space: whatever was not there when they were cut, such as all but a sample of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts.table import Distributed, Divisible
-from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
-from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
-from shoal.core.schema import Schema
-from shoal.errors import ParameterError, SchemaError
 
 if TYPE_CHECKING:
     from shoal.core.costs import Costs
@@ -129,105 +122,3 @@ class Blocks:
             places[moving] = self.children[nodes] + right
         found: Codes = self._numbers[places]
         return found
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Block(Dataset):
-    """The records of a table in one block, as a table of its own that still belongs to the `whole` one: models compare
-    with all records, and lengths are measured by the whole table's."""
-
-    whole: Whole | None = None
-
-    def _summarized(self) -> Classes:
-        assert self.whole is not None
-        found = super()._summarized()
-        histograms = tuple(
-            histogram.compared(held) for histogram, held in zip(found.sensitive, self.whole.sensitive, strict=True)
-        )
-        return replace(found, sensitive=histograms, records=self.whole.records)
-
-    @property
-    def extent(self) -> Sequence[Codes]:
-        assert self.whole is not None
-        return self.whole.extent
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Whole:
-    """What blocks must know of the table that they are cut from. It takes next to no memory, and can be sent to where
-    blocks are worked on."""
-
-    schema: Schema
-    records: int
-    extent: Sequence[Codes]
-    sensitive: Sequence[Histogram]
-
-    @classmethod
-    def of(cls, dataset: Dataset) -> Whole:
-        """Raises when the table cannot be cut."""
-        divisible(dataset)
-        if not dataset.schema.quasi:
-            raise SchemaError("no quasi-identifier is named; name the columns that outsiders may know")
-        return cls(dataset.schema, dataset.records, dataset.extent, dataset.margin.sensitive)
-
-    @property
-    def hierarchies(self) -> list[Hierarchy]:
-        found = [self.schema[name].hierarchy for name in self.schema.quasi]
-        return [hierarchy for hierarchy in found if hierarchy is not None]
-
-    def block(self, part: Dataset) -> Block:
-        """A part of the table as a block of it."""
-        return Block(part.table, part.schema, part.engine, whole=self)
-
-    def boxed(self, dataset: Dataset, low: Codes, high: Codes) -> Block:
-        """The records of the table in a box, which the engine looks up."""
-        table = divisible(dataset).within(self.schema.quasi, low.tolist(), high.tolist())
-        return self.block(replace(dataset, table=table))
-
-    def worked_on(
-        self,
-        dataset: Dataset,
-        blocks: Blocks,
-        work: Callable[[Block, Run], Made],
-        seed: int,
-        run: Run,
-        doing: str,
-        kept: Callable[[int, Callable[[], Made]], Made] = lambda number, make: make(),
-    ) -> list[Made]:
-        """What some `work` makes of each block of the table: where the data live, or as many at a time here as there
-        are threads. What is made here of the block of a number may be `kept`, and then is not made again."""
-        table = dataset.table
-        if isinstance(table, Distributed):
-            with_whole = _OnPart(self, work)
-            return table.map_blocks(self.schema, blocks, with_whole, seed=seed, run=run, doing=doing)
-        from shoal.kernels import threads
-
-        boxes = list(zip(*blocks.boxes([tree.size for tree in self.hierarchies]), strict=True))
-        quiet, done = Run(within=run), iter(range(1, len(boxes) + 1))
-
-        def one(number: int) -> Made:
-            run.check()
-            made = kept(number, lambda: work(self.boxed(dataset, *boxes[number]), quiet))
-            run.report(next(done) / len(boxes), doing)
-            return made
-
-        with ThreadPoolExecutor(threads.count()) as pool:
-            return list(pool.map(one, range(len(boxes))))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _OnPart:
-    """Work on a block, for an engine that knows parts of tables only."""
-
-    whole: Whole
-    work: Callable[[Block, Run], Any]
-
-    def __call__(self, part: Dataset) -> Any:
-        return self.work(self.whole.block(part), Run())
-
-
-def divisible(dataset: Dataset) -> Divisible:
-    """The table of a dataset; raises when its engine does not cut tables."""
-    if not isinstance(dataset.table, Divisible):
-        raise ParameterError("this engine does not cut tables into blocks; use another one, or no blocks")
-    return dataset.table

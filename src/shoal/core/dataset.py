@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.core.classes import Classes, joined, summarize
+from shoal.core.contracts.engine import Engine
+from shoal.core.contracts.table import Source, Table
 from shoal.core.formatting import in_html
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
@@ -17,13 +18,9 @@ from shoal.core.read_request import Description, HierarchyFor
 from shoal.core.run import Run
 from shoal.core.schema import Role, Schema
 from shoal.core.survey import Survey
+from shoal.core.values import Values
 from shoal.errors import SchemaError
-
-if TYPE_CHECKING:
-    from shoal.core.contracts.engine import Engine
-    from shoal.core.contracts.table import Table
-    from shoal.core.values import Values
-    from shoal.storage.checkpoint import Checkpoint
+from shoal.storage.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +43,20 @@ class Dataset:
     def _repr_html_(self) -> str:
         rows = [(column.name, str(column.role), str(column.kind)) for column in self.schema.columns]
         return in_html(("column", "role", "kind"), rows, repr(self))
+
+    @classmethod
+    def read(
+        cls,
+        engine: Engine,
+        source: Source,
+        description: Description,
+        *,
+        run: Run | None = None,
+        checkpoint: Checkpoint | None = None,
+    ) -> Dataset:
+        """A source that was opened, read by its engine."""
+        table, schema = engine.read(source, description, run=run, checkpoint=checkpoint)
+        return cls(table, schema, engine, checkpoint=checkpoint)
 
     @property
     def records(self) -> int:
@@ -182,7 +193,8 @@ class Dataset:
         # In the order in which roles were given, which is that of the quasi-identifiers.
         ordered = dict.fromkeys((*self.schema.order, *self.schema.names))
         columns = map(self.schema.__getitem__, ordered)
-        return self.engine.read(self.table.source, Description.of(columns, hierarchy_for, roles=roles, strict=strict))
+        described = Description.of(columns, hierarchy_for, roles=roles, strict=strict)
+        return Dataset.read(self.engine, self.table.source, described)
 
     def remembering(self, name: str, texts: Iterable[str | None]) -> Dataset:
         """The same table with a sensitive column that also knows values that it does not have now."""

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.blocks import Blocks, Whole
+from shoal.core.blocks import Blocks
 from shoal.core.classes import Classes, Histogram
 from shoal.core.dataset import Dataset
+from shoal.core.divided_table import Whole
 from shoal.core.grouping import Codes, Counts, Groups, group
 from shoal.core.recoding import Plan, Recoding
 from shoal.errors import VerificationError

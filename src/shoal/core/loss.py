@@ -6,10 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
-from shoal.core.release import Release
 
 HUGE = 2.0**900
 """Numbers above it are scaled down before they are added or subtracted, which changes no share of a range."""
@@ -73,47 +71,3 @@ def by_level(hierarchy: Hierarchy, measure: Callable[[Hierarchy, Codes, Codes], 
     """What each leaf costs when it is published at each level: one row a level."""
     nodes = zip(hierarchy.starts, hierarchy.stops, hierarchy.codes, strict=True)
     return np.stack([measure(hierarchy, starts, stops)[codes] for starts, stops, codes in nodes])
-
-
-def covered(dataset: Dataset, release: Release) -> Floats:
-    """For each quasi-identifier, the share of its domain's leaves that its cells cover, summed; left out counts 1."""
-    cells = release.view.cells()
-    sizes = np.array([hierarchy.size for hierarchy in dataset.hierarchies], dtype=np.float64)
-    covering = (cells.high - cells.low + 1) / sizes[:, None]
-    totals: Floats = covering @ release.view.people().sizes + float(release.suppressed)
-    return totals
-
-
-def penalties(dataset: Dataset, release: Release) -> Floats:
-    """The summed penalty of each quasi-identifier of a release, left-out records included."""
-    cells, sizes = release.view.cells(), release.view.people().sizes
-    totals = np.empty(len(dataset.hierarchies))
-    for at, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.extent, strict=True)):
-        low, high, lengths = cells.low[at], cells.high[at], cells.lengths[at]
-        costs = penalty(hierarchy, low, high, int(keys.min()), int(keys.max()), lengths)
-        totals[at] = float((costs * sizes).sum()) + release.suppressed
-    return totals
-
-
-def detail_lost(dataset: Dataset, release: Release) -> dict[str, float]:
-    """For each quasi-identifier, the share of its detail that a release lost: the mean penalty of its cells, from 0 (as
-    it was) to 1 (nothing is left); a cell of a left-out record lost everything. GCP is the mean of them.
-
-    Example:
-        >>> import polars, shoal
-        >>> data = shoal.read(polars.DataFrame({"age": [20, 20, 30, 40], "sex": list("fffm")}), quasi=["age", "sex"])
-        >>> detail_lost(data, shoal.anonymize(data, shoal.KAnonymity(k=2), seed=1))
-        {'age': 0.25, 'sex': 0.5}
-    """
-    return dict(zip(release.schema.quasi, (penalties(dataset, release) / dataset.records).tolist(), strict=True))
-
-
-def misclassifications(dataset: Dataset, release: Release) -> Floats:
-    """What LM charges for each quasi-identifier of a release, summed, left-out records included."""
-    cells, sizes = release.view.cells(), release.view.people().sizes
-    totals = np.empty(len(dataset.hierarchies))
-    for at, (hierarchy, keys) in enumerate(zip(dataset.hierarchies, dataset.extent, strict=True)):
-        low, high, lengths = cells.low[at], cells.high[at], cells.lengths[at]
-        costs = misclassification(hierarchy, low, high, int(keys.min()), int(keys.max()), lengths)
-        totals[at] = float(np.dot(costs, sizes)) + release.suppressed
-    return totals

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core import seeds
 from shoal.core.classes import Classes
-from shoal.core.contracts.metric import Metric
 from shoal.core.contracts.model import Model
+from shoal.core.finding import Finding
+from shoal.core.release_history import History
 from shoal.errors import ParameterError
 
-if TYPE_CHECKING:
-    from shoal.core.release_history import History
+
+class Objective(Protocol):
+    """What a policy minimizes: any metric. A policy stands below metrics and does not know more of them."""
+
+    def score(self, dataset: Any, release: Any, /) -> Finding: ...
 
 
 def allowed(share: float, records: int) -> int:
@@ -40,7 +44,7 @@ class Policy:
 
     models: tuple[Model, ...]
     suppression: float = 0.0
-    objective: Metric | None = None
+    objective: Objective | None = None
     seed: int = 0
     history: History | None = field(default=None, repr=False, compare=False)
 

@@ -1,4 +1,4 @@
-"""Seen: a release laid beside other releases of the same people, with who is where in it.
+"""Releases of the same people, with who is where in each: what was published before, and several side by side.
 
 People are told apart across tables by a keyed hash: of the person column, of an identifier that is different in every
 record, or, where there is none, of the quasi-identifiers and sensitive values together. The records of somebody who has
@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.classes import Classes, Histogram
-from shoal.core.contracts.form import Candidates, Cells
+from shoal.core.classes import Histogram
+from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts, group
-from shoal.core.policy import Policy
-from shoal.core.release import Release
-from shoal.core.schema import Role
+from shoal.core.published_tables import PublishedTables
 from shoal.errors import NotDefined, quoted
 
 Hashes = NDArray[np.uint64]
@@ -31,7 +29,7 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Spread:
+class PublishedValues:
     """The published values of a sensitive attribute: group `owners[e]` has `texts[values[e]]`, `counts[e]` times."""
 
     texts: tuple[str | None, ...]
@@ -40,7 +38,7 @@ class Spread:
     counts: Counts
 
     @classmethod
-    def of(cls, histogram: Histogram) -> Spread:
+    def of(cls, histogram: Histogram) -> PublishedValues:
         tree = histogram.hierarchy
         if tree is None:
             raise NotDefined("the sensitive values of this release cannot be understood without their hierarchy")
@@ -73,8 +71,7 @@ class Promise:
     columns: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, policy: Policy | None) -> Promise:
-        models = () if policy is None else policy.models
+    def of(cls, models: Sequence[Model]) -> Promise:
         columns: dict[str | None, int] = {}
         for model in models:
             if model.needs_sensitive:
@@ -92,7 +89,7 @@ class Promise:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Seen:
+class LocatedRelease:
     """A release and, for each record of the table that it was made from, the hash that tells whose it is (`ids`), the
     class of those who cannot be told apart (`classes`; None where the form has none) and the group that tells about
     sensitive values (`groups`); negative: it was left out.
@@ -106,16 +103,16 @@ class Seen:
     ids: Hashes
     classes: Codes | None
     groups: Codes
-    values: Mapping[str, Spread]
+    values: Mapping[str, PublishedValues]
     linking: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     promise: Promise = field(default_factory=Promise)
     several: bool = False
     records: Hashes | None = None
-    release: Release | None = None
+    release: PublishedTables | None = None
 
     def __repr__(self) -> str:
-        return f"Seen({self.name!r}, {len(self.ids):,} records)"
+        return f"LocatedRelease({self.name!r}, {len(self.ids):,} records)"
 
     def has(self, column: str) -> bool:
         """Whether it publishes a column, in whatever role."""
@@ -159,36 +156,6 @@ def _record_columns(dataset: Dataset, apart: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*apart, *dataset.schema.quasi, *dataset.schema.sensitive)))
 
 
-def seen(dataset: Dataset, release: Release, *, by: Naming, key: int, name: str = "") -> Seen:
-    """A release beside the table that it was made from, or one that is read from a file beside a table of, as far as
-    its values say, the same people. Raises `NotDefined` where nobody can say who is where."""
-    if not release.view.truthful:
-        raise NotDefined("the values are perturbed, so nobody is certain to be in any group")
-    ids, records = by.hashes(dataset, key, release.seed)
-    groups = _places(dataset, release)
-    classes = _classes(dataset, release, groups)
-    published = {each for table in release.tables.values() for each in table.names}
-    columns = [column for column in release.schema.columns if column.name in published]
-    as_they_are = (Role.SENSITIVE, Role.PLAIN, Role.IDENTIFIER, Role.ENTITY)
-    return Seen(
-        name=name, ids=ids, records=records, classes=classes, groups=groups, several=records is not None,
-        linking=tuple(column.name for column in columns if column.role in as_they_are),
-        shown=tuple(column.name for column in columns), release=release,
-        values={held.column: Spread.of(held) for held in release.view.groups().sensitive},
-        promise=Promise.of(release.policy),
-    )  # fmt: skip
-
-
-def heads(groups: NDArray[Any], people: NDArray[Any]) -> Counts:
-    """The different people of each group, of whose records `groups[i]` is the group; negative: none."""
-    kept = groups >= 0
-    numbers = np.unique(people[kept], return_inverse=True)[1].astype(np.int64)
-    if len(numbers) and int(numbers.max()) + 1 == len(numbers):  # everybody has one record
-        return np.bincount(groups[kept]).astype(np.int64)
-    width = int(numbers.max(initial=0)) + 1
-    return np.bincount(np.unique(groups[kept] * np.int64(width) + numbers) // width).astype(np.int64)
-
-
 def _apart(ids: Hashes) -> Hashes:
     """Hashes that are all different: records that are equal in what people are told apart by are numbered."""
     order = np.argsort(ids, kind="stable")
@@ -201,83 +168,8 @@ def _apart(ids: Hashes) -> Hashes:
     return found
 
 
-def _places(dataset: Dataset, release: Release) -> Codes:
-    """The group of each record, as a plan by record orders them."""
-    sizes = dataset.summary.sizes
-    recoding = release.recoding
-    if recoding is not None and recoding.plan is not None:
-        owners = release.view.owners(dataset, recoding)
-        return owners if recoding.plan.by_record else np.repeat(owners, sizes)
-    found = _fitting(dataset, release)
-    groups = np.repeat(found, sizes)
-    room = release.view.groups().sizes
-    if bool(np.any(np.bincount(groups[groups >= 0], minlength=len(room)) > room)):
-        raise NotDefined(
-            "more people of the table fit a group of the release than it has records, so the file does not say who was "
-            "in it; keep a ledger, or attack the release where it is made"
-        )
-    return groups
-
-
-def _fitting(dataset: Dataset, release: Release) -> Codes:
-    """The one group that each tuple of the table fits into; negative: it fits into none."""
-    keys, view = dataset.summary.keys, release.view
-    if view.people() is view.groups():
-        try:
-            found = _by_ranges(view.people(), view.cells(), keys)
-        except NotDefined:
-            found = None
-        if found is not None:
-            return found
-    candidates: Candidates = view.candidates(keys)
-    counts = np.diff(candidates.starts)
-    if bool(np.any(counts > 1)):
-        raise NotDefined(
-            f"{int((counts > 1).sum()):,} different people fit several groups, so the file does not say who is in "
-            "which; keep a ledger, or attack the release where it is made"
-        )
-    places = np.full(len(counts), NOWHERE, np.int32)
-    places[counts == 1] = candidates.classes
-    return places
-
-
-def _by_ranges(people: Classes, cells: Cells, keys: Codes) -> Codes | None:
-    """The class of each tuple where the ranges of every column lie apart, as after full-domain generalization; None
-    where they do not."""
-    columns, wanted, radices = [], [], []
-    for low, high, codes in zip(cells.low, cells.high, keys, strict=True):
-        ranges = np.unique(np.stack([low, high]), axis=1)
-        if bool(np.any(ranges[0, 1:] <= ranges[1, :-1])):
-            return None
-        at = np.searchsorted(ranges[0], codes, side="right") - 1
-        inside = (at >= 0) & (codes <= ranges[1, at])
-        columns.append(np.searchsorted(ranges[0], low).astype(np.int32))
-        wanted.append(np.where(inside, at, ranges.shape[1]).astype(np.int32))
-        radices.append(ranges.shape[1] + 1)
-    both = [np.concatenate(pair) for pair in zip(columns, wanted, strict=True)]
-    index = group(both, radices, index=True).index
-    assert index is not None
-    places = np.full(int(index.max(initial=0)) + 1, NOWHERE, np.int32)
-    places[index[: len(people)]] = np.arange(len(people), dtype=np.int32)
-    found: Codes = places[index[len(people) :]]
-    return found
-
-
-def _classes(dataset: Dataset, release: Release, groups: Codes) -> Codes | None:
-    """Who cannot be told apart: the groups, or, where quasi-identifiers are published as they are, people with equal
-    ones; None where no table has all of them."""
-    try:
-        people = release.view.people()
-    except NotDefined:
-        return None
-    if people is release.view.groups():
-        return groups
-    tuples = np.repeat(np.arange(len(dataset.summary), dtype=np.int32), dataset.summary.sizes)
-    return np.where(groups >= 0, tuples, np.int32(NOWHERE)).astype(np.int32)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Beside:
+class AlignedReleases:
     """Everybody who is in some release, and where: `places[r, p]` is the place of person `p` in release `r`, negative:
     nowhere; `present[r, p]` says whether the table of release `r` has the person at all.
 
@@ -300,10 +192,10 @@ class Beside:
         """Whether somebody came or left between the releases."""
         return bool((self.present.any(axis=0) & ~self.present.all(axis=0)).any())
 
-    def some(self, releases: Sequence[int]) -> Beside:
+    def some(self, releases: Sequence[int]) -> AlignedReleases:
         """The same people in some of the releases."""
         chosen = list(releases)
-        return Beside(self.ids, self.places[chosen], self.present[chosen], self.owners)
+        return AlignedReleases(self.ids, self.places[chosen], self.present[chosen], self.owners)
 
     def people(self, chosen: NDArray[np.bool_]) -> int:
         """How many people have one of the chosen records."""
@@ -325,20 +217,7 @@ class Beside:
         return found
 
 
-def beside(releases: Sequence[Seen], places: Sequence[Codes]) -> Beside:
-    """The people of some releases, each with a place in each of them."""
-    units, owners = _units([(each.ids, each.records) for each in releases])
-    ids, first = np.unique(np.concatenate(units), return_index=True)
-    found = np.full((len(releases), len(ids)), NOWHERE, np.int32)
-    present = np.zeros(found.shape, dtype=np.bool_)
-    for row, (unit, where) in enumerate(zip(units, places, strict=True)):
-        at = np.searchsorted(ids, unit)
-        present[row, at] = True
-        found[row, at] = where
-    return Beside(ids, found, present, owners[first])
-
-
-def _units(tables: Sequence[tuple[Hashes, Hashes | None]]) -> tuple[list[Hashes], NDArray[np.int64]]:
+def followed_units(tables: Sequence[tuple[Hashes, Hashes | None]]) -> tuple[list[Hashes], NDArray[np.int64]]:
     """What is followed from table to table: people, and of those who have several records in some table each record.
     Also the number of the person of each, one table after the other."""
     people, numbers = np.unique(np.concatenate([ids for ids, _ in tables]), return_inverse=True)
@@ -361,13 +240,9 @@ def _units(tables: Sequence[tuple[Hashes, Hashes | None]]) -> tuple[list[Hashes]
 class History:
     """The earlier releases of a data set, how people are told apart in it (`by`), and the `key` of their hashes."""
 
-    releases: tuple[Seen, ...]
+    releases: tuple[LocatedRelease, ...]
     by: Naming
     key: int
-
-    def laid(self, dataset: Dataset, release: Release, name: str = "this release") -> Seen:
-        """A release of the data set beside the earlier ones."""
-        return seen(release.origin or dataset, release, by=self.by, key=self.key, name=name)
 
     def people(self, dataset: Dataset, seed: int) -> Hashes:
         """Whose each record of a table is, as `listed`."""
@@ -377,7 +252,7 @@ class History:
         """For each earlier release and each record of a table, as `listed`: the class there, whether the record was in
         the table at all, and the group; negative: none."""
         tables = [*((each.ids, each.records) for each in self.releases), self.by.hashes(dataset, self.key, seed)]
-        *earlier, ids = _units(tables)[0]
+        *earlier, ids = followed_units(tables)[0]
         classes, groups = np.full((2, len(self.releases), len(ids)), NOWHERE, np.int32)
         present = np.zeros(classes.shape, dtype=np.bool_)
         for row, (each, units) in enumerate(zip(self.releases, earlier, strict=True)):

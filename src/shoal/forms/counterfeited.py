@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_counterfeits, check_people
 from shoal.core.finding import Finding
+from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release
 from shoal.forms.two_table import GROUP, TwoTable, TwoTableView
 
 
@@ -30,7 +30,7 @@ class Counterfeited(TwoTable):
         (True, 0)
     """
 
-    def view(self, release: Release) -> CounterfeitedView:
+    def view(self, release: PublishedTables) -> CounterfeitedView:
         return CounterfeitedView(release)
 
 

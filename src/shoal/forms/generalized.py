@@ -9,14 +9,15 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.adversary.fitting import pairs
+from shoal.core.cells import Cells
 from shoal.core.classes import Classes
-from shoal.core.contracts.form import Candidates, Cells, Form, Linked, View
+from shoal.core.contracts.form import Candidates, Form, Linked, View
 from shoal.core.contracts.table import Sheet, SheetColumn, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_plan
 from shoal.core.grouping import Codes
+from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release
 from shoal.core.schema import Role, Schema
 
 
@@ -51,7 +52,7 @@ class Generalized(Form):
         )
         return (Sheet(part="", columns=columns),)
 
-    def view(self, release: Release) -> GeneralizedView:
+    def view(self, release: PublishedTables) -> GeneralizedView:
         return GeneralizedView(release)
 
 
@@ -59,7 +60,7 @@ class Generalized(Form):
 class GeneralizedView(View):
     """The classes of equal published values."""
 
-    release: Release
+    release: PublishedTables
     truthful: ClassVar[bool] = True
 
     @cached_property

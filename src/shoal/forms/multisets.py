@@ -8,15 +8,16 @@ from functools import cached_property
 import numpy as np
 
 from shoal.adversary.matching import matched
-from shoal.core.contracts.form import Candidates, Cells, Distribution, Linked
+from shoal.core.cells import Cells
+from shoal.core.contracts.form import Candidates, Distribution, Linked
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_groups, check_people
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Groups, group
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.multisets import Entries, parsed
+from shoal.core.published_tables import PublishedTables, unknown_values
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release, unknown_values
 from shoal.errors import NotDefined
 from shoal.forms.generalized import Generalized, GeneralizedView
 
@@ -40,7 +41,7 @@ class Multisets(Generalized):
         [('{21:2}', '{F:1,M:1}'), ('{23:1,24:1}', '{M:2}')]
     """
 
-    def view(self, release: Release) -> MultisetsView:
+    def view(self, release: PublishedTables) -> MultisetsView:
         return MultisetsView(release)
 
 

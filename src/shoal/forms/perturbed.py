@@ -6,13 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar, NoReturn
 
+from shoal.core.cells import Cells
 from shoal.core.classes import Classes
-from shoal.core.contracts.form import Candidates, Cells, Form, Linked, View
+from shoal.core.contracts.form import Candidates, Form, Linked, View
 from shoal.core.contracts.table import Sheet, SheetColumn
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
+from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release
 from shoal.core.schema import Role, Schema
 from shoal.errors import NotDefined, VerificationError
 
@@ -45,7 +46,7 @@ class Perturbed(Form):
         )
         return (Sheet(part="", columns=columns),)
 
-    def view(self, release: Release) -> PerturbedView:
+    def view(self, release: PublishedTables) -> PerturbedView:
         return PerturbedView(release)
 
 
@@ -53,7 +54,7 @@ class Perturbed(Form):
 class PerturbedView(View):
     """Refuses every question about classes, and says why."""
 
-    release: Release
+    release: PublishedTables
     truthful: ClassVar[bool] = False
 
     def _refuse(self) -> NoReturn:

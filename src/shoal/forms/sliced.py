@@ -10,8 +10,9 @@ import numpy as np
 from typing_extensions import Doc
 
 from shoal.adversary.matching import entries_of, matched
+from shoal.core.cells import Cells
 from shoal.core.classes import Classes
-from shoal.core.contracts.form import Candidates, Cells, Distribution, Form, Linked, View
+from shoal.core.contracts.form import Candidates, Distribution, Form, Linked, View
 from shoal.core.contracts.model import Model
 from shoal.core.contracts.table import Sheet, SheetColumn, What
 from shoal.core.dataset import Dataset
@@ -19,8 +20,8 @@ from shoal.core.decision import check_members, check_people, people_of
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Counts, Groups, group
 from shoal.core.parameters import Examples
+from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release
 from shoal.core.schema import Role, Schema
 from shoal.errors import InputError, NotDefined, SchemaError, VerificationError
 from shoal.publishing.slices import Columns, Joint, blocks, checked, the_sensitive
@@ -81,7 +82,7 @@ class Sliced(Form):
             for part, column in zip(parts, ordered, strict=True)
         )
 
-    def view(self, release: Release) -> SlicedView:
+    def view(self, release: PublishedTables) -> SlicedView:
         return SlicedView(release)
 
 
@@ -114,7 +115,7 @@ class _Part:
 class SlicedView(View):
     """Buckets, column by column."""
 
-    release: Release
+    release: PublishedTables
     truthful: ClassVar[bool] = True
 
     @cached_property

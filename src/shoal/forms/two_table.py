@@ -8,16 +8,17 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.core.cells import Cells
 from shoal.core.classes import Classes
-from shoal.core.contracts.form import Candidates, Cells, Distribution, Form, Linked, View
+from shoal.core.contracts.form import Candidates, Distribution, Form, Linked, View
 from shoal.core.contracts.model import Model
 from shoal.core.contracts.table import Sheet, SheetColumn, What
 from shoal.core.dataset import Dataset
 from shoal.core.decision import check_groups, check_people
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Groups, group
+from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release
 from shoal.core.schema import Role, Schema
 from shoal.errors import InputError, NotDefined, SchemaError, VerificationError
 
@@ -66,7 +67,7 @@ class TwoTable(Form):
         values, count = SheetColumn(name=name, what="raw"), SheetColumn(name=COUNT, what="count")
         return Sheet(part="", columns=(*columns, group)), Sheet(part="sensitive", columns=(group, values, count))
 
-    def view(self, release: Release) -> TwoTableView:
+    def view(self, release: PublishedTables) -> TwoTableView:
         return TwoTableView(release)
 
 
@@ -74,7 +75,7 @@ class TwoTable(Form):
 class TwoTableView(View):
     """Exact people, and groups of sensitive values."""
 
-    release: Release
+    release: PublishedTables
     truthful: ClassVar[bool] = True
 
     @cached_property

@@ -14,10 +14,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from shoal.adversary.locating import locate
 from shoal.core.dataset import Dataset
 from shoal.core.formatting import counted
 from shoal.core.release import Release
-from shoal.core.release_history import History, Naming, Seen
+from shoal.core.release_history import History, LocatedRelease, Naming
 from shoal.core.run import Run
 from shoal.errors import DisclosureError, InputError, NotDefined, ParameterError, quoted
 from shoal.ledger.judging import THIS, Breach, Judgement, Unjudged, judged
@@ -130,14 +131,14 @@ class Ledger:
 
     def judge(
         self, history: History, data: Dataset, release: Release, run: Run, allowed: Iterable[str] = ()
-    ) -> tuple[Seen | None, Judgement]:
+    ) -> tuple[LocatedRelease | None, Judgement]:
         """The release beside the earlier ones, when they keep what they promise together, and what that was judged by;
         what could not be judged is among the `allowed`. Raises `DisclosureError` when they do not, or when something
         could not be judged that nobody allowed."""
         rows, allowed = self._rows(), tuple(allowed)
         self._check_names(rows, history, data, allowed)
         try:
-            later = history.laid(data, release)
+            later = locate(release.origin or data, release, by=history.by, key=history.key, name="this release")
         except NotDefined as reason:
             judgement = Judgement(unjudged=(Unjudged(THIS, f"nobody can say who is where in it: {reason}"),))
             if rows:
@@ -218,7 +219,7 @@ class Publication:
 
     ledger: Ledger
     history: History
-    later: Seen | None
+    later: LocatedRelease | None
     judgement: Judgement
     number: int | None = None
     place: Path | None = None
@@ -313,7 +314,7 @@ class Retold:
 def retold(ledger: Ledger, run: Run) -> list[Retold]:
     """For each release of a ledger, what it broke together with those before it, and what could not be judged."""
     rows = ledger._rows()
-    earlier: list[Seen] = []
+    earlier: list[LocatedRelease] = []
     found: list[Retold] = []
     for at, row in enumerate(rows):
         entry = _entry(row)

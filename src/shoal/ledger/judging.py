@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from shoal.adversary.composition import together
 from shoal.adversary.joining import crowd, crowd_alone, crowd_over_time, linked
+from shoal.adversary.locating import align
 from shoal.core.contracts.model import SLACK
 from shoal.core.formatting import counted, percent
 from shoal.core.grouping import Codes, Counts
-from shoal.core.release_history import Beside, Promise, Seen, Spread, beside
+from shoal.core.release_history import AlignedReleases, LocatedRelease, Promise, PublishedValues
 from shoal.core.run import Run
 from shoal.parsing.identifiers import one_spelling
 
@@ -115,7 +116,12 @@ class Judgement:
 
 
 def judged(
-    earlier: Sequence[Seen], later: Seen, run: Run, *, allowed: Iterable[str] = (), seconds: float = SECONDS
+    earlier: Sequence[LocatedRelease],
+    later: LocatedRelease,
+    run: Run,
+    *,
+    allowed: Iterable[str] = (),
+    seconds: float = SECONDS,
 ) -> Judgement:
     """What comes of a release after others. A new column in the place of one that is gone is taken for that one renamed
     where its values say so, unless it is `allowed` to stay unjudged."""
@@ -143,7 +149,7 @@ def judged(
     )  # fmt: skip
 
 
-def _one_name_each(releases: Sequence[Seen], allowed: set[str]) -> tuple[list[Seen], list[str]]:
+def _one_name_each(releases: Sequence[LocatedRelease], allowed: set[str]) -> tuple[list[LocatedRelease], list[str]]:
     """The releases with one name for each column, in whatever case it is written, and for columns that were renamed."""
     written: dict[str, str] = {}
     for name in reversed([name for each in releases for name in (*each.values, *each.linking, *each.shown)]):
@@ -166,7 +172,7 @@ def _one_name_each(releases: Sequence[Seen], allowed: set[str]) -> tuple[list[Se
     return found, notes
 
 
-def _renamed(release: Seen, called: Any) -> Seen:
+def _renamed(release: LocatedRelease, called: Any) -> LocatedRelease:
     """A release whose columns are called otherwise; what has no other name keeps its own."""
 
     def name(old: str) -> str:
@@ -182,7 +188,7 @@ def _renamed(release: Seen, called: Any) -> Seen:
     )  # fmt: skip
 
 
-def _alike(new: Spread, old: Sequence[Spread]) -> bool:
+def _alike(new: PublishedValues, old: Sequence[PublishedValues]) -> bool:
     """Whether most of what a column shows is what another one showed, and the other way round."""
     counts: list[dict[str, int]] = [{}, {}]
     for held, spreads in zip(counts, ([new], old), strict=True):
@@ -198,7 +204,7 @@ def _alike(new: Spread, old: Sequence[Spread]) -> bool:
     return min(shares) >= ALIKE
 
 
-def _who(releases: Sequence[Seen], run: Run) -> Iterable[Breach]:
+def _who(releases: Sequence[LocatedRelease], run: Run) -> Iterable[Breach]:
     """Whose records are found by joining rows of the release with rows of earlier ones."""
     rows = next(part for part in linked(releases) if len(releases) - 1 in part)
     if len(rows) < 2:
@@ -207,7 +213,7 @@ def _who(releases: Sequence[Seen], run: Run) -> Iterable[Breach]:
     run.report(0.0, "joining releases")
     # A form that has no table with everybody's quasi-identifiers still tells in which group somebody is.
     places = [each.groups if each.classes is None else each.classes for each in releases]
-    people = beside(releases, places).some(rows)
+    people = align(releases, places).some(rows)
     promised = np.array([each.promise.k for each in joined], np.int64)
     attacks = [("complementary-release", crowd)]
     if people.moved:
@@ -228,7 +234,7 @@ def _who(releases: Sequence[Seen], run: Run) -> Iterable[Breach]:
             )  # fmt: skip
 
 
-def _too_few(people: Beside, promised: Counts, counts: Counts) -> tuple[Chosen, Counts, Counts]:
+def _too_few(people: AlignedReleases, promised: Counts, counts: Counts) -> tuple[Chosen, Counts, Counts]:
     """Whose record may belong to fewer people than a release promises that shows it, and than by each release alone;
     and of each record the number of people, and the one that is promised."""
     shown = people.places >= 0
@@ -237,7 +243,7 @@ def _too_few(people: Beside, promised: Counts, counts: Counts) -> tuple[Chosen, 
     return broken, counts, least
 
 
-def _what(name: str, releases: Sequence[Seen], run: Run, seconds: float) -> tuple[list[Breach], list[str]]:
+def _what(name: str, releases: Sequence[LocatedRelease], run: Run, seconds: float) -> tuple[list[Breach], list[str]]:
     """Whose value of a sensitive attribute releases tell that have it, and why that could not be judged of others."""
     having = [each for each in releases if name in each.values]
     reasons = [
@@ -248,7 +254,7 @@ def _what(name: str, releases: Sequence[Seen], run: Run, seconds: float) -> tupl
     if len(having) < 2 or having[-1] is not releases[-1]:
         return [], reasons
     rows = [row for row, each in enumerate(releases) if name in each.values]
-    people = beside(releases, [each.groups for each in releases]).some(rows)
+    people = align(releases, [each.groups for each in releases]).some(rows)
     found = together(name, having, people, nodes=NODES, run=run)
     least, bound = _promised(name, having, found.places)
     alone, left_alone = found.alone.max(axis=0), np.where(found.places >= 0, found.left_alone, _MANY).min(axis=0)
@@ -286,7 +292,7 @@ def _what(name: str, releases: Sequence[Seen], run: Run, seconds: float) -> tupl
     return breaches, reasons
 
 
-def _promised(name: str, releases: Sequence[Seen], places: Codes) -> tuple[Counts, NDArray[np.float64]]:
+def _promised(name: str, releases: Sequence[LocatedRelease], places: Codes) -> tuple[Counts, NDArray[np.float64]]:
     """How many values every release promises that shows a person, and how certain nobody may become."""
     promised = np.array([each.promise.values_of(name) for each in releases], np.int64)
     shown = places >= 0

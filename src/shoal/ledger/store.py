@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.release_history import Promise, Seen, Spread
+from shoal.core.release_history import LocatedRelease, Promise, PublishedValues
 from shoal.errors import InputError, OutputError
 
 APPLICATION = 0x53484F4C
@@ -344,7 +344,7 @@ def _first(made: Path, target: Path) -> None:
             made.replace(target)
 
 
-def packed(seen: Seen) -> bytes:
+def packed(seen: LocatedRelease) -> bytes:
     """Who is where in a release and what was published of it, in the order of the hashes, which tells nothing."""
     order = np.lexsort([*([] if seen.records is None else [seen.records]), seen.ids])
     arrays: dict[str, Any] = {"ids": seen.ids[order], "groups": seen.groups[order]}
@@ -364,18 +364,18 @@ def packed(seen: Seen) -> bytes:
     return file.getvalue()
 
 
-def unpacked(content: bytes, name: str) -> Seen:
+def unpacked(content: bytes, name: str) -> LocatedRelease:
     """What `packed` made, under another name."""
     with np.load(io.BytesIO(content), allow_pickle=False) as held:
         stated = json.loads(held["stated"].tobytes())
         values = {
-            column: Spread(tuple(texts), held[f"owners{at}"], held[f"values{at}"], held[f"counts{at}"])
+            column: PublishedValues(tuple(texts), held[f"owners{at}"], held[f"values{at}"], held[f"counts{at}"])
             for at, (column, texts) in enumerate(stated["texts"].items())
         }
         groups = held["groups"]
         records = held["records"] if stated["several"] else None
         classes = held["classes"] if "classes" in held else groups if stated["identity"] else None
-        return Seen(
+        return LocatedRelease(
             name=name, ids=held["ids"], records=records, classes=classes, groups=groups,
             values=values, linking=tuple(stated["linking"]), shown=tuple(stated["shown"]),
             promise=Promise(**stated["promise"]), several=stated["several"],

@@ -10,9 +10,10 @@ from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
-from shoal.core.loss import penalties, penalty
+from shoal.core.loss import penalty
 from shoal.core.recoding import Codebook
 from shoal.core.release import Release
+from shoal.publishing.losses import penalties
 from shoal.utility.objective import CellObjective, CellTerms
 
 

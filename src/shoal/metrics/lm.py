@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
-from shoal.core.loss import misclassifications
 from shoal.core.release import Release
+from shoal.publishing.losses import misclassifications
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
-from shoal.core.loss import covered
 from shoal.core.release import Release
+from shoal.publishing.losses import covered
 from shoal.utility.objective import CellObjective, CellTerms, even, loss_terms
 
 

@@ -11,11 +11,11 @@ from typing_extensions import Doc
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
-from shoal.core.loss import misclassifications
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined
+from shoal.publishing.losses import misclassifications
 from shoal.utility.certificate import certified
 
 

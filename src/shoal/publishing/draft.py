@@ -8,14 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.core.cells import Cells, cells_of_entries, merged_cells
 from shoal.core.classes import Classes, summarize
-from shoal.core.contracts.form import Candidates, Cells, Form, Linked, View
+from shoal.core.contracts.form import Candidates, Form, Linked, View
 from shoal.core.contracts.table import Published, Sheet
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.policy import Policy
+from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Plan, Recoding
-from shoal.core.release import Release, merged_cells, spread
+from shoal.core.release import Release
 from shoal.core.schema import Schema
 from shoal.errors import NotDefined
 
@@ -42,7 +44,10 @@ class Draft(Release):
         """The draft of a recoding that has a plan."""
         assert recoding.plan is not None
         form = _Planned(dataset=dataset, plan=recoding.plan)
-        return cls(form, {}, dataset.schema, dataset.records, dataset.engine, policy, recoding)
+        return cls(
+            form=form, tables={}, schema=dataset.schema, records=dataset.records, engine=dataset.engine, policy=policy,
+            recoding=recoding,
+        )  # fmt: skip
 
     @property
     def published(self) -> Published:
@@ -66,7 +71,7 @@ class _Planned(Form):
     def sheets(self, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
         raise NotDefined(UNPUBLISHED)
 
-    def view(self, release: Release) -> _PlannedView:
+    def view(self, release: PublishedTables) -> _PlannedView:
         return _PlannedView(self.dataset, self.plan)
 
 
@@ -114,7 +119,7 @@ class _PlannedView(View):
     @cached_property
     def _cells(self) -> Cells:
         chosen = np.flatnonzero(self.plan.published)
-        cells = spread(self.plan.codebooks, self.plan.cells[:, chosen])
+        cells = cells_of_entries(self.plan.codebooks, self.plan.cells[:, chosen])
         return merged_cells(cells, self._placed[chosen], len(self._classes))
 
     def cells(self) -> Cells:

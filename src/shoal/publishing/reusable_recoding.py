@@ -157,7 +157,7 @@ class Rule:
             raise SchemaError(f"columns of the release are lacking: {', '.join(map(quoted, needed))}")
         ordered = dict.fromkeys((*self.schema.order, *self.schema.names))
         chosen = [known[name] for name in ordered if name not in lacking]
-        return engine.read(source, Description.of(chosen, self._hierarchy_for, strict=self.schema.strict))
+        return Dataset.read(engine, source, Description.of(chosen, self._hierarchy_for, strict=self.schema.strict))
 
     def _hierarchy_for(self, values: Values, role: Role) -> Hierarchy:
         tree = self.schema[values.column].hierarchy

@@ -10,6 +10,7 @@ from typing import Any
 
 from shoal import manifest
 from shoal.core.contracts.builder import Builder
+from shoal.core.contracts.metric import Metric
 from shoal.errors import ShoalError
 from shoal.job import ColumnJob, Job, plugin
 
@@ -25,12 +26,13 @@ def job_shown(made: Job, stated: Mapping[str, Any], release: Path) -> str:
     Only what is named here is shown. A setting that a job gets one day is not, until somebody has looked at it.
     """
     policy = manifest.policy_of(stated)
+    objective = policy.objective if isinstance(policy.objective, Metric) else None
     columns = made.columns or manifest.columns_of(release)
     shown = Job(
         input=_name(made.input), delimiter=made.delimiter, encoding=made.encoding, format=made.format,
         rename_duplicates=made.rename_duplicates, neutralize_formulas=made.neutralize_formulas,
         hierarchies=_name(made.hierarchies), columns={name: _shown(column) for name, column in columns.items()},
-        models=policy.models, suppression=policy.suppression, objective=policy.objective,
+        models=policy.models, suppression=policy.suppression, objective=objective,
         protect_jointly=stated.get("strict", False), rows_are_people=made.rows_are_people, allow_plain=made.allow_plain,
         algorithm=_algorithm(stated), output=_name(release), pseudonyms=made.pseudonyms,
     )  # fmt: skip

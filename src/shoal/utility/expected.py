@@ -18,7 +18,8 @@ from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Floats, Hierarchy
-from shoal.core.release import Release, unknown_values
+from shoal.core.published_tables import unknown_values
+from shoal.core.release import Release
 from shoal.errors import NotDefined
 
 _HELD: WeakKeyDictionary[Dataset | Release, dict[tuple[str, ...], Expected]] = WeakKeyDictionary()

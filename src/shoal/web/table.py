@@ -97,7 +97,7 @@ def _encoded(engine: Any, opened: Any, job: Job, names: Any, unreadable: Mapping
             name: form for name, column in described.items() if (form := column.date_format or column.number_format)
         },
     )
-    return Look(engine.read(opened, description), doubts, unreadable)
+    return Look(Dataset.read(engine, opened, description), doubts, unreadable)
 
 
 def kind_of(look: Look, name: str) -> Kind:

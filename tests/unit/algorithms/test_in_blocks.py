@@ -14,8 +14,9 @@ import shoal
 from shoal.algorithms.in_blocks import InBlocks
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
-from shoal.core.blocks import Block, Blocks, Whole
+from shoal.core.blocks import Blocks
 from shoal.core.dataset import Dataset
+from shoal.core.divided_table import TableBlock, Whole
 from shoal.core.policy import Policy
 from shoal.core.run import Run
 from shoal.errors import CancelledError, InfeasibleError, ParameterError, VerificationError
@@ -159,7 +160,7 @@ def test_nobody_makes_the_summary_of_the_whole_table(
     )
     release.write(tmp_path / "release.csv")
     assert release.recoding is not None and release.recoding.facts["blocks"] > 1
-    assert set(made) == {Block}
+    assert set(made) == {TableBlock}
 
 
 FAULTS = ["another class", "another block's class", "a tuple less", "a record more", "a narrower cell"]

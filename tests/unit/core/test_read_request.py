@@ -24,7 +24,7 @@ def test_a_table_is_read_again_as_it_was():
     assert list(again.roles.items()) == [("note", Role.QUASI), ("when", Role.SENSITIVE), ("who", Role.PLAIN)]
     assert again.kinds == {"note": Kind.CATEGORICAL, "when": Kind.DATE}
     assert again.missing_rules == {"note": Missing.DROP, "when": Missing.VALUE}
-    schema = engine().read(engine().open(TABLE), again).schema
+    _, schema = engine().read(engine().open(TABLE), again)
     assert schema.names == tuple(TABLE.columns)
     assert (schema.quasi, schema.sensitive) == (("note",), ("when",))
     assert schema["who"].hierarchy is None and schema["note"].missing is Missing.DROP

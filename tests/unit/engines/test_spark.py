@@ -96,7 +96,7 @@ def test_what_a_worker_raises_is_raised_here(spark, tmp_path):
     table(60).write_parquet(tmp_path / "t.parquet")
     data = shoal.read(tmp_path / "t.parquet", **ROLES, engine="spark")
 
-    def work(part):
+    def work(part, schema, engine):
         if part.records == 60:
             raise InfeasibleError(f"{part.records} records", {"records": part.records})
         return part.records

@@ -16,7 +16,7 @@ import pytest
 
 import shoal
 from shoal.cli import main
-from shoal.core.release_history import Promise, Seen, Spread
+from shoal.core.release_history import LocatedRelease, Promise, PublishedValues
 from shoal.core.run import Run
 from shoal.errors import DisclosureError, InfeasibleError, InputError, ParameterError
 from shoal.ledger import Ledger, retold
@@ -254,7 +254,7 @@ class TestEffort:
         assert judged(made[:1], made[1], Run()).breaches == whole.breaches
 
 
-def seen(groups: list[int], told: list[tuple[str, int]], k: int = 1, l: int = 1) -> Seen:  # noqa: E741
+def seen(groups: list[int], told: list[tuple[str, int]], k: int = 1, l: int = 1) -> LocatedRelease:  # noqa: E741
     """A release of people in groups (-2: not in its table), and what these show."""
     there = [person for person, group in enumerate(groups) if group != -2]
     places = np.array([groups[person] for person in there], np.int32)
@@ -263,8 +263,10 @@ def seen(groups: list[int], told: list[tuple[str, int]], k: int = 1, l: int = 1)
     for value, group in told:
         counts[group, texts.index(value)] += 1
     columns = np.array(sorted(counts), np.int32).reshape(-1, 2).T
-    spread = Spread(tuple(texts), columns[0], columns[1], np.array([counts[key] for key in sorted(counts)], np.int64))
-    return Seen(
+    spread = PublishedValues(
+        tuple(texts), columns[0], columns[1], np.array([counts[key] for key in sorted(counts)], np.int64)
+    )
+    return LocatedRelease(
         name="release", ids=np.array(there, np.uint64) + np.uint64(1), classes=places, groups=places, linking=("ill",),
         shown=("ill",), values={"ill": spread} if told else {}, promise=Promise(k=k, l=l),
     )  # fmt: skip

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.algorithms.full_domain._groupings import Groupings
-from shoal.core.contracts.metric import Metric
 from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Floats
 from shoal.core.lattice import Node
+from shoal.core.policy import Objective
 from shoal.errors import ParameterError, unknown_columns
 from shoal.utility.objective import CellObjective, CellTerms, ClassObjective, loss_terms
 
@@ -115,7 +115,7 @@ class ClassScores:
         return Bound(least, int(np.argmax(steps)) if max(steps) >= 0 else -1, least, high)
 
 
-def scores(objective: Metric | None, weights: Mapping[str, float], groupings: Groupings) -> CellScores | ClassScores:
+def scores(objective: Objective | None, weights: Mapping[str, float], groupings: Groupings) -> CellScores | ClassScores:
     """What a search minimizes: an objective with weights by column, loss unless one is chosen."""
     summary = groupings.summary
     unknown = [name for name in weights if name not in summary.attributes]

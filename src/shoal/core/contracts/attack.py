@@ -19,7 +19,7 @@ from shoal.errors import alternatives
 if TYPE_CHECKING:
     from shoal.core.dataset import Dataset
     from shoal.core.release import Release
-    from shoal.core.release_history import Seen
+    from shoal.core.release_history import LocatedRelease
     from shoal.core.run import Run
 
 
@@ -129,8 +129,8 @@ class Known:
     none, and the `obstacle` says why."""
 
     external: Dataset | None = None
-    earlier: tuple[Seen, ...] = ()
-    later: Seen | None = None
+    earlier: tuple[LocatedRelease, ...] = ()
+    later: LocatedRelease | None = None
     obstacle: str = ""
     held_out: Dataset | None = None
 

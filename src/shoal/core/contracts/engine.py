@@ -13,10 +13,9 @@ from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.storage.files import replacing_all, sha256
 
 if TYPE_CHECKING:
-    from shoal.core.contracts.table import Published, Source
-    from shoal.core.dataset import Dataset
+    from shoal.core.contracts.table import Published, Source, Table
     from shoal.core.run import Run
-    from shoal.core.schema import Kind
+    from shoal.core.schema import Kind, Schema
     from shoal.core.survey import Overview
     from shoal.storage.checkpoint import Checkpoint
 
@@ -42,9 +41,9 @@ class Engine(Parametrized, ABC):
     @abstractmethod
     def read(
         self, source: Source, description: Description, *, run: Run | None = None, checkpoint: Checkpoint | None = None
-    ) -> Dataset:
-        """The dataset. The `run` is told how far it is, and can stop it. What took long is kept in the `checkpoint` and
-        taken from there; an engine that has nothing to keep leaves it alone."""
+    ) -> tuple[Table, Schema]:
+        """The table, read, and its schema. The `run` is told how far it is, and can stop it. What took long is kept in
+        the `checkpoint` and taken from there; an engine that has nothing to keep leaves it alone."""
 
     @abstractmethod
     def profile(self, source: Source) -> Overview:

@@ -15,24 +15,14 @@ from shoal.core.parameters import Parametrized
 from shoal.errors import NotDefined
 
 if TYPE_CHECKING:
+    from shoal.core.cells import Cells
     from shoal.core.classes import Classes
     from shoal.core.contracts.model import Model
     from shoal.core.contracts.table import Sheet
     from shoal.core.dataset import Dataset
+    from shoal.core.published_tables import PublishedTables
     from shoal.core.recoding import Recoding
-    from shoal.core.release import Release
     from shoal.core.schema import Schema
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """How precise the published quasi-identifiers are: for each attribute and class the range of leaves that the
-    published value stands for, the level of the hierarchy it is at, and the length of its interval."""
-
-    low: Codes
-    high: Codes
-    levels: Codes
-    lengths: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,5 +125,5 @@ class Form(Parametrized, ABC):
         """The tables that are published; the main one, whose part has no name, first."""
 
     @abstractmethod
-    def view(self, release: Release) -> View:
+    def view(self, release: PublishedTables) -> View:
         """What the published tables of a release say."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from shoal.core.grouping import Codes
 
 if TYPE_CHECKING:
-    from shoal.core.blocks import Blocks
     from shoal.core.classes import Classes
-    from shoal.core.dataset import Dataset
     from shoal.core.hierarchy import Hierarchy
     from shoal.core.pseudonyms import Pseudonyms
     from shoal.core.recoding import Recoding
@@ -158,35 +156,6 @@ class Table(Protocol):
 
         The order of the rows of a table follows from their content alone.
         """
-        ...
-
-
-@runtime_checkable
-class Divisible(Table, Protocol):
-    """A table in an engine's hands that can be worked on block by block, so that no more than a block of it has to fit
-    into memory. With these two questions any local recoding runs on any engine."""
-
-    def sample(self, names: Sequence[str], records: int, seed: int) -> tuple[Codes, ...]:
-        """Columns as integers, of so many records at most: those whose keyed hash is least, so that neither the order
-        of the rows nor the engine decides which ones."""
-        ...
-
-    def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> Table:
-        """The records whose leaves in some columns lie between these, both included, as a table of their own."""
-        ...
-
-
-@runtime_checkable
-class Distributed(Divisible, Protocol):
-    """A divisible table that lies on several machines, which work on its blocks side by side."""
-
-    def map_blocks(
-        self, schema: Schema, blocks: Blocks, work: Callable[[Dataset], Any], *, seed: int, run: Run, doing: str
-    ) -> list[Any]:
-        """What some `work` makes of each block, in their order. A block is a table in the memory of the machine that
-        works on it. Its records have a `listing` by the quasi-identifiers and this seed, and nothing else of it is
-        there: neither its source nor other columns than those with a role. Whatever Shoal raises there is raised
-        here."""
         ...
 
 

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from shoal.core.contracts.engine import Engine
-from shoal.core.dataset import Dataset
 from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import Kind, Missing, refused, with_roles
+from shoal.core.schema import Kind, Missing, Schema, refused, with_roles
 from shoal.core.survey import Overview
 from shoal.engines.common.encoding import MISSING, Encoded, bind, encode
 from shoal.engines.common.profiling import looked_at
@@ -41,9 +40,9 @@ class InMemory(Engine):
         *,
         run: Run | None = None,
         checkpoint: Checkpoint | None = None,
-    ) -> Dataset:
-        """The dataset: columns with a role are encoded now, the others are left where they are. What that gives is as
-        large as the table, and nothing of it is kept for a run that goes on."""
+    ) -> tuple[MemoryTable, Schema]:
+        """The table and its schema: columns with a role are encoded now, the others are left where they are. What that
+        gives is as large as the table, and nothing of it is kept for a run that goes on."""
         wanted = source.described(description)
         named = with_roles(source.names, wanted.roles)
         encoded: dict[str, Encoded] = {}
@@ -67,7 +66,7 @@ class InMemory(Engine):
             columns[name] = wanted.column(each.values, hierarchy)
         records = records if kept is None else int(kept.sum())
         table = MemoryTable(source, held, records, kept)
-        return Dataset(table, wanted.schema(source.names, columns), self)
+        return table, wanted.schema(source.names, columns)
 
     def profile(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)

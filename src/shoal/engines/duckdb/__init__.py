@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.contracts.engine import Engine
-from shoal.core.dataset import Dataset
 from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import ENCODED, Kind, Missing, refused, with_roles
+from shoal.core.schema import ENCODED, Kind, Missing, Schema, refused, with_roles
 from shoal.core.survey import Overview
 from shoal.engines.common.encoding import MISSING, Encoded, bind, encode
 from shoal.engines.common.published_table import format_of
@@ -98,8 +97,8 @@ class DuckDB(Engine):
         *,
         run: Run | None = None,
         checkpoint: Checkpoint | None = None,
-    ) -> Dataset:
-        """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
+    ) -> tuple[DuckDBTable, Schema]:
+        """The table and its schema: the distinct rows of the columns with a role are counted and encoded now."""
         wanted = description if source.opened is None else source.opened.described(description)
         named = with_roles(source.names, wanted.roles)
         session, origin = source.session, source.relation
@@ -139,7 +138,7 @@ class DuckDB(Engine):
         if checkpoint is not None and before is None:
             keep(checkpoint, found, kept, leaf, tally)
         table = DuckDBTable(source, held, tally, frozenset(dropping))
-        return Dataset(table, wanted.schema(source.names, columns), self)
+        return table, wanted.schema(source.names, columns)
 
     def profile(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)

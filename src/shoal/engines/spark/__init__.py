@@ -15,10 +15,9 @@ from typing_extensions import Doc
 
 from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.table import Published
-from shoal.core.dataset import Dataset
 from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import Kind, Missing, refused, with_roles
+from shoal.core.schema import Kind, Missing, Schema, refused, with_roles
 from shoal.core.survey import Overview
 from shoal.engines.common.encoding import MISSING, Encoded, bind, check_type, encode
 from shoal.engines.common.published_table import format_of, open_published
@@ -93,8 +92,8 @@ class Spark(Engine):
         *,
         run: Run | None = None,
         checkpoint: Checkpoint | None = None,
-    ) -> Dataset:
-        """The dataset: the distinct rows of the columns with a role are counted and encoded now."""
+    ) -> tuple[SparkTable, Schema]:
+        """The table and its schema: the distinct rows of the columns with a role are counted and encoded now."""
         wanted = description if source.opened is None else source.opened.described(description)
         named = with_roles(source.names, wanted.roles)
         for name in named:
@@ -121,7 +120,7 @@ class Spark(Engine):
             held[name] = CodedColumn(codes, places, hierarchy, raw, tallied.spelled[name], leaves)
             columns[name] = wanted.column(each.values, hierarchy)
         table = SparkTable(source, held, tallied.counts[kept], frozenset(dropping))
-        return Dataset(table, wanted.schema(source.names, columns), self)
+        return table, wanted.schema(source.names, columns)
 
     def profile(self, source: Source) -> Overview:  # type: ignore[override]
         return looked_at(source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.blocks import Blocks
-from shoal.core.dataset import Dataset
+from shoal.core.contracts.divisible import Work
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.core.schema import Schema
@@ -25,8 +25,6 @@ from shoal.errors import InputError, ShoalError
 
 if TYPE_CHECKING:
     from shoal.engines.spark.table import SparkTable
-
-Work = Callable[[Dataset], Any]
 
 
 def map_blocks(
@@ -109,7 +107,7 @@ class _Worked:
             block = rows.filter(pa.array(rows["block"].to_numpy() == number))
             records = int(block["n"].to_numpy().sum())
             try:
-                made = True, self.work(self._dataset(block, records))
+                made = True, self.work(self._table(block, records), self.schema, InMemory())
             except ShoalError as error:
                 made = False, (type(error), str(error), vars(error))
             yield pa.record_batch({
@@ -117,7 +115,7 @@ class _Worked:
                 "made": pa.array([pickle.dumps(made)], pa.binary()),
             })  # fmt: skip
 
-    def _dataset(self, block: pa.Table, records: int) -> Dataset:
+    def _table(self, block: pa.Table, records: int) -> MemoryTable:
         """A block as a table of its own: records as they came, whose order by the keyed hash is known."""
         times = block["n"].to_numpy()
         codes = (np.repeat(block[f"k{at}"].to_numpy(), times) for at in range(len(self.trees)))
@@ -128,8 +126,7 @@ class _Worked:
         order = np.arange(records)
         if not block["hash"].null_count:
             order = np.argsort(block["hash"].to_numpy().view(np.uint64), kind="stable")
-        table = MemoryTable(Source(()), columns, records, _orders={self.seed: order})
-        return Dataset(table, self.schema, InMemory())
+        return MemoryTable(Source(()), columns, records, _orders={self.seed: order})
 
 
 def _opened(made: bytes) -> Any:

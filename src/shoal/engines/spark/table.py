@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from shoal.core.blocks import Blocks
-    from shoal.core.dataset import Dataset
+    from shoal.core.contracts.divisible import Work
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,9 +148,7 @@ class SparkTable:
         }
         return replace(self, columns=columns, counts=self.counts[inside], between=between)
 
-    def map_blocks(
-        self, schema: Schema, blocks: Blocks, work: Callable[[Dataset], Any], *, seed: int, run: Run, doing: str
-    ) -> list[Any]:
+    def map_blocks(self, schema: Schema, blocks: Blocks, work: Work, *, seed: int, run: Run, doing: str) -> list[Any]:
         from shoal.engines.spark.blocks import map_blocks
 
         return map_blocks(self, schema, blocks, work, seed, run, doing)

@@ -1,0 +1,115 @@
+"""A table that is worked on block by block: each block is a table of its own that still belongs to the whole one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from shoal.core.blocks import Blocks
+from shoal.core.classes import Classes, Histogram
+from shoal.core.contracts.divisible import Distributed, Divisible
+from shoal.core.contracts.engine import Engine
+from shoal.core.contracts.table import Table
+from shoal.core.dataset import Dataset
+from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.run import Run
+from shoal.core.schema import Schema
+from shoal.errors import ParameterError, SchemaError
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TableBlock(Dataset):
+    """The records of a table in one block, as a table of its own that still belongs to the `whole` one: models compare
+    with all records, and lengths are measured by the whole table's."""
+
+    whole: Whole = field(kw_only=True)
+
+    def _summarized(self) -> Classes:
+        own = super()._summarized()
+        histograms = tuple(map(Histogram.compared, own.sensitive, self.whole.sensitive))
+        return replace(own, sensitive=histograms, records=self.whole.records)
+
+    @property
+    def extent(self) -> Sequence[Codes]:
+        return self.whole.extent
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Whole:
+    """What blocks must know of the table that they are cut from. It takes next to no memory, and can be sent to where
+    blocks are worked on."""
+
+    schema: Schema
+    records: int
+    extent: Sequence[Codes]
+    sensitive: Sequence[Histogram]
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> Whole:
+        """Raises when the table cannot be cut."""
+        divisible(dataset)
+        if not dataset.schema.quasi:
+            raise SchemaError("no quasi-identifier is named; name the columns that outsiders may know")
+        return cls(dataset.schema, dataset.records, dataset.extent, dataset.margin.sensitive)
+
+    @property
+    def hierarchies(self) -> list[Hierarchy]:
+        trees = (self.schema[name].hierarchy for name in self.schema.quasi)
+        return [tree for tree in trees if tree is not None]
+
+    def boxed(self, dataset: Dataset, low: Codes, high: Codes) -> TableBlock:
+        """The records of the table in a box, which the engine looks up."""
+        table = divisible(dataset).within(self.schema.quasi, low.tolist(), high.tolist())
+        return TableBlock(table, dataset.schema, dataset.engine, whole=self)
+
+    def worked_on(
+        self,
+        dataset: Dataset,
+        blocks: Blocks,
+        work: Callable[[TableBlock, Run], Result],
+        seed: int,
+        run: Run,
+        doing: str,
+        once: Callable[[int, Callable[[], Result]], Result] = lambda number, make: make(),
+    ) -> list[Result]:
+        """What some `work` makes of each block of the table: where the data live, or as many at a time here as there
+        are threads. Here `once` may keep what is made of the block of a number, which then is not made again."""
+        table = dataset.table
+        if isinstance(table, Distributed):
+            return table.map_blocks(self.schema, blocks, _OnPart(self, work), seed=seed, run=run, doing=doing)
+        from shoal.kernels import threads
+
+        boxes = list(zip(*blocks.boxes([tree.size for tree in self.hierarchies]), strict=True))
+        quiet, done = Run(within=run), iter(range(1, len(boxes) + 1))
+
+        def one(number: int) -> Result:
+            run.check()
+            result = once(number, lambda: work(self.boxed(dataset, *boxes[number]), quiet))
+            run.report(next(done) / len(boxes), doing)
+            return result
+
+        with ThreadPoolExecutor(threads.count()) as pool:
+            return list(pool.map(one, range(len(boxes))))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _OnPart:
+    """Work on a block, for an engine that knows tables only."""
+
+    whole: Whole
+    work: Callable[[TableBlock, Run], Any]
+
+    def __call__(self, table: Table, schema: Schema, engine: Engine) -> Any:
+        return self.work(TableBlock(table, schema, engine, whole=self.whole), Run())
+
+
+def divisible(dataset: Dataset) -> Divisible:
+    """The table of a dataset; raises when its engine does not cut tables."""
+    if not isinstance(dataset.table, Divisible):
+        raise ParameterError("this engine does not cut tables into blocks; use another one, or no blocks")
+    return dataset.table
