@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 from shoal.attacks._placing import groups_of_records
-from shoal.attacks.definetti import Buckets, Definetti, handed_out, learned
+from shoal.attacks.definetti import Buckets, Definetti, by_bayes, hand_out
 from shoal.core.run import Run
 
 HIV = shoal.models.AlphaKAnonymity(alpha=0.5, k=1, values=("hiv",))
@@ -84,10 +84,10 @@ def test_definetti():
     after_one = made.likelihoods(made.alone())
     assert after_one[0][0, 0] == pytest.approx(3 / 4)
     generator = np.random.default_rng(0)
-    assert handed_out(made, after_one, attack, {}, generator)[12, 0] == pytest.approx(3 / 4)
-    assert learned(made, attack, generator, Run())[0][12, 0] == pytest.approx(0.826221, abs=1e-6)
+    assert hand_out(made, after_one, attack, {}, generator)[12, 0] == pytest.approx(3 / 4)
+    assert by_bayes(made, attack, generator, Run())[0][12, 0] == pytest.approx(0.826221, abs=1e-6)
 
 
 def test_definetti_by_the_sampler():
     sampled = Definetti(steps=400, sweeps=100, exact=1)
-    assert learned(buckets(), sampled, np.random.default_rng(0), Run())[0][12, 0] == pytest.approx(0.826221, abs=0.02)
+    assert by_bayes(buckets(), sampled, np.random.default_rng(0), Run())[0][12, 0] == pytest.approx(0.826221, abs=0.02)

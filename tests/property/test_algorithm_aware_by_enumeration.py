@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.attacks._placing import groups_of_records
-from shoal.attacks.definetti import Buckets, Definetti, learned, permuted
+from shoal.attacks.definetti import Buckets, Definetti, by_bayes, permuted
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 
@@ -137,7 +137,7 @@ def test_definetti_is_em_over_permutations(seed):
     values = generator.integers(0, 3, len(homes))
     steps = 7
     made = Buckets(homes.astype(np.int32), columns.astype(np.int32), homes, values, 3)
-    found, _ = learned(made, Definetti(steps=steps, tolerance=1e-300), generator, Run())
+    found, _ = by_bayes(made, Definetti(steps=steps, tolerance=1e-300), generator, Run())
     beliefs = np.zeros((len(homes), 3))
     for person, home in enumerate(homes):
         inside = values[homes == home]

@@ -14,8 +14,8 @@ from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.adversary import possible_worlds as worlds
-from shoal.adversary.possible_worlds import Effort, People, plain_posteriors, posteriors
+from shoal.adversary.possible_worlds import posteriors
+from shoal.adversary.posteriors import Effort, People, Posteriors, plain_posteriors
 from shoal.adversary.twins import twins
 from shoal.core.run import Run
 
@@ -72,7 +72,7 @@ def by_enumeration(people: People, factor: Fraction) -> list[Fraction]:
     return [max(each.values()) / total for each in seen]
 
 
-def summed(found: worlds.Posteriors, what: str = "most") -> list[float]:
+def summed(found: Posteriors, what: str = "most") -> list[float]:
     """One figure a person, in ascending order."""
     return sorted(np.repeat(getattr(found, what), found.people).tolist())
 
@@ -98,7 +98,7 @@ def tables(draw: st.DrawFn, kind: str) -> Rows:
     return rows
 
 
-def agree(found: worlds.Posteriors, expected: list[Fraction]) -> None:
+def agree(found: Posteriors, expected: list[Fraction]) -> None:
     assert found.exact
     assert summed(found) == pytest.approx(sorted(map(float, expected)))
     assert found.mean == pytest.approx(float(sum(expected) / len(expected)))

@@ -1,4 +1,4 @@
-"""Outsiders: people of another table, such as a register, in the leaves through which a release is read."""
+"""External tables: people of another table, such as a register, in the leaves through which a release is read."""
 
 from __future__ import annotations
 
@@ -58,8 +58,7 @@ class Outsiders:
         trees: dict[str, Hierarchy] = {}
         keys = np.full((len(quasi), len(classes)), -1, np.int32)
         for name, codes in zip(shared, classes.keys, strict=True):
-            theirs, ours = other.schema[name].hierarchy, release.hierarchy_of(name)
-            assert theirs is not None
+            theirs, ours = other.schema.hierarchy_of(name), release.hierarchy_of(name)
             lacking = theirs.missing and bool((codes == 0).any())
             wider = _knowing(ours.with_missing() if lacking and every else ours, theirs, other.schema[name].kind, what)
             if wider is not ours:
@@ -67,10 +66,8 @@ class Outsiders:
             keys[quasi.index(name)] = _leaves(wider, theirs, keep_missing=every)[codes]
         if trees:
             columns = [replace(release.schema[name], hierarchy=tree) for name, tree in trees.items()]
-            release = replace(
-                release, schema=release.schema.with_columns(columns), recoding=None,
-                stated_spellings=release.spellings,
-            )  # fmt: skip
+            schema = release.schema.with_columns(columns)
+            release = replace(release, schema=schema, recoding=None, stated_spellings=release.spellings)
         return cls(release, classes, keys, classes.headcounts)
 
     @staticmethod
@@ -89,7 +86,7 @@ class Outsiders:
 
     def leaves(self, name: str) -> Codes:
         """The leaf in the release's hierarchy of each leaf of a sensitive attribute; negative: it is not known."""
-        theirs = next(held.hierarchy for held in self.classes.sensitive if held.column == name)
+        theirs = self.classes.histogram(name).hierarchy
         assert theirs is not None
         return _leaves(self.release.hierarchy_of(name), theirs, keep_missing=True)
 
@@ -105,19 +102,18 @@ class Outsiders:
         are those that its view knows.
         """
         people = self.keys if people is None else people
-        held = self._found.get(id(people))
-        if held is not None:
-            yield from held[1]
+        if id(people) in self._remembered:
+            yield from self._remembered[id(people)][1]
             return
-        kept: list[tuple[Places, Places]] = []
+        blocks: list[tuple[Places, Places]] = []
         for block in self._fits(people, run):
-            kept.append(block)
+            blocks.append(block)
             yield block
-        if sum(len(persons) for persons, _ in kept) <= REMEMBERED:
-            self._found[id(people)] = (people, kept)
+        if sum(len(persons) for persons, _ in blocks) <= REMEMBERED:
+            self._remembered[id(people)] = (people, blocks)
 
     @cached_property
-    def _found(self) -> dict[int, tuple[Codes, list[tuple[Places, Places]]]]:
+    def _remembered(self) -> dict[int, tuple[Codes, list[tuple[Places, Places]]]]:
         """Pairs that were found before; the people stand beside them so that no others get their place."""
         return {}
 
@@ -142,30 +138,29 @@ class Outsiders:
             raise NotDefined("this form does not show which records a person's may be")
         if bool((people < 0).any()):
             raise NotDefined("this form can be searched only by people all of whose quasi-identifiers are known")
-        found = self.release.view.candidates(people)
-        persons = np.repeat(np.arange(people.shape[1]), np.diff(found.starts))
-        return persons, found.classes.astype(np.int64)
+        candidates = self.release.view.candidates(people)
+        persons = np.repeat(np.arange(people.shape[1]), np.diff(candidates.starts))
+        return persons, candidates.classes.astype(np.int64)
 
     def population(self, run: Run) -> Counts:
         """How many of these people each published class can hold."""
-        found = np.zeros(len(self.published), np.int64)
+        population = np.zeros(len(self.published), np.int64)
         for persons, classes in self.fits(run):
-            found += np.bincount(classes, weights=self.counts[persons], minlength=len(found)).astype(np.int64)
-        return found
+            population += np.bincount(classes, self.counts[persons], len(population)).astype(np.int64)
+        return population
 
     def gathered(self, weights: Floats, people: Codes, run: Run) -> Floats:
         """For each tuple of people, what the published classes that can hold it weigh together."""
-        found = np.zeros(people.shape[1])
+        sums = np.zeros(people.shape[1])
         for persons, classes in self.fits(run, people):
-            found += np.bincount(persons, weights=weights[classes], minlength=len(found))
-        return found
+            sums += np.bincount(persons, weights[classes], len(sums))
+        return sums
 
     def own(self, dataset: Dataset) -> Codes:
         """The tuples of the release's own table in the same leaves; what the other table does not have is not known."""
         keys = dataset.summary.keys.copy()
         for place, name in enumerate(dataset.schema.quasi):
-            wider, ours = self.release.hierarchy_of(name), dataset.schema[name].hierarchy
-            assert ours is not None
+            wider, ours = self.release.hierarchy_of(name), dataset.schema.hierarchy_of(name)
             known = name in self.classes.attributes
             keys[place] = _leaves(wider, ours, keep_missing=False)[keys[place]] if known else -1
         return keys
@@ -173,10 +168,10 @@ class Outsiders:
 
 def _leaves(tree: Hierarchy, other: Hierarchy, *, keep_missing: bool) -> Codes:
     """The leaf in one tree of each leaf of another; negative: there is none, or it is missing and need not be kept."""
-    found = [-1 if leaf is None else leaf for leaf in tree.leaves(other.labels[0].tolist())]
+    leaves = [-1 if leaf is None else leaf for leaf in tree.leaves(other.labels[0].tolist())]
     if other.missing and not keep_missing:
-        found[0] = -1
-    return np.array(found, np.int32)
+        leaves[0] = -1
+    return np.array(leaves, np.int32)
 
 
 def _knowing(tree: Hierarchy, other: Hierarchy, kind: Kind, what: str) -> Hierarchy:

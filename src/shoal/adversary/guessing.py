@@ -13,11 +13,11 @@ from shoal.adversary.external_table import Outsiders
 from shoal.adversary.rates import Rate, excess, wilson
 from shoal.core.classes import Histogram
 from shoal.core.contracts.attack import Attempt, Known
-from shoal.core.grouping import Codes
+from shoal.core.grouping import Codes, ranges
+from shoal.core.hierarchy import Floats
 from shoal.core.release import Release
 from shoal.errors import NotDefined
 
-Floats = NDArray[np.float64]
 BLOCK = 1 << 22
 """Cells of posteriors that are looked at together."""
 
@@ -34,10 +34,10 @@ def strongest(release: Release, attempted: Callable[[Histogram], Attempt | None]
     groups = release.in_people(release.view.groups())
     if not groups.sensitive:
         raise NotDefined("there is no sensitive attribute to guess")
-    found = [attempt for histogram in groups.sensitive if (attempt := attempted(histogram.parts)) is not None]
-    if not found:
+    attempts = [attempt for histogram in groups.sensitive if (attempt := attempted(histogram.parts)) is not None]
+    if not attempts:
         raise NotDefined("no sensitive attribute has values that could be alike: none has a hierarchy or is a number")
-    best = max(found, key=lambda attempt: (attempt.success - attempt.baseline, attempt.success))
+    best = max(attempts, key=lambda attempt: (attempt.success - attempt.baseline, attempt.success))
     if not release.schema.strict or len(groups.sensitive) < 2:
         return best
     return replace(best, knew=f"{best.knew}, and the person's other sensitive attributes")
@@ -78,30 +78,29 @@ def held_out_rate(
         return None, (0.0, 0)
     outsiders = Outsiders.of(release, known.held_out, what="the table of held-out people", every=True)
     candidates = outsiders.release.view.candidates(outsiders.keys)
-    held = outsiders.classes.histogram(name)
-    truths, owners, counts = outsiders.leaves(name)[held.values], held.owners, held.counts
+    theirs = outsiders.classes.histogram(name)
+    truths, owners, counts = outsiders.leaves(name)[theirs.values], theirs.owners, theirs.counts
     width = len(histogram.population)
-    found = 0.0
+    successes = 0.0
     step = max(1, BLOCK // max(width, 1))
     for first in range(0, len(truths), step):
         some = slice(first, first + step)
         rows, places = np.unique(owners[some], return_inverse=True)
-        begins, times = candidates.starts[rows], np.diff(candidates.starts)[rows]
-        at = np.arange(int(times.sum())) + np.repeat(begins - np.cumsum(times) + times, times)
-        homes, entries = spread(histogram, candidates.classes[at])
+        times = np.diff(candidates.starts)[rows]
+        at = ranges(candidates.starts[rows], times)
+        homes, entries = entries_of_groups(histogram, candidates.classes[at])
         weights = candidates.chances[at][homes] * histogram.shares[entries]
         posteriors = np.zeros((len(rows), width))
         np.add.at(posteriors, (np.repeat(np.arange(len(rows)), times)[homes], histogram.values[entries]), weights)
         nowhere = posteriors.sum(axis=1) <= 0
         posteriors[nowhere] = histogram.priors  # whom no group can hold is guessed by the whole table
-        found += float(hits(posteriors[places], truths[some]) @ counts[some])
+        successes += float(hits(posteriors[places], truths[some]) @ counts[some])
     everybody = int(counts.sum())
-    return (wilson(found, everybody) if everybody else None), (found, everybody)
+    return (wilson(successes, everybody) if everybody else None), (successes, everybody)
 
 
-def spread(histogram: Histogram, groups: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def entries_of_groups(histogram: Histogram, groups: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The entries of some groups, one group after the other: for each the place of its group among them, and the
     entry."""
     times = histogram.distinct[groups]
-    homes = np.repeat(np.arange(len(groups)), times)
-    return homes, np.arange(len(homes)) + np.repeat(histogram.starts[groups] - np.cumsum(times) + times, times)
+    return np.repeat(np.arange(len(groups)), times), ranges(histogram.starts[groups], times)

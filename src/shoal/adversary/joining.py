@@ -56,26 +56,24 @@ def linking_columns(releases: Sequence[LocatedRelease]) -> tuple[str, ...]:
 
 def _people(columns: Sequence[Codes], owners: NDArray[np.int64]) -> Counts:
     """For each record, how many people have a record with the same numbers in all columns."""
-    found = group([codes + 1 for codes in columns], [int(codes.max(initial=0)) + 2 for codes in columns], index=True)
-    assert found.index is not None
-    return heads(found.index, owners)[found.index]
+    numbers = group([codes + 1 for codes in columns], index=True).index
+    return heads(numbers, owners)[numbers]
 
 
 def crowd(people: AlignedReleases) -> Counts:
     """For each record, how many people it may belong to by the classes of all releases that show it; 0 where none
     does."""
-    found = np.zeros(people.places.shape[1], np.int64)
+    crowds = np.zeros(people.places.shape[1], np.int64)
     there = people.places >= 0
-    patterns = group([row.astype(np.int32) for row in there], [2] * len(there), index=True)
-    assert patterns.index is not None
+    patterns = group([row.astype(np.int32) for row in there], index=True)
     for number, pattern in enumerate(patterns.keys.T.astype(bool)):
         if not pattern.any():
             continue
         fitting = np.flatnonzero(there[pattern].all(axis=0))
         counts = _people(list(people.places[pattern][:, fitting]), people.owners[fitting])
         mine = patterns.index[fitting] == number
-        found[fitting[mine]] = counts[mine]
-    return found
+        crowds[fitting[mine]] = counts[mine]
+    return crowds
 
 
 def crowd_over_time(people: AlignedReleases) -> Counts:
@@ -85,32 +83,30 @@ def crowd_over_time(people: AlignedReleases) -> Counts:
 
 def crowd_alone(people: AlignedReleases) -> Counts:
     """For each record, the fewest people that it may belong to by a single release; 0 where none shows it."""
-    found = np.zeros(people.places.shape[1], np.int64)
+    fewest = np.zeros(people.places.shape[1], np.int64)
     for places in people.places:
         here = np.flatnonzero(places >= 0)
         counts = _people([places[here]], people.owners[here])
-        found[here] = np.where(found[here] > 0, np.minimum(found[here], counts), counts)
-    return found
+        fewest[here] = np.where(fewest[here] > 0, np.minimum(fewest[here], counts), counts)
+    return fewest
 
 
 def joined_risk(people: AlignedReleases, releases: Sequence[LocatedRelease], *, over_time: bool = False) -> Floats:
     """For each record, one over the people that it may belong to by the rows of linked releases; nothing where no
     release shows it."""
-    found = np.zeros(people.places.shape[1])
+    risks = np.zeros(people.places.shape[1])
     for rows in linked(releases):
         part = people.some(rows)
         counts = crowd_over_time(part) if over_time and len(rows) > 1 else crowd(part)
-        found = np.maximum(found, np.where(part.shown, risk(counts), 0.0))
-    return found
+        risks = np.maximum(risks, np.where(part.shown, risk(counts), 0.0))
+    return risks
 
 
 def risk(counts: Counts) -> Floats:
     """One over a number of people; nothing where there is nobody."""
-    found: Floats = np.where(counts > 0, 1 / np.maximum(counts, 1), 0.0)
-    return found
+    return np.where(counts > 0, 1 / np.maximum(counts, 1), 0.0)
 
 
 def gained(together: Floats, apart: Floats, threshold: float | Floats) -> Chosen:
     """Whose risk is above a threshold with all releases, and was lower with each of them alone."""
-    found: Chosen = (together > threshold + SLACK) & (together > apart + SLACK)
-    return found
+    return (together > threshold + SLACK) & (together > apart + SLACK)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.contracts.form import Distribution
-from shoal.core.grouping import Codes, Counts, group
+from shoal.core.grouping import Codes, Counts, group, ranges
 from shoal.core.hierarchy import Floats
 
 BLOCK = 1 << 22
@@ -31,14 +31,12 @@ class Matches:
 class _Lookup:
     """The entries of one column by their values, and by value and group."""
 
-    def __init__(self, held: Distribution, people: Codes, groups: int) -> None:
-        entries = held.leaves.shape[1]
-        both = [np.concatenate(pair).astype(np.int32) for pair in zip(held.leaves, people, strict=True)]
-        both = both or [np.zeros(entries + people.shape[1], np.int32)]
-        ids = group(both, [int(codes.max(initial=0)) + 1 for codes in both], index=True).index
-        assert ids is not None
+    def __init__(self, column: Distribution, people: Codes, groups: int) -> None:
+        entries = column.leaves.shape[1]
+        both = [np.concatenate(pair).astype(np.int32) for pair in zip(column.leaves, people, strict=True)]
+        ids = group(both or [np.zeros(entries + people.shape[1], np.int32)], index=True).index
         self.groups, self.person = groups, ids[entries:].astype(np.int64)
-        self.keys = ids[:entries].astype(np.int64) * groups + held.groups
+        self.keys = ids[:entries].astype(np.int64) * groups + column.groups
         self.order = np.argsort(self.keys, kind="stable")
         self.keys = self.keys[self.order]
         self.firsts, self.lasts = (np.searchsorted(self.keys, (self.person + more) * groups) for more in (0, 1))
@@ -51,9 +49,9 @@ class _Lookup:
         return np.where(hit, self.order[at] if len(self.keys) else -1, -1)
 
 
-def entries_of(held: Distribution, groups: Codes, people: Codes) -> NDArray[np.int64]:
+def entries_of(column: Distribution, groups: Codes, people: Codes) -> NDArray[np.int64]:
     """The entry that each of some people, whose group is known, has in a column; negative: there is none."""
-    lookup = _Lookup(held, people, int(max(held.groups.max(initial=0), groups.max(initial=0))) + 1)
+    lookup = _Lookup(column, people, int(max(column.groups.max(initial=0), groups.max(initial=0))) + 1)
     return lookup.find(np.arange(people.shape[1]), groups.astype(np.int64))
 
 
@@ -64,39 +62,37 @@ def matched(columns: Sequence[tuple[Sequence[int], Distribution]], sizes: Counts
     A column comes with the rows of `people` that it is about; `sizes` has the records of each group.
     """
     count = people.shape[1]
-    lookups = [_Lookup(held, people[list(places)], len(sizes)) for places, held in columns]
+    lookups = [_Lookup(column, people[list(places)], len(sizes)) for places, column in columns]
     first = min(range(len(columns)), key=lambda at: int((lookups[at].lasts - lookups[at].firsts).sum()))
     pairs = lookups[first].lasts - lookups[first].firsts
-    found = []
     edges = [0, *np.flatnonzero(np.diff(np.cumsum(pairs) // BLOCK)).tolist(), count]
-    for begin, end in pairwise(edges):
-        found.append(_some(columns, lookups, first, sizes, np.arange(begin, end)))
-    persons, groups, entries, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    blocks = [_some(columns, lookups, first, sizes, np.arange(begin, end)) for begin, end in pairwise(edges)]
+    persons, groups, entries, weights = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     totals = np.bincount(persons, weights=weights, minlength=count)
     starts = np.searchsorted(persons, np.arange(count + 1)).astype(np.int64)
     return Matches(starts, groups.astype(np.int32), entries, weights / totals[persons])
 
 
 def _some(
-    columns: Sequence[tuple[Sequence[int], Distribution]], lookups: Sequence[_Lookup], first: int, sizes: Counts,
+    columns: Sequence[tuple[Sequence[int], Distribution]],
+    lookups: Sequence[_Lookup],
+    first: int,
+    sizes: Counts,
     people: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Floats]:  # fmt: skip
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Floats]:
     """Pairs of some people and groups, what the last column has there, and what they weigh."""
-    lookup, held = lookups[first], columns[first][1]
+    lookup, narrowest = lookups[first], columns[first][1]
     times = (lookup.lasts - lookup.firsts)[people]
     persons = np.repeat(people, times)
-    at = np.arange(len(persons)) - np.repeat(np.cumsum(times) - times, times) + lookup.firsts[persons]
-    entries = lookup.order[at]
-    groups, weights = held.groups[entries].astype(np.int64), held.counts[entries].astype(np.float64)
+    entries = lookup.order[ranges(lookup.firsts[people], times)]
+    groups, weights = narrowest.groups[entries].astype(np.int64), narrowest.counts[entries].astype(np.float64)
     for place, (_, other) in enumerate(columns):
         if place == first:
             continue
         there = lookups[place].find(persons, groups)
-        kept = there >= 0
-        persons, groups, weights, there, entries = (
-            part[kept] for part in (persons, groups, weights, there, entries)
-        )  # fmt: skip
-        weights = weights * other.counts[there] / sizes[groups]
+        hit = there >= 0
+        persons, groups, there, entries = persons[hit], groups[hit], there[hit], entries[hit]
+        weights = weights[hit] * other.counts[there] / sizes[groups]
         if place == len(columns) - 1:
             entries = there
     return persons, groups, entries, weights

@@ -66,20 +66,20 @@ def reconstructed(
     weights = np.ones(len(table)) if counts is None else np.asarray(counts, np.float64)
     if table.ndim != 2 or weights.shape != (len(table),) or not weights.sum() > 0:
         raise ParameterError("the reconstruction needs a row of chances and a count for each observation")
-    seen = weights > 0
-    table, weights = table[seen], weights[seen]
+    occurring = weights > 0
+    table, weights = table[occurring], weights[occurring]
     if not (table.sum(axis=1) > 0).all():
         raise ParameterError("some observations are impossible wherever the true value is; widen the cells")
     shares = np.full(table.shape[1], 1 / table.shape[1])
-    found = [_logarithm(table, weights, shares)]
+    likelihoods = [_logarithm(table, weights, shares)]
     for _ in range(rounds):
         after = shares * (weights / (table @ shares) @ table) / weights.sum()
         change = np.sum((after - shares)[shares > 0] ** 2 / shares[shares > 0])
         shares = after
-        found.append(_logarithm(table, weights, shares))
+        likelihoods.append(_logarithm(table, weights, shares))
         if change < tolerance:
             break
-    return Reconstruction(shares, tuple(found))
+    return Reconstruction(shares, tuple(likelihoods))
 
 
 def interval_width(distribution: Distribution, spread: float, confidence: float) -> float:
@@ -225,19 +225,19 @@ def linear_estimate(values: ArrayLike, means: ArrayLike, gains: ArrayLike, noise
     signal = (directions * np.maximum(sizes, 0.0)) @ directions.T
     inverse = np.linalg.pinv(shown, hermitian=True)
     weights = inverse @ signal * np.divide(1.0, scale, out=np.zeros_like(scale), where=scale != 0)
-    found = (table - table.mean(axis=0)) @ weights
+    estimates = (table - table.mean(axis=0)) @ weights
     # No such estimate varies more than the values; where it would, a column does not follow the true one by itself.
     most = np.sqrt(np.maximum(np.diag(signal), 0.0)) / np.maximum(np.abs(scale), 1e-300)
-    spread = found.std(axis=0)
-    shrunk: Floats = found * np.minimum(1.0, np.divide(most, spread, out=np.ones_like(spread), where=spread > 0))
+    spread = estimates.std(axis=0)
+    shrunk: Floats = estimates * np.minimum(1.0, np.divide(most, spread, out=np.ones_like(spread), where=spread > 0))
     return center + shrunk
 
 
 def _cumulative(values: Floats, distribution: Distribution, spread: float) -> Floats:
     if distribution == "uniform":
         return np.clip((values + spread) / (2 * spread), 0, 1)
-    found: Floats = np.vectorize(NormalDist(0, spread).cdf, otypes=[np.float64])(values)
-    return found
+    chances: Floats = np.vectorize(NormalDist(0, spread).cdf, otypes=[np.float64])(values)
+    return chances
 
 
 def _logarithm(table: Floats, weights: Floats, shares: Floats) -> float:
@@ -250,17 +250,17 @@ def _entropy(shares: Floats, widths: Floats) -> float:
 
 
 def _edges(edges: ArrayLike) -> Floats:
-    found = np.asarray(edges, np.float64)
-    if found.ndim != 1 or len(found) < 2 or not (np.diff(found) > 0).all():
+    ends = np.asarray(edges, np.float64)
+    if ends.ndim != 1 or len(ends) < 2 or not (np.diff(ends) > 0).all():
         raise ParameterError("the edges of cells are ascending numbers, at least two")
-    return found
+    return ends
 
 
 def _shares(shares: ArrayLike, edges: ArrayLike) -> Floats:
-    found = np.asarray(shares, np.float64)
-    if found.shape != (len(_edges(edges)) - 1,) or (found < 0).any() or not math.isclose(found.sum(), 1, abs_tol=1e-9):
+    parts = np.asarray(shares, np.float64)
+    if parts.shape != (len(_edges(edges)) - 1,) or (parts < 0).any() or not math.isclose(parts.sum(), 1, abs_tol=1e-9):
         raise ParameterError("the shares of the cells are from 0 up, one a cell, and sum to 1")
-    return found
+    return parts
 
 
 def _check_spread(spread: float) -> None:

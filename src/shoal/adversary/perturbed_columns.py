@@ -1,4 +1,4 @@
-"""Masked: the columns that a perturbation changed, next to what they were."""
+"""Perturbed columns: what a perturbation changed, next to what it was."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Floats
 from shoal.core.release import Release
 from shoal.errors import NotDefined
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,21 +31,21 @@ class Masked:
         if not names:
             raise NotDefined("no numeric column was changed, so there are no numbers to compare")
         assert release.recoding is not None
-        held = dataset.table.numbers(names, release.seed)
+        numbers = dataset.table.numbers(names, release.seed)
         filled = tuple(name for name in names if not np.isnan(release.recoding.changed[name]).all())
         if not filled:
             raise NotDefined("the changed columns have no values, so there are no numbers to compare")
         return cls(
             filled,
-            np.stack([held[name] for name in filled], axis=1),
+            np.stack([numbers[name] for name in filled], axis=1),
             np.stack([release.recoding.changed[name] for name in filled], axis=1),
         )
 
     @property
     def spreads(self) -> Floats:
         """The standard deviation of each column before; 1 where it has one value only, so that it divides nothing."""
-        found: Floats = np.nanstd(self.before, axis=0)
-        return np.where(found > 0, found, 1.0)
+        deviations = np.nanstd(self.before, axis=0)
+        return np.where(deviations > 0, deviations, 1.0)
 
     def standardized(self) -> tuple[NDArray[np.int64], Floats, Floats]:
         """The records that have every value, and theirs before and after, by the means and deviations before."""
@@ -61,15 +60,14 @@ def masked_categories(dataset: Dataset, release: Release) -> dict[str, tuple[Cod
     """The changed columns that are no numbers, before and after, as leaves; negative: missing."""
     names = [name for name, values in _changed(dataset, release).items() if values.dtype.kind != "f"]
     assert release.recoding is not None
-    found = {}
+    columns = {}
     for name, codes in zip(names, dataset.table.listing((), names, release.seed), strict=True):
-        hierarchy = dataset.schema[name].hierarchy
-        assert hierarchy is not None
+        hierarchy = dataset.schema.hierarchy_of(name)
         places = {label: place for place, label in enumerate(hierarchy.labels[0].tolist())}
         after = np.array([places.get(text, -1) for text in release.recoding.changed[name].tolist()], np.int32)
         first = int(hierarchy.missing)
-        found[name] = (np.where(codes < first, -1, codes), np.where(after < first, -1, after))
-    return found
+        columns[name] = (np.where(codes < first, -1, codes), np.where(after < first, -1, after))
+    return columns
 
 
 def _changed(dataset: Dataset, release: Release) -> dict[str, NDArray[np.generic]]:

@@ -1,4 +1,4 @@
-"""Crowds: how many people of a population each published class can hold."""
+"""Population counts: how many people of a population each published class can hold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shoal.errors import NotDefined, ParameterError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Populace:
+class PopulationCounts:
     """A population beside a release: `heads[c]` people of the release are in class `c`, and `there[c]` of the
     `everybody` in the population can be. Where there is no population but the release, it is its `own`.
 
@@ -34,7 +34,9 @@ class Populace:
     detail: Mapping[str, Any] = field(default_factory=dict)
 
 
-def crowd(release: Release, known: Known, stated: int | None, run: Run, *, alone: bool = False) -> Populace:
+def population_counts(
+    release: Release, known: Known, stated: int | None, run: Run, *, alone: bool = False
+) -> PopulationCounts:
     """The population of an external table, or of a stated size; with `alone`, the people of the release where there is
     neither.
 
@@ -44,26 +46,24 @@ def crowd(release: Release, known: Known, stated: int | None, run: Run, *, alone
     if known.external is not None:
         outsiders = Outsiders.of(release, known.external, what="the external table")
         heads = outsiders.published.headcounts
-        found = outsiders.population(run)
-        lacking = int(np.maximum(heads - found, 0).sum())
-        return Populace(
-            heads, np.maximum(found, heads).astype(np.float64), max(outsiders.people, 1),
-            f"from an external table of {counted(outsiders.people, 'people')}",
-            detail={"population": outsiders.people} | ({"lacking": lacking} if lacking else {}),
-        )  # fmt: skip
+        population = outsiders.population(run)
+        lacking = int(np.maximum(heads - population, 0).sum())
+        source = f"from an external table of {counted(outsiders.people, 'people')}"
+        detail = {"population": outsiders.people} | ({"lacking": lacking} if lacking else {})
+        there = np.maximum(population, heads).astype(np.float64)
+        return PopulationCounts(heads, there, max(outsiders.people, 1), source, detail=detail)
     classes = release.in_people(release.view.people())
     heads = classes.headcounts
     everybody = max(int(heads.sum()) if classes.people is None else people_in(classes), 1)
     if stated is None:
         if alone:
-            return Populace(heads, heads.astype(np.float64), everybody, "which are those in the release", own=True)
+            source = "which are those in the release"
+            return PopulationCounts(heads, heads.astype(np.float64), everybody, source, own=True)
         raise NotDefined("who else lives there is not known: give an external table, or state the size of a population")
     if stated < everybody:
         raise ParameterError(
             f"a population of {stated:,} is smaller than the release, which has {counted(everybody, 'people')}"
         )
     there = (heads * (stated / everybody)).astype(np.float64)
-    return Populace(
-        heads, there, stated, f"of whom there are {stated:,}, spread as in the release",
-        detail={"population": stated},
-    )  # fmt: skip
+    source = f"of whom there are {stated:,}, spread as in the release"
+    return PopulationCounts(heads, there, stated, source, detail={"population": stated})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,6 @@ class Rerun:
     release: Release
     method: Algorithm
     policy: Policy
-    content: Content
 
     @classmethod
     def of(cls, dataset: Dataset, release: Release, run: Run) -> Rerun:
@@ -57,14 +57,18 @@ class Rerun:
             raise NotDefined("the algorithm that made the release is not known")
         if dataset.schema.person is not None or release.suppressed:
             raise NotDefined("other tables are tried only where nobody has several records and nobody was left out")
-        made = cls(dataset, release, release.method, release.policy, {})
-        made = cls(dataset, release, release.method, release.policy, made._content(release))
-        if not made.fits(made.truth(), run):
+        rerun = cls(dataset, release, release.method, release.policy)
+        if not rerun.fits(rerun.truth(), run):
             raise NotDefined(
                 "the algorithm does not make this release again: it depends on the seed, which the file does not have, "
                 "on plain columns, or on the speed of the machine"
             )
-        return made
+        return rerun
+
+    @cached_property
+    def content(self) -> Content:
+        """What the release holds."""
+        return self._content(self.release)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,31 +89,27 @@ class Rerun:
         policy = self.policy if seed is None else replace(self.policy, seed=seed)
         try:
             recoding = self.method.search(world, policy, Run())
-            made = published(self.release.form, world, recoding, policy, None, Run())
-            return self._content(made) == self.content
+            release = published(self.release.form, world, recoding, policy, None, Run())
+            return self._content(release) == self.content
         except ShoalError:  # of such a table it makes nothing
             return False
 
     def _read(self, leaves: Mapping[str, Codes]) -> Dataset:
         schema, engine = self.dataset.schema, self.dataset.engine
-        held = {name: schema[name] for name in self.names}
         texts: dict[str, Any] = {}
-        for name, column in held.items():
-            assert column.hierarchy is not None
-            texts[name] = pl.Series(name, column.hierarchy.labels[0][leaves[name]].tolist(), pl.String)
+        for name in self.names:
+            texts[name] = pl.Series(name, schema.hierarchy_of(name).labels[0][leaves[name]].tolist(), pl.String)
 
         def hierarchy_for(values: Values, role: Role) -> Hierarchy:
-            tree = held[values.column].hierarchy
-            assert tree is not None
-            return tree
+            return schema.hierarchy_of(values.column)
 
         # Labels are spelled in one way, whatever the format that the table has.
-        described = Description.of(held.values(), hierarchy_for, strict=schema.strict)
+        described = Description.of([schema[name] for name in self.names], hierarchy_for, strict=schema.strict)
         return Dataset.read(engine, engine.open(pl.DataFrame(texts)), replace(described, formats={}))
 
     def _content(self, release: Release) -> Content:
         plain = {column.name for column in self.dataset.schema.columns if column.name not in self.names}
-        found: Content = {}
+        content: Content = {}
         for part, table in release.tables.items():
             names = [name for name in table.names if name not in plain]
             classes = table.group(names, ())
@@ -118,5 +118,5 @@ class Rerun:
                 for name, keys in zip(names, classes.keys, strict=True)
             ]
             rows = zip(*(column.tolist() for column in labels), strict=True)
-            found[part] = dict(zip(rows, classes.sizes.tolist(), strict=True))
-        return found
+            content[part] = dict(zip(rows, classes.sizes.tolist(), strict=True))
+        return content

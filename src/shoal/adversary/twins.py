@@ -22,7 +22,7 @@ def twins(classes: Codes, values: Codes, counts: Counts, size: int) -> Counts:
     blocks: dict[bytes, list[int]] = {}
     for value in np.flatnonzero(np.diff(starts)).tolist():
         blocks.setdefault(entries[starts[value] : starts[value + 1]].tobytes(), []).append(value)
-    found = np.zeros(size, np.int64)
+    sizes = np.zeros(size, np.int64)
     for block in blocks.values():
-        found[block] = len(block)
-    return found
+        sizes[block] = len(block)
+    return sizes

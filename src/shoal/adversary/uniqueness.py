@@ -8,11 +8,9 @@ from functools import cached_property
 from math import exp, isfinite, lgamma, log
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.core.grouping import Counts
 
-Floats = NDArray[np.float64]
 Pair = tuple[float, float]
 
 STEPS = 300
@@ -64,17 +62,17 @@ def zayatz(sample: Sample) -> float | None:
     A class that has one person in the sample then is one of one person in the population with a probability that
     follows from how likely the sample takes exactly one of a class of each size (L. Zayatz, 1991).
     """
-    taken, left = sample.people / sample.population, sample.population - sample.people
+    fraction, left = sample.people / sample.population, sample.population - sample.people
     most = int(sample.sizes.max(initial=1))
     # Of a class of k, exactly one is taken with k · n/N · (N−n)/(N−1) · (N−n−1)/(N−2) · …, k − 1 factors.
     others = np.arange(most - 1)
     with np.errstate(divide="ignore"):
         factors = np.log(np.maximum(left - others, 0)) - np.log(sample.population - 1 - others)
     sums = np.append(0.0, np.cumsum(factors))
-    alone = sample.sizes * taken * np.exp(sums[sample.sizes - 1])
+    alone = sample.sizes * fraction * np.exp(sums[sample.sizes - 1])
     likely = float(sample.counts @ alone)
     uniques = sample.having(1)
-    return uniques * (uniques * taken / likely) / sample.fraction if likely > 0 else None
+    return uniques * (uniques * fraction / likely) / sample.fraction if likely > 0 else None
 
 
 def pitman(sample: Sample) -> float | None:
@@ -113,8 +111,8 @@ def pitman(sample: Sample) -> float | None:
             break
     if theta + alpha <= 0:
         return None
-    found = exp(lgamma(theta + 1) - lgamma(theta + alpha) + alpha * log(sample.population))
-    return found if found <= sample.population else None
+    alone = exp(lgamma(theta + 1) - lgamma(theta + alpha) + alpha * log(sample.population))
+    return alone if alone <= sample.population else None
 
 
 def snb(sample: Sample) -> float | None:
@@ -136,21 +134,21 @@ def snb(sample: Sample) -> float | None:
         two = classes * a * b**a * f * f * (1 - b) / (2 * outer ** (a + 2)) * (2 - (1 - a) * inner)
         return one / ones - 1, two / twos - 1
 
-    found = _solved(missed)
-    return None if found is None else classes * found[1] ** found[0]
+    solution = _solve(missed)
+    return None if solution is None else classes * solution[1] ** solution[0]
 
 
 def _shlosser(sample: Sample) -> float:
     """How many classes the population has (P. Haas, L. Stokes, 1998, the third of Shlosser's estimators)."""
     f, sizes, counts = sample.fraction, sample.sizes.astype(np.float64), sample.counts
     twice = float(counts @ (sizes * f * f * (1 - f * f) ** (sizes - 1)))
-    seen = float(counts @ ((1 - f) ** sizes * ((1 + f) ** sizes - 1)))
+    sampled = float(counts @ ((1 - f) ** sizes * ((1 + f) ** sizes - 1)))
     unseen = float(counts @ (1 - f) ** sizes)
     once = float(counts @ (sizes * f * (1 - f) ** (sizes - 1)))
-    return sample.classes + sample.having(1) * (twice / seen) * (unseen / once) ** 2
+    return sample.classes + sample.having(1) * (twice / sampled) * (unseen / once) ** 2
 
 
-def _solved(missed: Callable[[float, float], Pair]) -> Pair | None:
+def _solve(missed: Callable[[float, float], Pair]) -> Pair | None:
     """An `a` above 0 and a `b` between 0 and 1 at which two equations hold, by Newton's method from several places;
     the logarithm of a and the log-odds of b are walked, so that no step leaves the range."""
 
@@ -181,8 +179,8 @@ def dankar(sample: Sample) -> tuple[float | None, str]:
     """The estimate that a rule prefers, and whose it is (F. Dankar and others, 2012): of a small sample Pitman's, or
     Zayatz's where there is none; of a larger one the lower of Zayatz's and that of the slide negative binomial."""
     if sample.fraction <= FRACTION:
-        found = pitman(sample)
-        return (found, "pitman") if found else (zayatz(sample), "zayatz")
+        alone = pitman(sample)
+        return (alone, "pitman") if alone else (zayatz(sample), "zayatz")
     other, simple = snb(sample), zayatz(sample)
     if other and (simple is None or other <= simple):
         return other, "snb"

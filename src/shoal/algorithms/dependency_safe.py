@@ -10,7 +10,8 @@ import numpy as np
 from annotated_types import Ge, Gt
 from typing_extensions import Doc
 
-from shoal.adversary.possible_worlds import Effort, People, Posteriors, components, posteriors
+from shoal.adversary.possible_worlds import posteriors
+from shoal.adversary.posteriors import Effort, People, Posteriors
 from shoal.algorithms._blocks import VARIANTS, Blocks, removed
 from shoal.algorithms._clustering import outputs
 from shoal.algorithms._merging import merged, placed
@@ -261,7 +262,7 @@ def _worst(
 ) -> list[int]:
     """In every component, one record of the value that somebody is most likely to have: the one that lies farthest from
     the middle of its class. Components tell nothing about one another."""
-    part_of = dict(zip(people.groups.tolist(), components(people)[0].tolist(), strict=True))
+    part_of = dict(zip(people.groups.tolist(), people.components()[0].tolist(), strict=True))
     worst: dict[int, int] = {}
     for kind in exceeding[np.argsort(-found.high[exceeding], kind="stable")].tolist():
         worst.setdefault(part_of[int(found.groups[kind])], kind)

@@ -14,10 +14,9 @@ from typing_extensions import Doc
 from shoal.adversary.perturbed_columns import Masked
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
+from shoal.core.hierarchy import Floats
 from shoal.core.release import Release
 from shoal.core.run import Run
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,9 +27,6 @@ class Estimation(Attack):
     threshold: Annotated[
         float, Ge(0), Le(1), Doc("the share of its values that are found above which a record counts as exposed")
     ] = 0.5
-
-    name: ClassVar[str]
-    """What the attack is called."""
 
     knowledge: ClassVar[str]
     """What the attacker knows."""
@@ -43,21 +39,17 @@ class Estimation(Attack):
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         _, before, after = Masked.of(dataset, release).standardized()
         run.check()
-        found, detail = self.estimates(before, after)
-        hits, records = self._near(found - before), dataset.records
-        risks = hits.mean(axis=1)
-        return Attempt(
-            name=self.name,
-            success=float(risks.sum()) / records,
+        estimates, detail = self.estimates(before, after)
+        shares, records = self._near(estimates - before).mean(axis=1), dataset.records
+        return self.attempt_over(
+            np.append(shares, np.zeros(records - len(shares))),
+            hits=float(shares.sum()),
             baseline=float(self._near(before).mean(axis=1).sum()) / records,  # everybody has the mean, which is 0 here
-            worst=float(risks.max()),
-            above=int((risks > self.threshold).sum()) / records,
-            threshold=self.threshold,
             knew=self.knowledge,
             meaning=f"how often a true value is within {self.within:g} standard deviations of the estimate",
             lower_bound=True,
             detail={
-                "rmse": float(np.sqrt(((found - before) ** 2).mean())),
+                "rmse": float(np.sqrt(((estimates - before) ** 2).mean())),
                 "noise": float(np.sqrt(((after - before) ** 2).mean())),
                 **detail,
                 "columns": before.shape[1],

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Floats
 from shoal.core.run import Run
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 Feature = tuple[Places, int]
 """A code for each person, and how many codes there are."""
@@ -25,25 +25,25 @@ BALANCED = 3
 """Rounds of balancing groups in each step; what they miss, the next step makes up for."""
 
 
-def features(columns: list[Places]) -> list[Feature]:
+def features_of(columns: list[Places]) -> list[Feature]:
     """What is known of each person: every column, and long ones also in parts of neighbouring codes."""
-    found = []
+    features = []
     for codes in columns:
         count = int(codes.max(initial=0)) + 1
-        found.append((codes, count))
+        features.append((codes, count))
         if count > MANY:
             ranks = np.searchsorted(np.sort(codes), codes)
             parts = np.unique(ranks * BINS // len(codes), return_inverse=True)[1]
-            found.append((parts, int(parts.max()) + 1))
-    return found
+            features.append((parts, int(parts.max()) + 1))
+    return features
 
 
-def tallied(codes: Places, count: int, beliefs: Floats) -> Floats:
+def sums_by_code(codes: Places, count: int, beliefs: Floats) -> Floats:
     """The sum of the beliefs about the people of each code, a row each."""
-    return _tallied(codes, count, np.ascontiguousarray(beliefs.T)).T
+    return _sums(codes, count, np.ascontiguousarray(beliefs.T)).T
 
 
-def _tallied(codes: Places, count: int, beliefs: Floats) -> Floats:
+def _sums(codes: Places, count: int, beliefs: Floats) -> Floats:
     """The same of beliefs with a row for each value."""
     return np.stack([np.bincount(codes, weights=row, minlength=count) for row in beliefs])
 
@@ -55,20 +55,20 @@ class Regression:
         self.known, self.ridge = known, ridge
         self.weights = [np.zeros((width, count)) for _, count in known]
 
-    def improved(self, beliefs: Floats) -> Floats:
+    def improve(self, beliefs: Floats) -> Floats:
         """After one round of steps, feature by feature: by how much each value is likelier of each person than of
         anybody, as a logarithm.
 
         A step is Newton's with the chances for the curvature, which are no less than it: no step goes too far.
         """
-        held = np.ascontiguousarray(beliefs.T)
-        usual = np.log(np.maximum(held.mean(axis=1), 1e-300))[:, None]
+        by_value = np.ascontiguousarray(beliefs.T)
+        usual = np.log(np.maximum(by_value.mean(axis=1), 1e-300))[:, None]
         scores = usual + sum(weights[:, codes] for weights, (codes, _) in zip(self.weights, self.known, strict=True))
         for weights, (codes, count) in zip(self.weights, self.known, strict=True):
             chances = np.exp(scores - scores.max(axis=0))
             chances /= chances.sum(axis=0)
-            expected = _tallied(codes, count, chances)
-            step = (_tallied(codes, count, held) - expected - self.ridge * weights) / (expected + self.ridge)
+            expected = _sums(codes, count, chances)
+            step = (_sums(codes, count, by_value) - expected - self.ridge * weights) / (expected + self.ridge)
             weights += step
             scores += step[:, codes]
         return np.ascontiguousarray((scores - usual).T)
@@ -94,29 +94,30 @@ class Balance:
         """The beliefs about these people, which sum to one for each of them."""
         chances: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
         for _ in range(rounds):
-            found = chances * self.factors[self.homes]
-            found /= np.maximum(found.sum(axis=1, keepdims=True), 1e-300)
-            held = tallied(self.homes, len(self.counts), found)
-            self.factors *= self.counts / np.maximum(held, 1e-300)
+            sums = sums_by_code(self.homes, len(self.counts), self._balanced(chances))
+            self.factors *= self.counts / np.maximum(sums, 1e-300)
             self.factors /= np.maximum(self.factors.max(axis=1, keepdims=True), 1e-300)
-        found = chances * self.factors[self.homes]
-        sums: Floats = found.sum(axis=1, keepdims=True)
-        return found / np.maximum(sums, 1e-300)
+        return self._balanced(chances)
+
+    def _balanced(self, chances: Floats) -> Floats:
+        beliefs = chances * self.factors[self.homes]
+        beliefs /= np.maximum(beliefs.sum(axis=1, keepdims=True), 1e-300)
+        return beliefs
 
 
-def regressed(
+def reconcile(
     beliefs: Floats,
     regression: Regression,
-    dealt: Callable[[Floats], Floats],
+    deal: Callable[[Floats], Floats],
     steps: int,
     tolerance: float,
     run: Run,
 ) -> tuple[Floats, int]:
-    """Beliefs and a regression of them brought into line, and after how many steps; `dealt` gives the beliefs that fit
+    """Beliefs and a regression of them brought into line, and after how many steps; `deal` gives the beliefs that fit
     both the groups and how likely each value is of each person."""
     for step in range(1, steps + 1):
         run.report(step / steps, "learning from groups")
-        before, beliefs = beliefs, dealt(regression.improved(beliefs))
+        before, beliefs = beliefs, deal(regression.improve(beliefs))
         if float(np.abs(beliefs - before).max(initial=0.0)) < tolerance:
             return beliefs, step
     return beliefs, steps

@@ -22,9 +22,9 @@ def groups_of_tuples(dataset: Dataset, release: Release) -> Codes | None:
     if bool(np.all(counts <= 1)):
         tuples = np.full(len(counts), -1, np.int32)
         tuples[counts == 1] = candidates.classes
-        held, there = release.view.groups(), tuples >= 0
-        sizes = np.bincount(tuples[there], weights=dataset.summary.sizes[there], minlength=len(held))
-        if np.array_equal(sizes, held.sizes):
+        groups, there = release.view.groups(), tuples >= 0
+        sizes = np.bincount(tuples[there], weights=dataset.summary.sizes[there], minlength=len(groups))
+        if np.array_equal(sizes, groups.sizes):
             return tuples
     raise NotDefined("the file does not say which group everybody is in; attack the release where it is made")
 

@@ -16,19 +16,19 @@ from shoal.adversary.rates import wilson
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.displacement import Coordinate, Displacement
+from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 Bands = tuple[Places, Places, Places]
 
 PORTION = 256
 COMPARED = 400_000_000
 """Pairs that are looked at, at most; of larger tables, fewer records are linked."""
-HELD = 6_000_000
+REMEMBERED = 6_000_000
 """Pairs that are kept at once, at most; where more are left, each record is linked on its own."""
 BEST, LIKELY = 64, 10.0
 """Where values were not exchanged, how many pairs are kept of each record, and how much less likely, as a logarithm,
@@ -52,9 +52,9 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.records)
 
-    def where(self, kept: NDArray[np.bool_]) -> Pairs:
+    def where(self, chosen: NDArray[np.bool_]) -> Pairs:
         """Some of them."""
-        return Pairs(self.records[kept], self.people[kept], self.logs[kept])
+        return Pairs(self.records[chosen], self.people[chosen], self.logs[chosen])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,20 +104,16 @@ class AssignmentLinkage(Attack):
             moved = replace(moved, coordinates=(*moved.coordinates, *_unchanged(dataset, release)))
         records = dataset.records
         wanted = _compared(moved, records, np.random.default_rng(self.seed))
-        found = linked(moved, wanted, records, run)
-        chances = found.chances
-        return Attempt(
-            name="assignment-linkage",
-            success=float(chances.mean()),
+        links = link(moved, wanted, records, run)
+        sampled = len(wanted) < records
+        return self.attempt_over(
+            links.chances,
             baseline=1 / records,
-            worst=float(chances.max()),
-            above=int((chances > self.threshold).sum()) / len(chances),
-            threshold=self.threshold,
             knew="the true quasi-identifiers of everybody in the table, and the algorithm",
             meaning="how often the person that a record is linked with is the one whose record it is",
             lower_bound=True,
-            interval=wilson(float(chances.sum()), len(chances)).interval if len(wanted) < records else None,
-            detail={"candidates": found.candidates, "left": found.left, "records": len(wanted)},
+            interval=wilson(float(links.chances.sum()), len(wanted)).interval if sampled else None,
+            detail={"candidates": links.candidates, "left": links.left, "records": len(wanted)},
         )
 
 
@@ -126,8 +122,8 @@ def _unchanged(dataset: Dataset, release: Release) -> Iterator[Coordinate]:
     assert release.recoding is not None
     names = [name for name in dataset.schema.quasi if name not in release.recoding.changed]
     for codes in dataset.table.listing((), names, release.seed) if names else ():
-        held = codes.astype(np.float64)
-        yield Coordinate.of(held, held, 0.5)
+        numbers = codes.astype(np.float64)
+        yield Coordinate.of(numbers, numbers, 0.5)
 
 
 def _bands(coordinate: Coordinate) -> Bands:
@@ -167,9 +163,9 @@ class Links:
     left: float
 
 
-def linked(moved: Displacement, wanted: Places, records: int, run: Run) -> Links:
+def link(moved: Displacement, wanted: Places, records: int, run: Run) -> Links:
     """Links the wanted records; record `i` is person `i`, which only the holder knows."""
-    held: list[Pairs] = []
+    portions: list[Pairs] = []
     alone, fitting, left = np.zeros(records), 0, 0
     for pairs in _fitting(moved, wanted, run.part(between=(0.0, 0.6))):
         fitting += len(pairs)
@@ -179,12 +175,13 @@ def linked(moved: Displacement, wanted: Places, records: int, run: Run) -> Links
             pairs = _likely(pairs)
         left += len(pairs)
         alone += _own(pairs, np.exp(pairs.logs), records)
-        if left <= HELD:
-            held.append(pairs)
+        if left <= REMEMBERED:
+            portions.append(pairs)
     candidates = fitting / len(wanted)
-    if left > HELD or len(wanted) < records:
+    if left > REMEMBERED or len(wanted) < records:
         return Links(alone[wanted], candidates, left / len(wanted))
-    pairs = Pairs(*(np.concatenate([getattr(each, name) for each in held]) for name in ("records", "people", "logs")))
+    names = ("records", "people", "logs")
+    pairs = Pairs(*(np.concatenate([getattr(each, name) for each in portions]) for name in names))
     pairs = _consistent(moved, pairs, records, run)
     chances = np.exp(pairs.logs - _greatest(pairs.logs, pairs.records, records)[pairs.records])
     for _ in range(ROUNDS):
@@ -206,9 +203,9 @@ def _own(pairs: Pairs, chances: Floats, count: int) -> Floats:
 
 def _greatest(values: Floats, places: Places, count: int) -> Floats:
     """The greatest of the values at each place; nothing where there is none."""
-    found = np.full(count, -np.inf)
-    np.maximum.at(found, places, values)
-    return found
+    greatest = np.full(count, -np.inf)
+    np.maximum.at(greatest, places, values)
+    return greatest
 
 
 def _fitting(moved: Displacement, wanted: Places, run: Run) -> Iterator[Pairs]:
@@ -228,11 +225,10 @@ def _fitting(moved: Displacement, wanted: Places, run: Run) -> Iterator[Pairs]:
         rows, columns = np.nonzero(fits)
         rows, columns = some[rows], here[columns]
         for each in others[1:]:
-            kept = each.fits(rows, columns)
-            rows, columns = rows[kept], columns[kept]
-        yield Pairs(
-            rows, columns, sum((each.logarithm(rows, columns) for each in moved.coordinates), np.zeros(len(rows)))
-        )
+            fits = each.fits(rows, columns)
+            rows, columns = rows[fits], columns[fits]
+        logs = sum((each.logarithm(rows, columns) for each in moved.coordinates), np.zeros(len(rows)))
+        yield Pairs(rows, columns, logs)
 
 
 def _likely(pairs: Pairs) -> Pairs:
@@ -244,30 +240,30 @@ def _likely(pairs: Pairs) -> Pairs:
     pairs = pairs.where(pairs.logs >= greatest[np.cumsum(fresh) - 1] - LIKELY)
     order = np.lexsort((-pairs.logs, pairs.records))
     records = pairs.records[order]
-    kept = np.zeros(len(order), np.bool_)
-    kept[order[np.arange(len(order)) - np.searchsorted(records, records) < BEST]] = True
-    return pairs.where(kept)
+    best = np.zeros(len(order), np.bool_)
+    best[order[np.arange(len(order)) - np.searchsorted(records, records) < BEST]] = True
+    return pairs.where(best)
 
 
 def _answered(moved: Displacement, pairs: Pairs) -> NDArray[np.bool_]:
     """Which pairs say nothing impossible of another one: where a value is one record's and one person's only, that
     record and that person must be able to belong together, too."""
-    kept = np.ones(len(pairs), np.bool_)
+    possible = np.ones(len(pairs), np.bool_)
     for records, people in moved.exchanged:
-        given, got = people[pairs.people], records[pairs.records]
-        single = _single(records)[given], _single(people)[got]
-        known = (single[0] >= 0) & (single[1] >= 0) & kept
+        before, after = people[pairs.people], records[pairs.records]
+        single = _single(records)[before], _single(people)[after]
+        known = (single[0] >= 0) & (single[1] >= 0) & possible
         for each in moved.coordinates:
-            kept[known] &= each.fits(single[0][known], single[1][known])
-    return kept
+            possible[known] &= each.fits(single[0][known], single[1][known])
+    return possible
 
 
 def _single(codes: Places) -> Places:
     """For each code, where it is when it is in one place only; else -1."""
-    found = np.full(int(codes.max()) + 2, -1)
-    found[codes] = np.arange(len(codes))
-    found[: len(counts := np.bincount(codes))][counts > 1] = -1
-    return found
+    places = np.full(int(codes.max()) + 2, -1)
+    places[codes] = np.arange(len(codes))
+    places[: len(counts := np.bincount(codes))][counts > 1] = -1
+    return places
 
 
 def _among(wanted: Places, there: Places, count: int) -> NDArray[np.bool_]:
@@ -278,8 +274,7 @@ def _among(wanted: Places, there: Places, count: int) -> NDArray[np.bool_]:
         return known[wanted]
     ordered = np.sort(there)
     places = np.minimum(np.searchsorted(ordered, wanted), max(len(ordered) - 1, 0))
-    found: NDArray[np.bool_] = ordered[places] == wanted
-    return found
+    return np.equal(ordered[places], wanted)
 
 
 def _consistent(moved: Displacement, pairs: Pairs, records: int, run: Run) -> Pairs:
@@ -287,20 +282,20 @@ def _consistent(moved: Displacement, pairs: Pairs, records: int, run: Run) -> Pa
     answers it in every column whose values were exchanged, and who is certain is nobody else."""
     while True:
         run.check()
-        before = len(pairs)
+        count_before = len(pairs)
         for codes, others in moved.exchanged:
             count = int(max(codes.max(), others.max())) + 1
-            got, given = codes[pairs.records], others[pairs.people]
-            kept = _among(given * count + got, got * count + given, count * count)
-            if not kept.all():
-                pairs = pairs.where(kept)
+            after, before = codes[pairs.records], others[pairs.people]
+            answered = _among(before * count + after, after * count + before, count * count)
+            if not answered.all():
+                pairs = pairs.where(answered)
         for mine, theirs in ((pairs.records, pairs.people), (pairs.people, pairs.records)):
             certain = np.bincount(mine, minlength=records)[mine] == 1
-            taken = np.zeros(records, np.bool_)
-            taken[theirs[certain]] = True
-            kept = certain | ~taken[theirs]
-            if not kept.all():
-                pairs = pairs.where(kept)
+            settled = np.zeros(records, np.bool_)
+            settled[theirs[certain]] = True
+            possible = certain | ~settled[theirs]
+            if not possible.all():
+                pairs = pairs.where(possible)
                 break
-        if len(pairs) == before:
+        if len(pairs) == count_before:
             return pairs

@@ -10,14 +10,14 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.adversary.guessing import Floats, spread, strongest, with_control
+from shoal.adversary.guessing import entries_of_groups, strongest, with_control
 from shoal.attacks._placing import groups_of_records, groups_of_tuples
 from shoal.core.classes import Histogram
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.formatting import counted
 from shoal.core.grouping import Codes, Counts, group
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
@@ -60,7 +60,7 @@ class BackgroundKnowledge(Attack):
     values: Annotated[int, Ge(0), Doc("how many values the attacker can rule out for a person")] = 1
     rules: Annotated[
         tuple[str, ...], Doc("what is known besides: CONDITION and CONDITION => VALUE rules the value out")
-    ] = field(default=(), repr=False)  # fmt: skip
+    ] = field(default=(), repr=False)
     column: Annotated[
         str | None, Doc("the sensitive attribute that it is about; rules need it where there are several")
     ] = None
@@ -82,44 +82,40 @@ class BackgroundKnowledge(Attack):
                 return self._by_rules(dataset, release, histogram)
             risks = believed(histogram.starts, histogram.shares, self.values)
             priors = histogram.distribution
-            found = self._over(
-                risks, histogram.counts, float(priors @ believed(np.array([0, len(priors)]), priors, self.values))
-            )
-            return with_control(found, release, known, histogram, self._hits)
+            baseline = float(priors @ believed(np.array([0, len(priors)]), priors, self.values))
+            attempt = self._over(risks, histogram.counts, baseline)
+            return with_control(attempt, release, known, histogram, self._hits)
 
         return strongest(release, attempted)
 
     def _over(self, risks: Floats, people: Counts, baseline: float) -> Attempt:
         ruled = "" if not self.values else f", and {counted(self.values, 'values')} that the person does not have"
         rules = "" if not self.rules else f", and {counted(len(self.rules), 'rules')} about who cannot have which value"
-        return Attempt.over(
-            risks, people, threshold=self.threshold,
-            name="background-knowledge",
+        return self.attempt_over(
+            risks,
+            people,
             baseline=baseline,
             knew=f"which group a person is in{ruled}{rules}",
             meaning="how likely the person's true sensitive value is, when others are ruled out",
-        )  # fmt: skip
+        )
 
     def _hits(self, posteriors: Floats, truths: Codes) -> Floats:
         rows, width = posteriors.shape
         starts = np.arange(rows + 1) * width
         risks = believed(starts, posteriors.ravel(), self.values).reshape(rows, width)
-        found: Floats = np.where(truths >= 0, risks[np.arange(rows), truths], 0.0)
-        return found
+        return np.where(truths >= 0, risks[np.arange(rows), truths], 0.0)
 
     def _by_rules(self, dataset: Dataset, release: Release, histogram: Histogram) -> Attempt:
         tree = histogram.hierarchy
         assert tree is not None
         masks, excluded = self._excluded(dataset, tree)
         columns, counts, whose = self._entries(dataset, release, histogram.column, masks)
-        kept = columns[0] >= 0
-        columns = [codes[kept] for codes in columns]
-        cells = group(columns, [int(codes.max(initial=0)) + 1 for codes in columns], weights=counts[kept])
+        inside = columns[0] >= 0
+        cells = group([codes[inside] for codes in columns], weights=counts[inside])
         weights = cells.counts if not whose else np.ones(cells.keys.shape[1], np.int64)
         # A part for each group and each set of rules that somebody in it meets, without what those rules exclude.
-        parts = group(list(cells.keys[:2]), [int(codes.max(initial=0)) + 1 for codes in cells.keys[:2]], index=True)
-        assert parts.index is not None
-        homes, entries = spread(histogram, parts.keys[0])
+        parts = group(list(cells.keys[:2]), index=True)
+        homes, entries = entries_of_groups(histogram, parts.keys[0])
         places, here = histogram.values[entries], histogram.shares[entries]
         risks = self._left(homes, here, excluded[parts.keys[1][homes], places], parts.keys.shape[1])
         width = len(histogram.population)
@@ -136,10 +132,10 @@ class BackgroundKnowledge(Attack):
         tells those of one tuple apart."""
         tuples = groups_of_tuples(dataset, release)
         if tuples is not None:
-            held = dataset.summary.histogram(name)
-            people = [] if held.people is None else [held.people.codes]
-            columns = [tuples[held.owners], masks[held.owners], held.values, *people]
-            return columns, held.counts, bool(people)
+            truth = dataset.summary.histogram(name)
+            people = [] if truth.people is None else [truth.people.codes]
+            columns = [tuples[truth.owners], masks[truth.owners], truth.values, *people]
+            return columns, truth.counts, bool(people)
         person = () if dataset.schema.person is None else (dataset.schema.person,)
         groups = groups_of_records(dataset, release)
         listed = dataset.table.listing(dataset.schema.quasi, (name, *person), release.seed)
@@ -169,12 +165,10 @@ class BackgroundKnowledge(Attack):
                 raise ParameterError(f"rule {place + 1} names a value that column {tree.column!r} does not have")
             here = np.ones(len(met), dtype=np.bool_)
             for condition in where(conditions.split(" and "), quasi):
-                column = dataset.schema[condition.column]
-                hierarchy = column.hierarchy
-                assert hierarchy is not None
-                texts = hierarchy.labels[0].tolist()
-                labels = Labels(column.name, texts, np.ones(len(texts)), hierarchy=hierarchy, kind=column.kind)
-                here &= condition.meaning(labels).sure[keys[quasi.index(condition.column)]]
+                name, hierarchy = condition.column, dataset.schema.hierarchy_of(condition.column)
+                texts, kind = hierarchy.labels[0].tolist(), dataset.schema[name].kind
+                labels = Labels(name, texts, np.ones(len(texts)), hierarchy=hierarchy, kind=kind)
+                here &= condition.meaning(labels).sure[keys[quasi.index(name)]]
             met |= here.astype(np.int64) << place
             ruled_out.append(leaf)
         sets, index = np.unique(met, return_inverse=True)
@@ -197,5 +191,4 @@ def believed(starts: Counts, shares: Floats, ruled_out: int, gone: Floats | None
     top, more = (sums[np.minimum(first + count, last)] - sums[first] for count in (ruled_out, ruled_out + 1))
     others = np.where(ranks < ruled_out, more[owners] - shares, top[owners])
     left = 1 - others - (0.0 if gone is None else gone[owners])
-    found: Floats = np.where(shares > 0, shares / np.maximum(np.maximum(left, shares), 1e-300), 0.0)
-    return np.minimum(found, 1.0)
+    return np.minimum(np.where(shares > 0, shares / np.maximum(np.maximum(left, shares), 1e-300), 0.0), 1.0)

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
 
-import numpy as np
-from annotated_types import Ge, Le
-from typing_extensions import Doc
-
-from shoal.adversary.joining import classes_beside, crowd_alone, gained, joined_risk, laid_out, linking_columns, risk
-from shoal.core.contracts.attack import Attack, Attempt, Known
+from shoal.adversary.joining import classes_beside, crowd_alone, joined_risk, laid_out
+from shoal.attacks._joined_releases import JoinedReleases
+from shoal.core.contracts.attack import Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.release_history import AlignedReleases
 from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComplementaryRelease(Attack):
+class ComplementaryRelease(JoinedReleases):
     """Knows the quasi-identifiers of everybody, and which rows of the releases belong together, as sensitive values or
     plain columns that stand in both often tell. A person then hides only among those who are in the same class in
     every release that shows the person. Two releases of one table that are 5-anonymous each may single everybody out
@@ -47,33 +42,20 @@ class ComplementaryRelease(Attack):
         (0.5, 1.0)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the risk above which a record counts as exposed")] = 0.2
-
-    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
-
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         releases = laid_out(known)
         people = classes_beside(releases)
-        shown, apart, together = people.shown, risk(crowd_alone(people)), joined_risk(people, releases)
+        together = joined_risk(people, releases)
         run.check()
         before = joined_risk(people.some(range(len(releases) - 1)), releases[:-1])
-        risks, without = people.by_person(together, shown), people.by_person(before, shown)
-        count = max(len(risks), 1)
-        return Attempt(
-            name="complementary-release",
-            success=float(risks.sum()) / count,
-            baseline=float(np.maximum(without, 1 / count).sum()) / count,
-            worst=float(risks.max(initial=0.0)),
-            above=int((risks > self.threshold).sum()) / count,
-            threshold=self.threshold,
+        return self.attempt_joined(
+            people,
+            releases,
+            together,
+            before,
+            {"alone": [_smallest(people.some([row])) for row in range(len(releases))]},
             knew="the quasi-identifiers of everybody, and which rows of the releases belong together",
             meaning="how often somebody who is in the same class in every release is the person",
-            detail={
-                "k": int(1 / risks.max() + 0.5) if len(risks) else 0,
-                "alone": [_smallest(people.some([row])) for row in range(len(releases))],
-                "gained": people.people(shown & gained(together, apart, self.threshold)) / count,
-                "joined_by": list(linking_columns(releases)),
-            },
         )
 
 

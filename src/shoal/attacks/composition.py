@@ -75,38 +75,34 @@ class Composition(Attack):
     def _guessing(self, name: str, laid: tuple[LocatedRelease, ...], everybody: AlignedReleases, run: Run) -> Attempt:
         people = everybody.some([row for row, each in enumerate(laid) if name in each.values])
         releases = [each for each in laid if name in each.values]
-        found = self._together(name, releases, people, run)
-        apart = found.alone.max(axis=0)
+        known = self._together(name, releases, people, run)
         without = np.full(len(people.owners), _most_frequent(releases[-1].values[name]))
         before = people.some(range(len(releases) - 1))
         if len(releases) > 2:
             without[before.shown] = self._together(name, releases[:-1], before, run).risks
         else:
-            without[before.shown] = found.alone[0][before.shown[found.shown]]
-        risks = people.by_person(people.spread(found.risks, found.shown), found.shown)
-        baseline = people.by_person(without, found.shown)
+            without[before.shown] = known.alone[0][before.shown[known.shown]]
+        risks = people.by_person(people.spread(known.risks, known.shown), known.shown)
         count = max(len(risks), 1)
 
         def share(chosen: NDArray[np.bool_]) -> float:
-            return people.people(people.spread(chosen, found.shown)) / count
+            return people.people(people.spread(chosen, known.shown)) / count
 
-        return Attempt(
-            name="composition",
-            success=float(risks.sum()) / count,
-            baseline=float(baseline.sum()) / count,
-            worst=float(risks.max(initial=0.0)),
-            above=int((risks > self.threshold).sum()) / count,
-            threshold=self.threshold,
-            knew="the group of everybody in each release"
-            + (", and that the releases are of independent samples" if self.independent else ""),
+        independent = ", and that the releases are of independent samples" if self.independent else ""
+        return self.attempt_over(
+            risks,
+            baseline=float(people.by_person(without, known.shown).sum()) / count,
+            knew=f"the group of everybody in each release{independent}",
             meaning="how often the value that fits all releases best is the person's",
             detail={
-                "attribute": name, "exact": 1 - share(~found.exact), "certain": share(found.risks >= 1.0),
-                "gained": share(gained(found.risks, apart, self.threshold)),
-                "contradicted": share(found.contradicted),
-                "alone": [float(row.max(initial=0.0)) for row in found.alone],
+                "attribute": name,
+                "exact": 1 - share(~known.exact),
+                "certain": share(known.risks >= 1.0),
+                "gained": share(gained(known.risks, known.alone.max(axis=0), self.threshold)),
+                "contradicted": share(known.contradicted),
+                "alone": [float(row.max(initial=0.0)) for row in known.alone],
             },
-        )  # fmt: skip
+        )
 
     def _together(self, name: str, releases: list[LocatedRelease], people: AlignedReleases, run: Run) -> Together:
         return together(name, releases, people, nodes=self.nodes, independent=self.independent, run=run)

@@ -14,18 +14,18 @@ from typing_extensions import Doc
 
 from shoal.adversary.guessing import most_likely
 from shoal.adversary.rates import wilson
-from shoal.attacks._group_regression import RIDGE, Balance, Regression, features, regressed, tallied
+from shoal.attacks._group_regression import RIDGE, Balance, Regression, features_of, reconcile, sums_by_code
 from shoal.attacks._placing import groups_of_records
 from shoal.core.classes import Histogram
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 SETTLED = 5e-3
@@ -98,11 +98,11 @@ class Definetti(Attack):
             raise NotDefined("somebody may have several records, which would be taken for several people")
         places, summary = groups_of_records(dataset, release), dataset.summary
         columns = np.repeat(summary.keys, summary.sizes, axis=1)
-        found = [
+        attempts = [
             self._on(histogram, places, columns, truths, run)
             for histogram, truths in zip(groups.sensitive, dataset.listed(release.seed), strict=True)
         ]
-        return max(found, key=lambda attempt: (attempt.success - attempt.baseline, attempt.success))
+        return max(attempts, key=lambda attempt: (attempt.success - attempt.baseline, attempt.success))
 
     def _on(self, histogram: Histogram, places: Codes, columns: Codes, truths: Codes, run: Run) -> Attempt:
         generator = np.random.default_rng(self.seed)
@@ -120,9 +120,8 @@ class Definetti(Attack):
         chosen = ("bayes", "regression") if self.learner == "best" else (self.learner,)
         parts = [run.part(between=(at / len(chosen), (at + 1) / len(chosen))) for at in range(len(chosen))]
         tried = {
-            name: _LEARNERS[name](buckets, self, generator, part)
-            for name, part in zip(chosen, parts, strict=True)
-        }  # fmt: skip
+            name: _LEARNERS[name](buckets, self, generator, part) for name, part in zip(chosen, parts, strict=True)
+        }
         hits = {name: most_likely(beliefs, truth) for name, (beliefs, _) in tried.items()}
         best = max(tried, key=lambda name: float(hits[name].sum()))
         beliefs, steps = tried[best]
@@ -131,10 +130,12 @@ class Definetti(Attack):
         sampled = not bool(drawn.all()) or (best == "bayes" and buckets.largest > self.exact)
         # Somebody's chance is at least as high as everybody's on average.
         risks = believed if right <= believed.max() else np.maximum(believed, right)
-        return Attempt.over(
-            risks, np.ones(len(risks), np.int64), threshold=self.threshold, hits=float(hits[best].sum()),
-            name="definetti", baseline=float(histogram.priors.max()),
-            random=float(histogram.priors @ histogram.distribution), lower_bound=True,
+        return self.attempt_over(
+            risks,
+            hits=float(hits[best].sum()),
+            baseline=float(histogram.priors.max()),
+            random=float(histogram.priors @ histogram.distribution),
+            lower_bound=True,
             knew="which group a person is in, and everybody's quasi-identifiers",
             meaning="how often the likeliest value, by what groups say about one another, is the person's",
             interval=wilson(float(hits[best].sum()), len(truth)).interval if sampled else None,
@@ -142,10 +143,11 @@ class Definetti(Attack):
                 "naive": float(most_likely(naive, truth).mean()),
                 "belief": float(believed.mean()),
                 "naive_belief": float(naive[np.arange(len(truth)), truth].mean()),
-                **{name: float(found.mean()) for name, found in hits.items()},
-                "people": len(truth), "steps": steps,
+                **{name: float(chances.mean()) for name, chances in hits.items()},
+                "people": len(truth),
+                "steps": steps,
             },
-        )  # fmt: skip
+        )
 
 
 def _drawn(sizes: Any, most: int, generator: np.random.Generator) -> NDArray[np.bool_]:
@@ -174,11 +176,11 @@ class Buckets:
         people = np.argsort(self.homes, kind="stable")
         slots = np.argsort(self.owners, kind="stable")
         _, firsts, sizes = np.unique(self.homes[people], return_index=True, return_counts=True)
-        found = {}
+        buckets = {}
         for size in np.unique(sizes).tolist():
             rows = firsts[sizes == size][:, None] + np.arange(size)
-            found[size] = (people[rows], slots[rows])
-        return found
+            buckets[size] = (people[rows], slots[rows])
+        return buckets
 
     @property
     def largest(self) -> int:
@@ -204,48 +206,52 @@ class Buckets:
 
     def likelihoods(self, beliefs: Floats) -> list[Floats]:
         """By column, how likely each code is among those who have a value: every count is one more than it is."""
-        found = []
+        likelihoods = []
         for codes, count in zip(self.coded, self.levels, strict=True):
-            together = tallied(codes, count, beliefs)
-            found.append((together + 1) / (together.sum(axis=0) + count))
-        return found
+            together = sums_by_code(codes, count, beliefs)
+            likelihoods.append((together + 1) / (together.sum(axis=0) + count))
+        return likelihoods
 
 
-def learned(buckets: Buckets, effort: Definetti, generator: np.random.Generator, run: Run) -> tuple[Floats, int]:
+def by_bayes(buckets: Buckets, effort: Definetti, generator: np.random.Generator, run: Run) -> tuple[Floats, int]:
     """What is believed of each person when beliefs and likelihoods are in line, and after how many steps. A sampler
     never comes to rest: then it is the mean over the second half of the steps."""
     beliefs = buckets.alone()
-    state = {size: slots.copy() for size, (_, slots) in buckets.by_size.items() if size > effort.exact}
+    slots_of = {size: slots.copy() for size, (_, slots) in buckets.by_size.items() if size > effort.exact}
     half, total = effort.steps // 2, np.zeros_like(beliefs)
     for step in range(1, effort.steps + 1):
         run.report(step / effort.steps, "learning from groups")
-        before, beliefs = beliefs, handed_out(buckets, buckets.likelihoods(beliefs), effort, state, generator)
-        if not state and float(np.abs(beliefs - before).max(initial=0.0)) < effort.tolerance:
+        before, beliefs = beliefs, hand_out(buckets, buckets.likelihoods(beliefs), effort, slots_of, generator)
+        if not slots_of and float(np.abs(beliefs - before).max(initial=0.0)) < effort.tolerance:
             return beliefs, step
         if step > half:
             total += beliefs
-    return total / (effort.steps - half) if state else beliefs, effort.steps
+    return total / (effort.steps - half) if slots_of else beliefs, effort.steps
 
 
-def handed_out(
-    buckets: Buckets, likelihoods: Sequence[Floats], effort: Definetti, state: dict[int, Places],
+def hand_out(
+    buckets: Buckets,
+    likelihoods: Sequence[Floats],
+    effort: Definetti,
+    slots_of: dict[int, Places],
     generator: np.random.Generator,
-) -> Floats:  # fmt: skip
-    """What is believed of each person, given how likely codes are among those who have a value."""
+) -> Floats:
+    """What is believed of each person, given how likely codes are among those who have a value. Of large groups,
+    `slots_of` has by their size whose value is whose in the sampler."""
     logs = sum(
         (np.log(table)[codes] for table, codes in zip(likelihoods, buckets.coded, strict=True)),
         np.zeros((len(buckets.homes), buckets.width)),
     )
-    beliefs = dealt(buckets, logs, effort.exact)
-    for size, held in state.items():
+    beliefs = deal(buckets, logs, effort.exact)
+    for size, slots in slots_of.items():
         people = buckets.by_size[size][0]
         for _ in range(effort.sweeps):
-            _swap(held, people, buckets.values, logs, generator)
-            np.add.at(beliefs, (people, buckets.values[held]), 1 / effort.sweeps)
+            _swap(slots, people, buckets.values, logs, generator)
+            np.add.at(beliefs, (people, buckets.values[slots]), 1 / effort.sweeps)
     return beliefs
 
 
-def dealt(buckets: Buckets, logs: Floats, exact: int) -> Floats:
+def deal(buckets: Buckets, logs: Floats, exact: int) -> Floats:
     """What is believed of the people of groups up to some size, over all permutations; nothing of the others."""
     beliefs = np.zeros(logs.size)
     for size, (people, slots) in buckets.by_size.items():
@@ -271,20 +277,20 @@ def by_regression(
     large = np.zeros(int(buckets.homes.max()) + 1, np.bool_)
     for size, (people, _) in buckets.by_size.items():
         large[buckets.homes[people]] |= size > effort.exact
-    some, held = np.flatnonzero(large[buckets.homes]), large[buckets.owners]
-    balance = Balance.of(buckets.homes[some], buckets.owners[held], buckets.values[held], buckets.width)
+    some, slots = np.flatnonzero(large[buckets.homes]), large[buckets.owners]
+    balance = Balance.of(buckets.homes[some], buckets.owners[slots], buckets.values[slots], buckets.width)
 
     def fitting(logs: Floats) -> Floats:
-        beliefs = dealt(buckets, logs, effort.exact)
+        beliefs = deal(buckets, logs, effort.exact)
         if len(some):
             beliefs[some] = balance.beliefs(logs[some])
         return beliefs
 
-    regression = Regression(features(buckets.coded), buckets.width, ridge)
-    return regressed(buckets.alone(), regression, fitting, effort.steps, max(effort.tolerance, settled), run)
+    regression = Regression(features_of(buckets.coded), buckets.width, ridge)
+    return reconcile(buckets.alone(), regression, fitting, effort.steps, max(effort.tolerance, settled), run)
 
 
-_LEARNERS = {"bayes": learned, "regression": by_regression}
+_LEARNERS = {"bayes": by_bayes, "regression": by_regression}
 
 
 def permuted(weights: Floats) -> Floats:
@@ -301,37 +307,37 @@ def permuted(weights: Floats) -> Floats:
     subsets = sorted(range(1 << size), key=int.bit_count)
     before, after = np.zeros((2, 1 << size, count))
     before[0], after[-1] = 1, 1
-    for taken in subsets:
-        row = taken.bit_count() - 1
+    for subset in subsets:
+        row = subset.bit_count() - 1
         for column in range(size):
-            if taken >> column & 1:
-                before[taken] += before[taken ^ 1 << column] * weights[:, row, column]
-    for taken in reversed(subsets):
-        row = taken.bit_count()
+            if subset >> column & 1:
+                before[subset] += before[subset ^ 1 << column] * weights[:, row, column]
+    for subset in reversed(subsets):
+        row = subset.bit_count()
         for column in range(size):
-            if not taken >> column & 1:
-                after[taken] += after[taken | 1 << column] * weights[:, row, column]
+            if not subset >> column & 1:
+                after[subset] += after[subset | 1 << column] * weights[:, row, column]
     chances = np.zeros_like(weights)
-    for taken in subsets[:-1]:
-        row = taken.bit_count()
+    for subset in subsets[:-1]:
+        row = subset.bit_count()
         for column in range(size):
-            if not taken >> column & 1:
-                chances[:, row, column] += before[taken] * weights[:, row, column] * after[taken | 1 << column]
+            if not subset >> column & 1:
+                chances[:, row, column] += before[subset] * weights[:, row, column] * after[subset | 1 << column]
     shares: Floats = chances / before[-1][:, None, None]
     return shares
 
 
 def _swap(
-    held: Places, people: Places, values: NDArray[np.integer[Any]], logs: Floats, generator: np.random.Generator
+    mine: Places, people: Places, values: NDArray[np.integer[Any]], logs: Floats, generator: np.random.Generator
 ) -> None:
-    """One sweep: the people of each bucket are paired at random, and each pair draws which of them has which of their
-    two values."""
-    order = np.argsort(generator.random(held.shape), axis=1)
+    """One sweep over whose value is whose (`mine`): the people of each bucket are paired at random, and each pair draws
+    which of them has which of their two values."""
+    order = np.argsort(generator.random(mine.shape), axis=1)
     first, second = order[:, 0 : order.shape[1] // 2 * 2 : 2], order[:, 1::2]
-    slots = [np.take_along_axis(held, part, 1) for part in (first, second)]
+    slots = [np.take_along_axis(mine, part, 1) for part in (first, second)]
     who = [np.take_along_axis(people, part, 1) for part in (first, second)]
     stay = logs[who[0], values[slots[0]]] + logs[who[1], values[slots[1]]]
     change = logs[who[0], values[slots[1]]] + logs[who[1], values[slots[0]]]
     swapped = generator.random(stay.shape) < 1 / (1 + np.exp(np.clip(stay - change, -700, 700)))
-    np.put_along_axis(held, first, np.where(swapped, slots[1], slots[0]), 1)
-    np.put_along_axis(held, second, np.where(swapped, slots[0], slots[1]), 1)
+    np.put_along_axis(mine, first, np.where(swapped, slots[1], slots[0]), 1)
+    np.put_along_axis(mine, second, np.where(swapped, slots[0], slots[1]), 1)

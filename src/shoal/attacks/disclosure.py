@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
@@ -65,25 +65,23 @@ class Disclosure(Attack):
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         def attempted(histogram: Histogram) -> Attempt:
-            counted = self._counted(histogram)
-            breached = (counted["positive"] + counted["upward"] + counted["downward"]) > 0
-            sizes = histogram.sizes
-            detail: dict[str, Any] = {
-                kind: {"people": int(sizes[values > 0].sum()), "values": int(values.sum())}
-                for kind, values in counted.items()
-            }
-            return Attempt.over(
-                breached.astype(np.float64), sizes, threshold=self.threshold,
-                name="disclosure",
+            disclosed, sizes = self._disclosed_values(histogram), histogram.sizes
+            breached = (disclosed["positive"] + disclosed["upward"] + disclosed["downward"]) > 0
+            return self.attempt_over(
+                breached.astype(np.float64),
+                sizes,
                 baseline=0.0,
                 knew="which group a person is in, and how frequent each sensitive value is in the whole table",
                 meaning="how many people are in a group that makes a value almost certain, or an unlikely one likely",
-                detail=detail,
-            )  # fmt: skip
+                detail={
+                    kind: {"people": int(sizes[values > 0].sum()), "values": int(values.sum())}
+                    for kind, values in disclosed.items()
+                },
+            )
 
         return strongest(release, attempted)
 
-    def _counted(self, histogram: Histogram) -> dict[str, NDArray[np.int64]]:
+    def _disclosed_values(self, histogram: Histogram) -> dict[str, NDArray[np.int64]]:
         """For each group, how many values it discloses, by the kind of disclosure."""
         before, after = histogram.priors[histogram.values], histogram.shares
         sure = 1 - self.delta + SLACK
@@ -91,8 +89,7 @@ class Disclosure(Attack):
         occurring = histogram.priors[histogram.population > 0]
 
         def total(which: NDArray[np.bool_]) -> NDArray[np.int64]:
-            found: NDArray[np.int64] = histogram.total(which.astype(np.int64))
-            return found
+            return histogram.total(which.astype(np.int64))
 
         def absent(which: NDArray[np.bool_], everywhere: NDArray[np.bool_]) -> NDArray[np.int64]:
             """Values of the table for which something is true and that a group lacks."""

@@ -56,18 +56,12 @@ class DistanceLinkage(Attack):
         chances = np.zeros(len(before))
         for begin in range(0, len(before), PORTION):
             end = min(begin + PORTION, len(before))
-            own_is_nearest(
-                before, after, order, places[order], after @ direction, begin, end, chances, run.flag
-            )  # fmt: skip
+            own_is_nearest(before, after, order, places[order], after @ direction, begin, end, chances, run.flag)
             run.report(end / len(before), "linking records")
-        records = dataset.records
-        return Attempt(
-            name="distance-linkage",
-            success=float(chances.sum()) / records,
-            baseline=1 / records,
-            worst=float(chances.max()),
-            above=int((chances > self.threshold).sum()) / records,
-            threshold=self.threshold,
+        return self.attempt_over(
+            np.append(chances, np.zeros(dataset.records - len(chances))),
+            hits=float(chances.sum()),
+            baseline=1 / dataset.records,
             knew="the true numbers of everybody in the table",
             meaning="how often the nearest person is the one whose record it is",
             lower_bound=True,

@@ -84,24 +84,27 @@ class Downcoding(Attack):
             detail["why"] = str(reason)
         some = coarse.sum(axis=0)
         shares = restored.sum(axis=0) / np.maximum(some, 1)
-        return Attempt.over(
-            shares, some, threshold=self.threshold, hits=float(restored.sum()), name="downcoding", baseline=0.0,
+        return self.attempt_over(
+            shares,
+            some,
+            hits=float(restored.sum()),
+            baseline=0.0,
             knew="the release, the hierarchies, the algorithm, the policy and the seed",
             meaning="the share of the less precise cells whose exact values can be restored",
             detail={**detail, "by_ends": by_ends, "less_precise": int(coarse.sum())},
-        )  # fmt: skip
+        )
 
 
 def _pinned(tree: Hierarchy, hull: str, low: Any, high: Any) -> Counts:
     """How many values of a class are known by the ends of its range."""
-    found = np.zeros(len(low), np.int64)
+    known = np.zeros(len(low), np.int64)
     wide = (low < high) & ~tree.spans_missing(low, high)
     if hull == "interval":
-        found[wide] = 2
+        known[wide] = 2
     elif hull == "hierarchy":
         for place in np.flatnonzero(low < high).tolist():
-            found[place] = _single_children(tree, int(low[place]), int(high[place]))
-    return found
+            known[place] = _single_children(tree, int(low[place]), int(high[place]))
+    return known
 
 
 def _single_children(tree: Hierarchy, low: int, high: int) -> int:
@@ -120,26 +123,26 @@ def _by_trying(
     check_small(dataset)
     if release.view.groups() is not release.view.people():
         raise NotDefined("values and people stand in different tables")
-    worlds = _Worlds(release, cells).all(most)
+    worlds = _Tables(release, cells).all(most)
     rerun = Rerun.of(dataset, release, run)
-    kept: list[tuple[Rows, ...]] = []
+    possible: list[tuple[Rows, ...]] = []
     for tried, world in enumerate(worlds):
         run.report(tried / len(worlds), "trying other tables")
         rows = np.array([row for part in world for row in part], np.int32).T
         if rerun.fits(dict(zip(rerun.names, rows, strict=True)), run):
-            kept.append(world)
-    assert kept, "the table itself is one of them"
+            possible.append(world)
+    assert possible, "the table itself is one of them"
     restored = np.zeros_like(coarse)
     for attribute, place in zip(*np.nonzero(coarse), strict=True):
         common: Counter[int] | None = None
-        for world in kept:
-            held = Counter(row[attribute] for row in world[place])
-            common = held if common is None else common & held
+        for world in possible:
+            leaves = Counter(row[attribute] for row in world[place])
+            common = leaves if common is None else common & leaves
         restored[attribute, place] = sum((common or Counter()).values())
-    return restored, len(worlds), len(kept)
+    return restored, len(worlds), len(possible)
 
 
-class _Worlds:
+class _Tables:
     """The tables that a release allows: in every class so many records, whose leaves lie in its ranges."""
 
     def __init__(self, release: Release, cells: Cells) -> None:
@@ -151,22 +154,22 @@ class _Worlds:
         radix = len(quasi)
         owners = {tuple(key): place for place, key in enumerate(release.view.people().keys.T.tolist())}
         labels = [release.leaves_of(name) for name in sensitive]
-        self.held: list[list[tuple[tuple[int, ...], int]]] = [[] for _ in owners]
+        self.sensitive: list[list[tuple[tuple[int, ...], int]]] = [[] for _ in owners]
         for key, size in zip(rows.keys.T.tolist(), rows.sizes.tolist(), strict=True):
             values = tuple(int(leaves[code]) for leaves, code in zip(labels, key[radix:], strict=True))
-            self.held[owners[tuple(key[:radix])]].append((values, size))
+            self.sensitive[owners[tuple(key[:radix])]].append((values, size))
 
     def all(self, most: int) -> list[tuple[Rows, ...]]:
         """Every table, when they are no more than so many."""
         parts: list[list[Rows]] = []
         count = 1
-        for place in range(len(self.held)):
+        for place, sensitive in enumerate(self.sensitive):
             boxes = [
                 range(low, high + 1)
                 for low, high in zip(self.cells.low[:, place], self.cells.high[:, place], strict=True)
             ]
             tuples = prod(len(box) for box in boxes)
-            if prod(comb(tuples + size - 1, size) for _, size in self.held[place]) > 50 * most:
+            if prod(comb(tuples + size - 1, size) for _, size in sensitive) > 50 * most:
                 raise NotDefined(f"there are more than {most:,} tables to try")
             fitting = [rows for rows in self._of_class(place, list(product(*boxes))) if self._tight(place, rows)]
             count *= len(fitting)
@@ -178,7 +181,7 @@ class _Worlds:
     def _of_class(self, place: int, tuples: list[tuple[int, ...]]) -> Iterator[Rows]:
         choices = [
             [[(*leaves, *values) for leaves in chosen] for chosen in combinations_with_replacement(tuples, size)]
-            for values, size in self.held[place]
+            for values, size in self.sensitive[place]
         ]
         for chosen in product(*choices):
             yield tuple(row for part in chosen for row in part)

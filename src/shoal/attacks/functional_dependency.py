@@ -9,7 +9,8 @@ import numpy as np
 from annotated_types import Ge, Le, Lt
 from typing_extensions import Doc
 
-from shoal.adversary.possible_worlds import Effort, People, plain_posteriors, posteriors
+from shoal.adversary.possible_worlds import posteriors
+from shoal.adversary.posteriors import Effort, People, plain_posteriors
 from shoal.attacks._placing import groups_of_records
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
@@ -87,25 +88,25 @@ class FunctionalDependency(Attack):
         if not len(people.groups):
             raise NotDefined("the release has no record")
         effort = Effort(nodes=self.nodes, draws=self.draws, sweeps=self.sweeps, seed=self.seed)
-        found = posteriors(people, broken / max(concerned - broken, 1), effort, run)
-        count = int(found.people.sum())
+        beliefs = posteriors(people, broken / max(concerned - broken, 1), effort, run)
+        count = int(beliefs.people.sum())
         detail: dict[str, Any] = {
-            "dependency": f"{', '.join(self.determinant)} -> {self.dependent}", "violations": broken,
-            "exact": found.exact, "maps": found.maps,
-        }  # fmt: skip
-        if found.maps is not None:
-            detail["link"] = found.link
-        if not found.exact:
-            detail |= {
-                "low": float(found.people @ found.low) / count, "high": float(found.people @ found.high) / count,
-                "error": found.error, "worst_low": float(found.low.max()),
-            }  # fmt: skip
+            "dependency": f"{', '.join(self.determinant)} -> {self.dependent}",
+            "violations": broken,
+            "exact": beliefs.exact,
+            "maps": beliefs.maps,
+        }
+        if beliefs.maps is not None:
+            detail["link"] = beliefs.link
+        if not beliefs.exact:
+            low, high = (float(beliefs.people @ bound) / count for bound in (beliefs.low, beliefs.high))
+            detail |= {"low": low, "high": high, "error": beliefs.error, "worst_low": float(beliefs.low.max())}
         return Attempt(
             name="functional-dependency",
-            success=found.mean,
+            success=beliefs.mean,
             baseline=float(plain_posteriors(people).mean()),
-            worst=float(found.high.max()),
-            above=int(found.people[found.high > self.threshold].sum()) / count,
+            worst=float(beliefs.high.max()),
+            above=int(beliefs.people[beliefs.high > self.threshold].sum()) / count,
             threshold=self.threshold,
             knew="which group a person is in, the other columns of the dependency, and that it holds",
             meaning="how often the most likely sensitive value is the person's",
@@ -123,13 +124,13 @@ class FunctionalDependency(Attack):
             raise ParameterError("determinant: name at least one column, and each once")
         if self.dependent in self.determinant:
             raise ParameterError("a column determines itself; name another dependent column")
-        found = [name for name in (*self.determinant, self.dependent) if name in schema.sensitive]
-        if len(found) != 1:
+        sensitive = [name for name in (*self.determinant, self.dependent) if name in schema.sensitive]
+        if len(sensitive) != 1:
             raise NotDefined(
-                f"the dependency has {len(found)} sensitive attributes; exactly one of its columns must be sensitive, "
-                "because attackers know the others"
+                f"the dependency has {len(sensitive)} sensitive attributes; exactly one of its columns must be "
+                "sensitive, because attackers know the others"
             )
-        return found[0]
+        return sensitive[0]
 
     def _people(self, known: Dataset, groups: Codes, sensitive: str, seed: int) -> People:
         """Everybody in the table, in the order of a plan by record."""
@@ -149,16 +150,10 @@ class FunctionalDependency(Attack):
                 only = int(leaf)
             else:
                 concerns = columns[self.condition] == leaf
-        return People(
-            groups, columns[sensitive], _one([columns[name] for name in other], len(groups)),
-            _one([columns[name] for name in beside], len(groups)), concerns, determines, only,
-        )  # fmt: skip
+        others, further = (_one([columns[name] for name in names], len(groups)) for names in (other, beside))
+        return People(groups, columns[sensitive], others, further, concerns, determines, only)
 
 
 def _one(columns: list[Codes], records: int) -> Codes:
     """Several columns as one, numbered without gaps; none as a column that says nothing."""
-    if not columns:
-        return np.zeros(records, np.int32)
-    found = group(columns, [int(codes.max()) + 1 for codes in columns], index=True).index
-    assert found is not None
-    return found
+    return group(columns, index=True).index if columns else np.zeros(records, np.int32)

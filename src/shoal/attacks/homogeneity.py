@@ -44,14 +44,15 @@ class Homogeneity(Attack):
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         def attempted(histogram: Histogram) -> Attempt:
             most, sizes = histogram.greatest(histogram.counts), histogram.sizes
-            found = Attempt.over(
-                most / sizes.clip(1), sizes, threshold=self.threshold, hits=int(most.sum()),
-                name="homogeneity",
+            attempt = self.attempt_over(
+                most / sizes.clip(1),
+                sizes,
+                hits=int(most.sum()),
                 baseline=float(histogram.priors.max(initial=0.0)),
                 random=float(histogram.priors @ histogram.distribution),
                 knew="which group a person is in",
                 meaning="how often the most frequent sensitive value of the group is the person's",
-            )  # fmt: skip
-            return with_control(found, release, known, histogram, most_likely)
+            )
+            return with_control(attempt, release, known, histogram, most_likely)
 
         return strongest(release, attempted)

@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
-from shoal.adversary.population_counts import crowd
+from shoal.adversary.population_counts import population_counts
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
@@ -47,12 +47,12 @@ class Journalist(Attack):
     examples: ClassVar[Examples] = ({}, {"population": 1000, "threshold": 0.05})
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
-        found = crowd(release, known, self.population, run)
-        return Attempt.over(
-            1 / np.maximum(found.there, 1), found.heads, threshold=self.threshold,
-            name="journalist",
-            baseline=1 / found.everybody,
-            knew=f"the quasi-identifiers of everybody in the population, {found.source}",
+        population = population_counts(release, known, self.population, run)
+        return self.attempt_over(
+            1 / np.maximum(population.there, 1),
+            population.heads,
+            baseline=1 / population.everybody,
+            knew=f"the quasi-identifiers of everybody in the population, {population.source}",
             meaning="how often somebody of the population who is picked among those who fit a record is its person",
-            detail=found.detail,
-        )  # fmt: skip
+            detail=population.detail,
+        )

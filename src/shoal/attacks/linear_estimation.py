@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shoal.adversary.noise import linear_estimate
-from shoal.attacks._estimation import Estimation, Floats
+from shoal.attacks._estimation import Estimation
+from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
 
 
@@ -44,7 +45,6 @@ class LinearEstimation(Estimation):
     """
 
     examples: ClassVar[Examples] = ({}, {"within": 0.5, "threshold": 0.2})
-    name: ClassVar[str] = "linear-estimation"
     knowledge: ClassVar[str] = "the algorithm: how strong the noise is and how it is correlated"
 
     def estimates(self, before: Floats, after: Floats) -> tuple[Floats, dict[str, Any]]:
@@ -52,6 +52,6 @@ class LinearEstimation(Estimation):
         together = (deviations * (after - after.mean(axis=0))).mean(axis=0)
         gains = np.divide(together, variances, out=np.zeros_like(together), where=variances > 0)
         noise = np.cov(after - gains * before, rowvar=False, bias=True)
-        found = linear_estimate(after, before.mean(axis=0), gains, noise)
-        as_it_is = self._near(after - before).sum(axis=0) > self._near(found - before).sum(axis=0)
-        return np.where(as_it_is, after, found), {"as_published": int(as_it_is.sum())}
+        estimates = linear_estimate(after, before.mean(axis=0), gains, noise)
+        as_it_is = self._near(after - before).sum(axis=0) > self._near(estimates - before).sum(axis=0)
+        return np.where(as_it_is, after, estimates), {"as_published": int(as_it_is.sum())}

@@ -59,22 +59,22 @@ class Linkage(Attack):
         listed = _among(own, outsiders.keys)
         fitting = outsiders.gathered(heads, own, run)
         people = np.where(listed & (fitting > 0), dataset.summary.headcounts, 0)
-        return Attempt.over(
-            1 / np.maximum(fitting, 1), people, threshold=self.threshold,
-            name="linkage",
+        return self.attempt_over(
+            1 / np.maximum(fitting, 1),
+            people,
             baseline=1 / max(int(heads.sum()), 1),
             knew=f"a list of {outsiders.people:,} people with {_columns(outsiders)}",
             meaning="how often the record that somebody on the list is linked to is the person's",
-            detail=self._told(outsiders, heads, own, run),
-        )  # fmt: skip
+            detail=self._people_on_list(outsiders, heads, own, run),
+        )
 
-    def _told(self, outsiders: Outsiders, heads: np.ndarray, own: Codes, run: Run) -> dict[str, Any]:
+    def _people_on_list(self, outsiders: Outsiders, heads: np.ndarray, own: Codes, run: Run) -> dict[str, Any]:
         counts, there = outsiders.counts, outsiders.population(run)
         fitting = outsiders.gathered(heads, outsiders.keys, run)
         # Where one record fits, this is how many people of the list fit it.
         rivals = outsiders.gathered(there.astype(np.float64), outsiders.keys, run)
         inside = _among(outsiders.keys, own)
-        told = {
+        people = {
             "listed": outsiders.people,
             "in_table": int(counts[inside].sum()),
             "fitting": int(counts[fitting > 0].sum()),
@@ -83,7 +83,7 @@ class Linkage(Attack):
             "mistaken": int(counts[~inside & (fitting > 0)].sum()),
         }
         disclosed = self._disclosed(outsiders, run)
-        return told if disclosed is None else {**told, "disclosed": disclosed}
+        return people if disclosed is None else {**people, "disclosed": disclosed}
 
     def _disclosed(self, outsiders: Outsiders, run: Run) -> int | None:
         """People of the list all of whose fitting records agree on a sensitive value, where records show theirs."""
@@ -91,7 +91,7 @@ class Linkage(Attack):
         if outsiders.release.view.people() is not outsiders.release.view.groups() or not published.sensitive:
             return None
         certain = np.zeros(len(outsiders.counts), dtype=np.bool_)
-        for histogram in (held.parts for held in published.sensitive if held.contexts is None):
+        for histogram in (each.parts for each in published.sensitive if each.contexts is None):
             only = np.where(
                 histogram.distinct == 1,
                 histogram.values[np.minimum(histogram.starts[:-1], len(histogram.values) - 1)],
@@ -109,8 +109,7 @@ class Linkage(Attack):
 def _among(some: Codes, others: Codes) -> np.ndarray:
     """Which of some tuples are among others."""
     together = np.hstack([some, others]) + np.int32(1)
-    ids = group(list(together), [int(codes.max(initial=0)) + 1 for codes in together], index=True).index
-    assert ids is not None
+    ids = group(list(together), index=True).index
     return np.isin(ids[: some.shape[1]], ids[some.shape[1] :])
 
 

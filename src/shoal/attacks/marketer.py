@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Ge, Le
 from typing_extensions import Doc
 
-from shoal.adversary.population_counts import crowd
+from shoal.adversary.population_counts import population_counts
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples
@@ -46,15 +46,14 @@ class Marketer(Attack):
     examples: ClassVar[Examples] = ({}, {"population": 1000, "threshold": 0.05})
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
-        found = crowd(release, known, self.population, run, alone=True)
-        shares = 1 / np.maximum(found.there, 1)
-        hits = len(found.heads) if found.own else float(shares @ found.heads)
-        everybody = max(int(found.heads.sum()), 1)
-        return Attempt.over(
-            np.array([hits / everybody]), np.array([everybody]), threshold=self.threshold,
-            name="marketer",
-            baseline=1 / found.everybody,
-            knew=f"the quasi-identifiers of everybody in the population, {found.source}",
+        population = population_counts(release, known, self.population, run, alone=True)
+        heads, shares = population.heads, 1 / np.maximum(population.there, 1)
+        hits, everybody = len(heads) if population.own else float(shares @ heads), max(int(heads.sum()), 1)
+        return self.attempt_over(
+            np.array([hits / everybody]),
+            np.array([everybody]),
+            baseline=1 / population.everybody,
+            knew=f"the quasi-identifiers of everybody in the population, {population.source}",
             meaning="how many of all records are linked to the right person, when each is linked to one who fits",
-            detail=found.detail,
-        )  # fmt: skip
+            detail=population.detail,
+        )

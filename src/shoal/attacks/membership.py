@@ -71,23 +71,22 @@ class Membership(Attack):
             "greatest": float(max(others.max(initial=0.0), members.max(initial=0.0))),
             "ruled_out": int(outsiders.counts[others <= 0].sum()) / max(everybody, 1),
         }
-        found = Attempt.over(
-            members, counts, threshold=self.threshold,
-            name="membership",
+        attempt = self.attempt_over(
+            members,
+            counts,
             baseline=min(int(heads.sum()) / max(everybody, 1), 1.0),
             knew="the quasi-identifiers of a person, and of everybody else in the population",
             meaning="how sure the attacker can be that somebody who is in the release is in it",
             detail=detail,
-        )  # fmt: skip
-        return found if known.held_out is None else self._with_control(found, release, known.held_out, run)
+        )
+        return attempt if known.held_out is None else self._with_control(attempt, release, known.held_out, run)
 
-    def _with_control(self, found: Attempt, release: Release, held_out: Dataset, run: Run) -> Attempt:
+    def _with_control(self, attempt: Attempt, release: Release, held_out: Dataset, run: Run) -> Attempt:
         outside = Outsiders.of(release, held_out, what="the table of held-out people")
         fitting = outside.gathered(np.ones(len(outside.published)), outside.keys, run) > 0
-        taken, people = int(outside.counts[fitting].sum()), outside.people
+        mistaken, people = int(outside.counts[fitting].sum()), outside.people
         if not people:
-            return found
-        interval = list(wilson(taken, people).interval)
-        return replace(
-            found, control=taken / people, detail={**found.detail, "held_out": people, "control_interval": interval}
-        )
+            return attempt
+        interval = list(wilson(mistaken, people).interval)
+        detail = {**attempt.detail, "held_out": people, "control_interval": interval}
+        return replace(attempt, control=mistaken / people, detail=detail)

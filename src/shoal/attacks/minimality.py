@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Le
+from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.adversary.rerun import Rerun, check_small
@@ -17,13 +18,14 @@ from shoal.attacks._placing import groups_of_records
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes, group
+from shoal.core.grouping import Codes, Counts, group
+from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 
-Table = tuple[tuple[int, ...], ...]
+World = tuple[tuple[int, ...], ...]
 """How many people of each kind have each value."""
 
 
@@ -76,11 +78,11 @@ class Minimality(Attack):
         try:
             return self._exact(dataset, release, groups, places, run)
         except NotDefined as reason:
-            return self._counted(dataset, release, groups, places, str(reason))
+            return self._by_groups(dataset, release, groups, places, str(reason))
 
     def beliefs(
         self, dataset: Dataset, release: Release, groups: Classes, places: Codes, run: Run
-    ) -> tuple[_People, np.ndarray[Any, np.dtype[np.float64]], int, int]:
+    ) -> tuple[_People, Floats, int, int]:
         """The kinds of people, what is believed of each (the probability of each value), and how many worlds were
         possible and are left; raises `NotDefined` where they cannot be tried."""
         check_small(dataset)
@@ -88,18 +90,18 @@ class Minimality(Attack):
             raise NotDefined("there are several sensitive attributes")
         (histogram,) = groups.sensitive
         people = _People.of(dataset, places, histogram)
-        tables = people.tables(self.worlds)
+        worlds = people.worlds(self.worlds)
         rerun = Rerun.of(dataset, release, run)
         possible = left = weight = 0
         shares = np.zeros((len(people.sizes), people.width))
-        for tried, table in enumerate(tables):
-            run.report(tried / len(tables), "trying other tables")
-            ways, world = people.ways(table), people.spread(table, rerun)
-            fitting = sum(rerun.fits(world, run, seed) for seed in (range(self.seeds) if self.seeds else (None,)))
+        for tried, world in enumerate(worlds):
+            run.report(tried / len(worlds), "trying other tables")
+            ways, table = people.ways(world), people.table(world, rerun)
+            fitting = sum(rerun.fits(table, run, seed) for seed in (range(self.seeds) if self.seeds else (None,)))
             possible += ways
             left += ways * bool(fitting)
             weight += ways * fitting
-            shares += ways * fitting * np.array(table, np.float64)
+            shares += ways * fitting * np.array(world, np.float64)
         if not weight:
             raise NotDefined(f"none of {self.seeds} seeds gives this release")
         return people, shares / (weight * people.sizes[:, None]), possible, left
@@ -107,38 +109,34 @@ class Minimality(Attack):
     def _exact(self, dataset: Dataset, release: Release, groups: Classes, places: Codes, run: Run) -> Attempt:
         people, beliefs, possible, left = self.beliefs(dataset, release, groups, places, run)
         (histogram,) = groups.sensitive
-        return Attempt.over(
-            beliefs.max(axis=1), people.sizes, threshold=self.threshold, **_told(histogram),
-            detail={"exact": True, "worlds": possible, "left": left, "naive": _naive(histogram)},
-        )  # fmt: skip
+        detail = {"exact": True, "worlds": possible, "left": left, "naive": _naive(histogram)}
+        return self._over(beliefs.max(axis=1), people.sizes, histogram, detail)
 
-    def _counted(self, dataset: Dataset, release: Release, groups: Classes, places: Codes, reason: str) -> Attempt:
+    def _by_groups(self, dataset: Dataset, release: Release, groups: Classes, places: Codes, reason: str) -> Attempt:
         histogram = groups.sensitive[0]
         for other in groups.sensitive[1:]:
             histogram = other if _naive(other) > _naive(histogram) else histogram
         split = _would_be_split(dataset, release, places, len(groups))
-        detail: dict[str, Any] = {
-            "exact": False, "why": reason, "naive": _naive(histogram), "groups": len(groups),
+        detail = {
+            "exact": False,
+            "why": reason,
+            "naive": _naive(histogram),
+            "groups": len(groups),
             "would_be_split": int(split.sum()),
             "people_in_those": float(groups.sizes[split].sum() / max(groups.sizes.sum(), 1)),
-        }  # fmt: skip
-        return Attempt.over(
-            _most(histogram), histogram.sizes, threshold=self.threshold, **_told(histogram), detail=detail
-        )  # fmt: skip
+        }
+        most = histogram.greatest(histogram.counts) / histogram.sizes.clip(1)
+        return self._over(most, histogram.sizes, histogram, detail)
 
-
-def _told(histogram: Histogram) -> dict[str, Any]:
-    return {
-        "name": "minimality",
-        "baseline": float(histogram.priors.max(initial=0.0)),
-        "knew": "which group a person is in, everybody's quasi-identifiers, the algorithm, the policy and the seed",
-        "meaning": "how often the most likely sensitive value is the person's, at least",
-    }
-
-
-def _most(histogram: Histogram) -> np.ndarray[Any, np.dtype[np.float64]]:
-    most: np.ndarray[Any, np.dtype[np.float64]] = histogram.greatest(histogram.counts) / histogram.sizes.clip(1)
-    return most
+    def _over(self, risks: Floats, people: Counts, histogram: Histogram, detail: dict[str, Any]) -> Attempt:
+        return self.attempt_over(
+            risks,
+            people,
+            baseline=float(histogram.priors.max(initial=0.0)),
+            knew="which group a person is in, everybody's quasi-identifiers, the algorithm, the policy and the seed",
+            meaning="how often the most likely sensitive value is the person's, at least",
+            detail=detail,
+        )
 
 
 def _naive(histogram: Histogram) -> float:
@@ -153,10 +151,10 @@ class _People:
 
     homes: Codes
     tuples: Codes
-    sizes: np.ndarray[Any, np.dtype[np.int64]]
-    held: dict[int, dict[int, int]]
+    sizes: Counts
+    values: dict[int, dict[int, int]]
     width: int
-    order: np.ndarray[Any, np.dtype[np.int64]]
+    order: Counts
 
     @classmethod
     def of(cls, dataset: Dataset, places: Codes, histogram: Histogram) -> _People:
@@ -164,26 +162,22 @@ class _People:
         tuples = np.repeat(np.arange(len(summary), dtype=np.int32), summary.sizes)
         if int(places.min(initial=0)) < 0:
             raise NotDefined("somebody is left out of the release")
-        kinds = group([places, tuples], [int(places.max()) + 1, len(summary)], index=True)
-        assert kinds.index is not None
+        kinds = group([places, tuples], index=True)
         entries = zip(histogram.owners.tolist(), histogram.values.tolist(), histogram.counts.tolist(), strict=True)
-        held: dict[int, dict[int, int]] = {}
+        values: dict[int, dict[int, int]] = {}
         for home, value, count in entries:
-            held.setdefault(home, {})[value] = count
+            values.setdefault(home, {})[value] = count
         order = np.argsort(kinds.index, kind="stable")
-        return cls(kinds.keys[0], kinds.keys[1], kinds.counts, held, len(histogram.population), order)
+        return cls(kinds.keys[0], kinds.keys[1], kinds.counts, values, len(histogram.population), order)
 
-    def _margins(self, home: int) -> tuple[list[int], dict[int, int]]:
-        return self.sizes[self.homes == home].tolist(), self.held[home]
-
-    def tables(self, most: int) -> list[Table]:
+    def worlds(self, most: int) -> list[World]:
         """Every world, kind by kind, when they are no more than so many."""
-        parts: list[list[Table]] = []
+        parts: list[list[World]] = []
         count = 1
-        for home in sorted(self.held):
-            ways: list[Table] = []
-            for table in _tables(*self._margins(home), self.width):
-                ways.append(table)
+        for home in sorted(self.values):
+            ways: list[World] = []
+            for world in _worlds(self.sizes[self.homes == home].tolist(), self.values[home], self.width):
+                ways.append(world)
                 if count * len(ways) > most:
                     raise NotDefined(f"there are more than {most:,} tables to try")
             count *= len(ways)
@@ -191,54 +185,51 @@ class _People:
         # Kinds stand in the order of their groups.
         return [tuple(row for part in chosen for row in part) for chosen in product(*parts)]
 
-    def ways(self, table: Table) -> int:
+    def ways(self, world: World) -> int:
         """In how many ways the people of each kind can have so many of each value."""
         return prod(
-            factorial(int(size)) // prod(map(factorial, row)) for size, row in zip(self.sizes, table, strict=True)
+            factorial(int(size)) // prod(map(factorial, row)) for size, row in zip(self.sizes, world, strict=True)
         )
 
-    def spread(self, table: Table, rerun: Rerun) -> dict[str, Codes]:
+    def table(self, world: World, rerun: Rerun) -> dict[str, Codes]:
         """A world as a table, records in the order of a plan by record."""
-        leaves = rerun.truth()
-        values = np.concatenate([np.repeat(np.arange(len(row), dtype=np.int32), row) for row in table])
-        spread = np.empty(len(values), np.int32)
-        spread[self.order] = values
+        values = np.concatenate([np.repeat(np.arange(len(row), dtype=np.int32), row) for row in world])
+        column = np.empty(len(values), np.int32)
+        column[self.order] = values
         (name,) = rerun.dataset.schema.sensitive
-        return {**leaves, name: spread}
+        return {**rerun.truth(), name: column}
 
 
-def _tables(sizes: list[int], held: dict[int, int], width: int) -> Iterator[Table]:
+def _worlds(sizes: list[int], values: dict[int, int], width: int) -> Iterator[World]:
     """Every way to hand values out to kinds of people: rows add up to their sizes, columns to how often a value is."""
     if not sizes:
-        if not any(held.values()):
+        if not any(values.values()):
             yield ()
         return
-    for row in _rows(sizes[0], list(held.items()), width):
-        left = {value: count - row[value] for value, count in held.items()}
-        for rest in _tables(sizes[1:], left, width):
+    for row in _rows(sizes[0], list(values.items()), width):
+        left = {value: count - row[value] for value, count in values.items()}
+        for rest in _worlds(sizes[1:], left, width):
             yield (row, *rest)
 
 
-def _rows(size: int, held: list[tuple[int, int]], width: int) -> Iterator[tuple[int, ...]]:
+def _rows(size: int, values: list[tuple[int, int]], width: int) -> Iterator[tuple[int, ...]]:
     """Every way to take so many of the values that are there."""
-    if not held:
+    if not values:
         if not size:
             yield (0,) * width
         return
-    (value, count), *others = held
+    (value, count), *others = values
     least = max(0, size - sum(left for _, left in others))
-    for taken in range(least, min(size, count) + 1):
-        for row in _rows(size - taken, others, width):
-            yield (*row[:value], taken, *row[value + 1 :])
+    for times in range(least, min(size, count) + 1):
+        for row in _rows(size - times, others, width):
+            yield (*row[:value], times, *row[value + 1 :])
 
 
-def _would_be_split(
-    dataset: Dataset, release: Release, places: Codes, count: int
-) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _would_be_split(dataset: Dataset, release: Release, places: Codes, count: int) -> NDArray[np.bool_]:
     """Which groups are large enough for a cut at the median of some quasi-identifier, and break the policy by each."""
     assert release.policy is not None
     policy, summary = release.policy, dataset.summary
-    possible, kept = np.zeros((2, count), np.bool_)
+    possible, holding = np.zeros((2, count), np.bool_)
     for keys in summary.keys:
         column = np.repeat(keys, summary.sizes)
         order = np.lexsort([column, places])
@@ -254,5 +245,5 @@ def _would_be_split(
         there = there[there >= 0]
         holds = np.zeros(2 * count, np.bool_)
         holds[there] = policy.holds(dataset.partitioned(index, len(there), seed=policy.seed))
-        kept |= large & holds.reshape(count, 2).all(axis=1)
-    return possible & ~kept
+        holding |= large & holds.reshape(count, 2).all(axis=1)
+    return possible & ~holding

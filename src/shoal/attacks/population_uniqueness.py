@@ -52,30 +52,30 @@ class PopulationUniqueness(Attack):
     threshold: Annotated[float, Ge(0), Le(1), Doc("the chance above which somebody who is alone is exposed")] = 0.09
 
     examples: ClassVar[Examples] = (
-        {"fraction": 0.1}, {"fraction": 0.3, "model": "zayatz"}, {"fraction": 0.05, "model": "pitman"},
+        {"fraction": 0.1},
+        {"fraction": 0.3, "model": "zayatz"},
+        {"fraction": 0.05, "model": "pitman"},
         {"fraction": 0.5, "model": "snb", "threshold": 0.5},
-    )  # fmt: skip
+    )
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         heads = release.in_people(release.view.people()).headcounts
         fraction = self._fraction(int(heads.sum()), known)
         sample = Sample.of(heads, fraction)
-        found, model = uniques(sample, self.model) if sample.people else (0.0, self.model)
-        if found is None:
+        alone_there, model = uniques(sample, self.model) if sample.people else (0.0, self.model)
+        if alone_there is None:
             raise NotDefined(f"the model {model} does not suit these class sizes; try another one")
         alone = sample.having(1)
-        chance = min(found * fraction / alone, 1.0) if alone else 0.0
-        attempt = Attempt.over(
-            np.where(heads == 1, chance, 0.0), heads, threshold=self.threshold,
-            name="population-uniqueness",
+        chance = min(alone_there * fraction / alone, 1.0) if alone else 0.0
+        share = alone / max(sample.people, 1)
+        return self.attempt_over(
+            np.where(heads == 1, chance, 0.0),
+            heads,
             baseline=0.0,
             knew=f"that the release is a random sample of {sample.population:,} people",
             meaning="how many people of the population are alone with their published values, by an estimate",
-            detail={
-                "model": model, "fraction": fraction, "alone": alone, "alone_share": alone / max(sample.people, 1),
-            },
-        )  # fmt: skip
-        return attempt
+            detail={"model": model, "fraction": fraction, "alone": alone, "alone_share": share},
+        )
 
     def _fraction(self, people: int, known: Known) -> float:
         if self.fraction is not None:

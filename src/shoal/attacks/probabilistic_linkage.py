@@ -88,16 +88,16 @@ class ProbabilisticLinkage(Attack):
         right = np.array([pair in best for pair in zip(index.tolist(), homes.tolist(), strict=True)])
         chances = np.where(right, 1 / np.maximum(among[index], 1), 0.0)
         sampled = everybody > len(index)
-        return Attempt.over(
-            chances, np.ones(len(chances), np.int64), threshold=self.threshold,
-            name="probabilistic-linkage",
+        return self.attempt_over(
+            chances,
+            np.ones(len(chances), np.int64),
             baseline=1 / max(int(heads.sum()), 1),
             knew=f"a list of {outsiders.people:,} people, some of whose entries may be wrong",
             meaning="how often the record that somebody on the list is linked to is the person's",
             lower_bound=True,
             interval=wilson(float(chances.sum()), len(chances)).interval if sampled else None,
             detail={"in_release": everybody, "linked": len(index), "right_class": float(right.mean())},
-        )  # fmt: skip
+        )
 
     def _ranges(self, outsiders: Outsiders, shared: list[int]) -> tuple[Codes, Codes]:
         """The ranges of the published classes in the common columns, negative where a value is missing."""
@@ -120,8 +120,8 @@ class ProbabilisticLinkage(Attack):
         """For each person on the list who is in the release, the tuple on the list and the published class."""
         groups = groups_of_records(dataset, release)
         listed = self._named(dataset, release, external, outsiders)
-        kept = (groups >= 0) & (listed >= 0)
-        return listed[kept], groups[kept]
+        both = (groups >= 0) & (listed >= 0)
+        return listed[both], groups[both]
 
     def _named(self, dataset: Dataset, release: Release, external: Dataset, outsiders: Outsiders) -> np.ndarray:
         """For each record, the tuple on the list of whoever it is of; negative: nobody, or more than one."""
@@ -131,18 +131,15 @@ class ProbabilisticLinkage(Attack):
 
         def names(table: Dataset, seed: int) -> list[Any]:
             wider = table.knowing([self.identifier])
-            hierarchy = wider.schema[self.identifier].hierarchy
-            assert hierarchy is not None
             codes = wider.table.listing(table.schema.quasi, [self.identifier], seed)[0]
-            found: list[Any] = hierarchy.labels[0][codes].tolist()
-            return found
+            texts: list[Any] = wider.schema.hierarchy_of(self.identifier).labels[0][codes].tolist()
+            return texts
 
         shared = [external.schema.quasi.index(name) for name in outsiders.classes.attributes]
         keys = external.summary.keys[shared]
-        found = group(list(keys), [int(codes.max(initial=0)) + 1 for codes in keys], index=True).index
-        assert found is not None
+        tuples = np.repeat(group(list(keys), index=True).index, external.summary.sizes)
         entries: dict[Any, int] = {}
-        for name, tuple_ in zip(names(external, 0), np.repeat(found, external.summary.sizes).tolist(), strict=True):
+        for name, tuple_ in zip(names(external, 0), tuples.tolist(), strict=True):
             entries[name] = -1 if name in entries or name is None else tuple_
         return np.array([entries.get(name, -1) for name in names(dataset, release.seed)])
 
@@ -173,9 +170,11 @@ def _linked(people: Codes, low: Codes, high: Codes, seed: int) -> tuple[np.ndarr
 
     but_one: list[Any] = [agreeing([other for other in columns if other != at]) for at in columns]
     settings = SettingsCreator(
-        link_type="link_only", comparisons=[compared(at) for at in columns],
-        blocking_rules_to_generate_predictions=but_one, retain_intermediate_calculation_columns=False,
-    )  # fmt: skip
+        link_type="link_only",
+        comparisons=[compared(at) for at in columns],
+        blocking_rules_to_generate_predictions=but_one,
+        retain_intermediate_calculation_columns=False,
+    )
     engine = DuckDBAPI()
     tables = [
         engine.register(table(people, people), dataset_display_name="people"),
@@ -188,9 +187,9 @@ def _linked(people: Codes, low: Codes, high: Codes, seed: int) -> tuple[np.ndarr
     for rule in but_one:
         linker.training.estimate_parameters_using_expectation_maximisation(rule)
     predicted: Any = linker.inference.predict(threshold_match_weight=-1000)
-    found = predicted.as_pyarrow_table()
-    persons, classes, weights = (found[name].to_numpy() for name in ("unique_id_l", "unique_id_r", "match_weight"))
+    pairs = predicted.as_pyarrow_table()
+    persons, classes, weights = (pairs[name].to_numpy() for name in ("unique_id_l", "unique_id_r", "match_weight"))
     most = np.full(people.shape[1], -np.inf)
     np.maximum.at(most, persons, weights)
-    kept = weights >= most[persons] - 1e-9
-    return persons[kept], classes[kept]
+    best = weights >= most[persons] - 1e-9
+    return persons[best], classes[best]

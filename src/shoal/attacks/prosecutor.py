@@ -47,10 +47,11 @@ class Prosecutor(Attack):
         )
         who = "somebody who is picked among the people that match is the person"
         what = "a record that is picked among the matching ones is the person's"
-        return Attempt.over(
-            1 / np.maximum(heads, 1), heads, threshold=self.threshold, hits=len(heads),
-            name="prosecutor",
+        return self.attempt_over(
+            1 / np.maximum(heads, 1),
+            heads,
+            hits=len(heads),
             baseline=1 / everybody if everybody else 0.0,
             knew=f"that a person is in the release, and {records}",
             meaning=f"how often {who if counted else what}",
-        )  # fmt: skip
+        )

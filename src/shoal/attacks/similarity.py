@@ -10,11 +10,12 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.adversary.guessing import Floats, strongest, with_control
+from shoal.adversary.guessing import strongest, with_control
 from shoal.core.classes import Histogram
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
+from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
@@ -59,20 +60,21 @@ class Similarity(Attack):
         if last is None:
             return None
         most = _best(histogram, last)
-        found = Attempt.over(
-            most / histogram.sizes.clip(1), histogram.sizes, threshold=self.threshold, hits=int(most.sum()),
-            name="similarity",
+        attempt = self.attempt_over(
+            most / histogram.sizes.clip(1),
+            histogram.sizes,
+            hits=int(most.sum()),
             baseline=float(_windows(histogram.priors[None, :], last).max(initial=0.0).clip(max=1)),
             knew="which group a person is in, and which sensitive values are alike",
             meaning="how often the person's sensitive value is like most of the group's",
-        )  # fmt: skip
+        )
 
         def hits(posteriors: Floats, truths: Codes) -> Floats:
             guesses = np.argmax(_windows(posteriors, last), axis=1)
             right: Floats = ((guesses <= truths) & (truths <= last[guesses])).astype(np.float64)
             return right
 
-        return with_control(found, release, known, histogram, hits)
+        return with_control(attempt, release, known, histogram, hits)
 
     def _alike(self, histogram: Histogram) -> NDArray[np.int64] | None:
         """For each leaf the last one that is like it, and like all in between; None where that makes no sense."""
@@ -94,8 +96,7 @@ class Similarity(Attack):
 def _windows(shares: Floats, last: NDArray[np.int64]) -> Floats:
     """Row by row, what the leaves from each one to the last that is like it have together."""
     sums = np.cumsum(shares, axis=1)
-    found: Floats = sums[:, last] - sums + shares
-    return found
+    return sums[:, last] - sums + shares
 
 
 def _best(histogram: Histogram, last: NDArray[np.int64]) -> Counts:
@@ -105,5 +106,5 @@ def _best(histogram: Histogram, last: NDArray[np.int64]) -> Counts:
     places = histogram.owners * size + histogram.values
     ends = np.searchsorted(places, histogram.owners * size + last[histogram.values], side="right")
     sums = np.append(0, np.cumsum(histogram.counts))
-    found: Counts = histogram.greatest(sums[ends] - sums[:-1])
-    return np.minimum(found, histogram.sizes)
+    most: Counts = histogram.greatest(sums[ends] - sums[:-1])
+    return np.minimum(most, histogram.sizes)

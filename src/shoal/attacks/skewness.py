@@ -48,13 +48,13 @@ class Skewness(Attack):
             priors = histogram.priors[histogram.values]
             gains = histogram.greatest(np.maximum(histogram.shares - priors, 0.0))
             ratios = histogram.shares / np.where(priors > 0, priors, 1.0)
-            return Attempt.over(
-                gains, histogram.sizes, threshold=self.threshold,
-                name="skewness",
+            return self.attempt_over(
+                gains,
+                histogram.sizes,
                 baseline=0.0,
                 knew="which group a person is in, and how frequent each sensitive value is in the whole table",
                 meaning="how much surer the attacker becomes of the value that stands out most in the group",
                 detail={"ratio": float(ratios.max(initial=1.0)), "gain": float(gains.max(initial=0.0))},
-            )  # fmt: skip
+            )
 
         return strongest(release, attempted)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from shoal.adversary.noise import spectral_filter
-from shoal.attacks._estimation import Estimation, Floats
+from shoal.attacks._estimation import Estimation
+from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
 
 
@@ -37,7 +38,6 @@ class SpectralFiltering(Estimation):
     """
 
     examples: ClassVar[Examples] = ({}, {"within": 0.5, "threshold": 0.2})
-    name: ClassVar[str] = "spectral-filtering"
     knowledge: ClassVar[str] = "how strong the noise is"
 
     def estimates(self, before: Floats, after: Floats) -> tuple[Floats, dict[str, Any]]:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
 
-import numpy as np
-from annotated_types import Ge, Le
-from typing_extensions import Doc
-
-from shoal.adversary.joining import classes_beside, crowd_alone, gained, joined_risk, laid_out, linking_columns, risk
-from shoal.core.contracts.attack import Attack, Attempt, Known
+from shoal.adversary.joining import classes_beside, crowd_alone, joined_risk, laid_out, risk
+from shoal.attacks._joined_releases import JoinedReleases
+from shoal.core.contracts.attack import Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 
 
 @dataclass(frozen=True, kw_only=True)
-class TemporalRelease(Attack):
+class TemporalRelease(JoinedReleases):
     """Knows what complementary-release knows, and who was in the table at the time of each release. Rows of a class
     that were there before are those of people who were: a newcomer hides only among the newcomers of the class, and
     somebody who left among those of the earlier class who left too.
@@ -47,36 +42,22 @@ class TemporalRelease(Attack):
         (1.0, 1)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the risk above which a record counts as exposed")] = 0.2
-
-    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
-
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         releases = laid_out(known)
         people = classes_beside(releases)
         if not people.moved:
             raise NotDefined("the same people are in all of the releases: nobody came or left between them")
-        shown, apart = people.shown, risk(crowd_alone(people))
         # Where nothing joins rows, nobody can say which of them were there before.
         together = joined_risk(people, releases, over_time=True)
         run.check()
-        before, now = people.present[-2], people.present[-1]
-        without = people.by_person(risk(crowd_alone(people.some(range(len(releases) - 1)))), shown)
-        risks = people.by_person(together, shown)
-        count = max(len(risks), 1)
-        return Attempt(
-            name="temporal-release",
-            success=float(risks.sum()) / count,
-            baseline=float(np.maximum(without, 1 / count).sum()) / count,
-            worst=float(risks.max(initial=0.0)),
-            above=int((risks > self.threshold).sum()) / count,
-            threshold=self.threshold,
+        then, now = people.present[-2], people.present[-1]
+        changes = {"came": now & ~then, "left": then & ~now, "stayed": then & now}
+        return self.attempt_joined(
+            people,
+            releases,
+            together,
+            risk(crowd_alone(people.some(range(len(releases) - 1)))),
+            {name: people.people(chosen) for name, chosen in changes.items()},
             knew="the quasi-identifiers of everybody, who was in the table when, and which rows belong together",
             meaning="how often somebody who came, stayed or left alike is the person",
-            detail={
-                "came": people.people(now & ~before), "left": people.people(before & ~now),
-                "stayed": people.people(before & now), "k": int(1 / risks.max() + 0.5) if len(risks) else 0,
-                "gained": people.people(shown & gained(together, apart, self.threshold)) / count,
-                "joined_by": list(linking_columns(releases)),
-            },
-        )  # fmt: skip
+        )

@@ -13,7 +13,7 @@ from shoal.adversary.joining import laid_out
 from shoal.adversary.locating import align
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes, Groups, group
+from shoal.core.grouping import Codes, Groups, group, ranges
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.release_history import LocatedRelease
@@ -58,8 +58,8 @@ class UnsortedMatching(Attack):
         alike = [each for each in earlier if each.release is not None and each.release.published.records == rows]
         if not alike or not rows:
             raise NotDefined("no earlier release has as many rows as this one, so that row numbers match nothing")
-        kept, fit, chance, smallest = max(_matched(each, later, run) for each in alike)
-        share = min(max(kept, 0.0), 1.0)
+        in_order, fit, chance, smallest = max(_match(each, later, run) for each in alike)
+        share = min(max(in_order, 0.0), 1.0)
         success = share + (1 - share) / rows
         return Attempt(
             name="unsorted-matching",
@@ -70,11 +70,11 @@ class UnsortedMatching(Attack):
             threshold=self.threshold,
             knew="both releases with their rows in the order in which they were published",
             meaning="how often rows with the same number are those of one person",
-            detail={"kept": kept, "fit": fit, "by_chance": chance, "k": smallest},
+            detail={"kept": in_order, "fit": fit, "by_chance": chance, "k": smallest},
         )
 
 
-def _matched(first: LocatedRelease, second: LocatedRelease, run: Run) -> tuple[float, float, float, int]:
+def _match(first: LocatedRelease, second: LocatedRelease, run: Run) -> tuple[float, float, float, int]:
     """The share of rows whose order was kept, the share of pairs that fit one person, that of pairs at random, and the
     fewest rows that are joined alike. Rows that say the same in both releases need no order to be joined, so they do
     not count."""
@@ -85,23 +85,23 @@ def _matched(first: LocatedRelease, second: LocatedRelease, run: Run) -> tuple[f
     run.check()
     values = _common_values(first, second)
     width = int(max(each.max() for each in values)) + 1
-    held = [group([codes, value], [radix, width]) for codes, value, radix in zip(classes, values, radices, strict=True)]
+    rows = [group([codes, value], [radix, width]) for codes, value, radix in zip(classes, values, radices, strict=True)]
     keys, pairs, same = (
         codes[0].astype(np.int64) * radices[1] + codes[1] for codes in (there, np.stack(classes), alike)
     )
     agree = values[0] == values[1]
     counted = ~(np.isin(pairs, same) & agree)
     fit = float((np.isin(pairs, keys) & agree)[counted].mean()) if counted.any() else 0.0
-    open_pairs = len(pairs) ** 2 - _meetings(alike, *held)
-    chance = _meetings(there[:, ~np.isin(keys, same)], *held) / open_pairs if open_pairs else 1.0
-    kept = (fit - chance) / (1 - chance) if chance < 1 and counted.any() else 0.0
-    return kept, fit, chance, int(np.unique(pairs, return_counts=True)[1].min())
+    open_pairs = len(pairs) ** 2 - _meetings(alike, *rows)
+    chance = _meetings(there[:, ~np.isin(keys, same)], *rows) / open_pairs if open_pairs else 1.0
+    in_order = (fit - chance) / (1 - chance) if chance < 1 and counted.any() else 0.0
+    return in_order, fit, chance, int(np.unique(pairs, return_counts=True)[1].min())
 
 
 def _row_classes(first: LocatedRelease, second: LocatedRelease) -> tuple[list[Codes], Codes]:
     """The class of each published row of both releases, in the order of the tables, numbered as the views number them;
     and which class of the one says the same as which of the other."""
-    found, texts = [], []
+    classes, texts = [], []
     for each in (first, second):
         release = each.release
         assert release is not None
@@ -110,21 +110,20 @@ def _row_classes(first: LocatedRelease, second: LocatedRelease) -> tuple[list[Co
         table, quasi = release.published, second.release.schema.quasi if second.release else ()
         if release.schema.quasi != quasi:
             raise NotDefined("the releases have other quasi-identifiers, so that rows cannot be compared")
-        held = group([table.codes(name) for name in quasi], [len(table.labels(name)) for name in quasi], index=True)
-        assert held.index is not None
-        found.append(held.index)
+        rows = group([table.codes(name) for name in quasi], [len(table.labels(name)) for name in quasi], index=True)
+        classes.append(rows.index)
         labels = [np.array([*table.labels(name), None], object)[:-1] for name in quasi]
-        cells = [label[codes].tolist() for label, codes in zip(labels, held.keys, strict=True)]
+        cells = [label[codes].tolist() for label, codes in zip(labels, rows.keys, strict=True)]
         texts.append({row: at for at, row in enumerate(zip(*cells, strict=True))})
     both = [(at, texts[1][row]) for row, at in texts[0].items() if row in texts[1]]
-    return found, np.array(both, np.int32).reshape(-1, 2).T
+    return classes, np.array(both, np.int32).reshape(-1, 2).T
 
 
 def _common_values(first: LocatedRelease, second: LocatedRelease) -> tuple[Codes, Codes]:
     """For each row what it has in the columns that are published as they are in both releases, as one number."""
     assert first.release is not None and second.release is not None
     tables = first.release.published, second.release.published
-    found = [np.zeros(table.records, np.int32) for table in tables]
+    rows, numbers = tables[0].records, np.zeros(sum(table.records for table in tables), np.int32)
     for name in (name for name in first.linking if name in second.linking):
         texts = {
             text: at for at, text in enumerate(dict.fromkeys(label for table in tables for label in table.labels(name)))
@@ -132,13 +131,8 @@ def _common_values(first: LocatedRelease, second: LocatedRelease) -> tuple[Codes
         codes = [
             np.array([texts[label] for label in table.labels(name)], np.int32)[table.codes(name)] for table in tables
         ]
-        both = group(
-            [np.concatenate(found), np.concatenate(codes)], [int(max(each.max() for each in found)) + 1, len(texts)],
-            index=True,
-        ).index  # fmt: skip
-        assert both is not None
-        found = [both[: len(codes[0])], both[len(codes[0]) :]]
-    return found[0], found[1]
+        numbers = group([numbers, np.concatenate(codes)], index=True).index
+    return numbers[:rows], numbers[rows:]
 
 
 def _meetings(pairs: Codes, left: Groups, right: Groups) -> float:
@@ -146,8 +140,8 @@ def _meetings(pairs: Codes, left: Groups, right: Groups) -> float:
     width = int(max(left.keys[1].max(), right.keys[1].max())) + 1
     starts = np.searchsorted(left.keys[0], np.arange(int(left.keys[0].max()) + 2))
     times = np.diff(starts)[pairs[0]]
-    at = np.arange(int(times.sum())) + np.repeat(starts[pairs[0]] - np.cumsum(times) + times, times)
+    at = ranges(starts[pairs[0]], times)
     keys = right.keys[0].astype(np.int64) * width + right.keys[1]
     wanted = np.repeat(pairs[1], times).astype(np.int64) * width + left.keys[1][at]
-    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return float((left.counts[at] * np.where(keys[found] == wanted, right.counts[found], 0)).sum())
+    there = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return float((left.counts[at] * np.where(keys[there] == wanted, right.counts[there], 0)).sum())

@@ -9,11 +9,12 @@ import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.adversary.perturbed_columns import Floats, Masked, masked_categories
+from shoal.adversary.perturbed_columns import Masked, masked_categories
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.errors import NotDefined

@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 import shoal
 from shoal.adversary.noise import linear_estimate
-from shoal.attacks.assignment_linkage import Pairs, _answered, _consistent, _fitting, linked
+from shoal.attacks.assignment_linkage import Pairs, _answered, _consistent, _fitting, link
 from shoal.attacks.definetti import Buckets, Definetti, by_regression
 from shoal.core.displacement import Coordinate, Displacement
 from shoal.core.run import Run
@@ -159,7 +159,7 @@ def test_chances_are_nearly_those_of_all_assignments(seed: int) -> None:
     before = generator.normal(size=(6, 2))
     after = before + generator.normal(0, 0.4, (6, 2))
     coordinates = (Coordinate.of(after[:, at], before[:, at], 10.0, 0.4) for at in range(2))
-    found = linked(Displacement(tuple(coordinates)), np.arange(6), 6, Run()).chances
+    found = link(Displacement(tuple(coordinates)), np.arange(6), 6, Run()).chances
     weights = np.exp(-((after[:, None] - before[None]) ** 2).sum(axis=2) / (2 * 0.4**2))
     exact = np.zeros((6, 6))
     for order in permutations(range(6)):
@@ -179,7 +179,7 @@ def test_of_a_large_table_some_records_are_linked(monkeypatch: pytest.MonkeyPatc
     some = shoal.attack(data, release, "assignment-linkage")[0]
     assert some.detail["records"] < 100 and some.interval is not None and some.interval[0] < some.success
     assert whole.interval is None and some.success <= 1 and some.success > 0.5
-    monkeypatch.setattr("shoal.attacks.assignment_linkage.HELD", 10)
+    monkeypatch.setattr("shoal.attacks.assignment_linkage.REMEMBERED", 10)
     few = shoal.attack(data, release, "assignment-linkage")[0]
     assert 0 < few.success <= whole.success
 

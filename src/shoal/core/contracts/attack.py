@@ -48,25 +48,6 @@ class Attempt:
     lower_bound: bool = False
     detail: Mapping[str, Any] = field(default_factory=dict)
 
-    @classmethod
-    def over(
-        cls, risks: NDArray[np.float64], people: Counts, *, threshold: float, hits: float | None = None, **told: Any
-    ) -> Attempt:
-        """The attempt whose risk is `risks[g]` for each of `people[g]` people: its success is the mean, or `hits` of
-        all people where that is known without rounding. What rounding alone carries past the threshold is at it."""
-        everybody = int(people.sum())
-        risks = np.where(np.abs(risks - threshold) <= SLACK, threshold, risks)
-        counted = risks[people > 0]
-        worst = float(counted.max(initial=0.0))
-        expected = float(risks @ people) if hits is None else hits
-        return cls(
-            success=min(expected / everybody, worst) if everybody else 0.0,
-            worst=worst,
-            above=int(people[risks > threshold].sum()) / everybody if everybody else 0.0,
-            threshold=threshold,
-            **told,
-        )
-
     @property
     def gains(self) -> bool:
         """Whether the release helps the attacker at all."""
@@ -138,7 +119,31 @@ class Known:
 class Attack(Parametrized, ABC):
     """An attack that a holder can run against a release before an adversary does. It names no person."""
 
+    threshold: float
+    """The risk above which somebody counts as exposed."""
+
     @abstractmethod
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         """The figures of the attack; raises `NotDefined` where the form of the release does not allow it, or where it
         needs what is not known."""
+
+    def attempt_over(
+        self, risks: NDArray[np.float64], people: Counts | None = None, *, hits: float | None = None, **facts: Any
+    ) -> Attempt:
+        """The attempt, named by the file of the attack, whose risk is `risks[g]` for each of `people[g]` people, or for
+        one where they are not counted: its success is the mean, or `hits` of all people where that is known without
+        rounding. What rounding alone carries past the threshold is at it."""
+        if people is None:
+            people, hits = np.ones(len(risks), np.int64), float(risks.sum()) if hits is None else hits
+        everybody = int(people.sum())
+        risks = np.where(np.abs(risks - self.threshold) <= SLACK, self.threshold, risks)
+        worst = float(risks[people > 0].max(initial=0.0))
+        expected = float(risks @ people) if hits is None else hits
+        return Attempt(
+            name=type(self).__module__.rpartition(".")[2].replace("_", "-"),
+            success=min(expected / everybody, worst) if everybody else 0.0,
+            worst=worst,
+            above=int(people[risks > self.threshold].sum()) / everybody if everybody else 0.0,
+            threshold=self.threshold,
+            **facts,
+        )
