@@ -45,7 +45,7 @@ class _Draft:
     def add(self, here: str, name: str, value: str, kind: str, came: pa.DataType | None = None) -> None:
         """A column that is stored as it is published."""
         self.stored[here] = value
-        self.hashes.append(cell_hash(name, f"r.{here}", kind))
+        self.hashes.append(cell_hash(name, f"r.{here}", kind, came))
         self.columns.append(PublishedColumn(name, here, f"r.{here}", came))
 
 

@@ -40,7 +40,7 @@ def numbered(source: Source, name: str) -> Stored:
     """The values of a column, each with its number as `code`, and its hash."""
     return source.session.create(
         f"SELECT value, CAST(row_number() OVER () AS INTEGER) AS code, "
-        f"{cell_hash(name, 'value', source.kinds[name])} AS hash "
+        f"{cell_hash(name, 'value', source.kinds[name], source.came(name))} AS hash "
         f"FROM (SELECT DISTINCT s.{quoted(name)} AS value FROM {source.relation})",
         what=source.label,
     )

@@ -40,7 +40,7 @@ def looked_at(source: Source) -> Overview:
         try:
             if count > WIDE:
                 bare = _bare(column, source.kinds[name], source.missing)
-                hash = value_hash(bare, source.kinds[name])
+                hash = value_hash(bare, source.kinds[name], source.came(name))
                 shown = as_came(_first(source, bare, hash, count), source.came(name)).combine_chunks()
                 values[name], wide[name] = shown_values(name, shown, kinds.get(name), source.missing), hash
                 continue

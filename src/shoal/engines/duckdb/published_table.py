@@ -186,7 +186,7 @@ class DuckDBPublished:
             PublishedColumn(column.name, f"v{at}", f"r.v{at}", column.came) for at, column in enumerate(self.columns)
         ]
         columns.append(PublishedColumn(name, "n", "r.n"))
-        hashes = [cell_hash(each.name, each.value, kind) for each, kind in zip(columns, kinds, strict=True)]
+        hashes = [cell_hash(each.name, each.value, kind, each.came) for each, kind in zip(columns, kinds, strict=True)]
         return DuckDBPublished(
             self.session, str(tallied), tuple(columns), tuple(hashes), held=(tallied,), opened=self.opened,
             kinds=self.kinds,

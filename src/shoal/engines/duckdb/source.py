@@ -22,6 +22,9 @@ from shoal.engines.duckdb.encoding import loadable
 from shoal.engines.duckdb.session import Session, Stored, literal, quoted
 from shoal.errors import InputError
 
+MOST_DIGITS = 38
+"""Digits of a decimal that DuckDB holds."""
+
 
 @dataclass(frozen=True, eq=False)
 class Source:
@@ -205,7 +208,14 @@ def _open_attached(session: Session, place: Spot, missing: tuple[str, ...], view
 
 
 def _checked(source: Source) -> Source:
-    """Refuses names that DuckDB takes for the same."""
+    """Refuses types that DuckDB would change, and names that it takes for the same."""
+    for name in source.names:
+        came = source.came(name)
+        if came is not None and _changes(came, copied=source.place is None):
+            raise InputError(
+                f"{source.label}: column {name!r} holds {came}, which DuckDB cannot keep as it is; "
+                "use the default engine"
+            )
     folded = [name.casefold() for name in source.names]
     alike = [name for name in source.names if folded.count(name.casefold()) > 1]
     if alike:
@@ -214,3 +224,14 @@ def _checked(source: Source) -> Source:
             "not tell apart; rename them"
         )
     return source
+
+
+def _changes(kind: pa.DataType, *, copied: bool, inside: bool = False) -> bool:
+    """Whether DuckDB has no type for such values: decimals of more digits become floats, and durations inside lists
+    and structs that are `copied` become spans of months, days and seconds."""
+    if pa.types.is_decimal256(kind):
+        return bool(kind.precision > MOST_DIGITS)
+    if pa.types.is_duration(kind):
+        return copied and inside
+    held = (kind.field(at).type for at in range(kind.num_fields))
+    return any(_changes(each, copied=copied, inside=True) for each in held)

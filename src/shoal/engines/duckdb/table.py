@@ -154,7 +154,8 @@ class DuckDBTable:
         origin = joined(self.source.relation, codes)
         if seed is not None:
             hashes = [
-                cell_hash(name, self._published(name), self.source.kinds[name], seed) for name in self.source.names
+                cell_hash(name, self._published(name), self.source.kinds[name], self.source.came(name), seed)
+                for name in self.source.names
             ]
             selected.append(f"{row_hash(hashes)} AS hash")
             for name, held in self.columns.items():
