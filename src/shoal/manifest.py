@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from shoal import job, registry
+from shoal.core.codebook import Spelling
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.contracts.form import Form
 from shoal.core.contracts.table import Published
@@ -28,7 +29,6 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.published_tables import Crowd
-from shoal.core.recoding import Spelling
 from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.core.validation import demand
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns

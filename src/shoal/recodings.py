@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import job, registry
+from shoal.core.codebook import Codebook
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
-from shoal.core.recoding import Codebook
 from shoal.core.release import Release
 from shoal.core.schema import Column, Kind, Missing, Role, Schema
 from shoal.errors import InputError, ShoalError

@@ -20,9 +20,10 @@ from truth import held_values, tables_of, untrue_cells
 import shoal
 from shoal import registry
 from shoal.api import open_release, publish
+from shoal.core.codebook import Codebook
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.policy import Policy
-from shoal.core.recoding import Codebook, Counterfeits, Plan, Recoding
+from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.engines.common.published_table import MemoryPublished

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.core.hierarchy import INTERVAL
 from shoal.errors import ParameterError
+from shoal.parsing.labels import INTERVAL
 
 HIV = shoal.models.AlphaKAnonymity(alpha=0.5, k=1, values=("hiv",))
 MODELS = ("k-anonymity:k=3", "distinct-l-diversity:l=2")

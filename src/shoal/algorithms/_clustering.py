@@ -13,12 +13,13 @@ from typing_extensions import Doc
 from shoal.algorithms._merging import check_feasible, merged, merged_as_published
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import REBUILDINGS, refined
+from shoal.core.codebook import grid_width
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
-from shoal.core.recoding import Recoding, grid_width
+from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import ParameterError, unknown_columns
 

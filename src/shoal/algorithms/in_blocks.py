@@ -16,16 +16,17 @@ from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
 from shoal.core.blocks import Blocks
 from shoal.core.classes import Classes
+from shoal.core.codebook import Codebook
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
-from shoal.core.divided_table import TableBlock, Whole, divisible
 from shoal.core.grouping import Codes, Counts, decoded, packed_codes, words
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
-from shoal.core.recoding import Codebook, Plan, Recoding
+from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError, ParameterError
+from shoal.publishing.divided_table import TableBlock, Whole, divisible
 from shoal.publishing.packing import BLOCK, Held, cuts, kept, read, spelled
 
 SAMPLE = 100_000

@@ -13,12 +13,13 @@ from typing_extensions import Doc
 from shoal.algorithms._clustering import Clustering, outputs
 from shoal.algorithms._merging import check_feasible, merged
 from shoal.algorithms._records import Records, numbered
+from shoal.core.codebook import Codebook
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
-from shoal.core.recoding import Codebook, Plan, Recoding
+from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
 from shoal.errors import ParameterError
 from shoal.utility.examples import Attribute, Floats

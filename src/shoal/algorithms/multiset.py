@@ -12,14 +12,15 @@ from typing_extensions import Doc
 from shoal.algorithms._partition import partition
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
+from shoal.core.codebook import Codebook
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
-from shoal.core.decision import people_of
 from shoal.core.grouping import group
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
-from shoal.core.recoding import Codebook, Recoding
+from shoal.core.recoding import Recoding
 from shoal.core.run import Run
+from shoal.publishing.decision import people_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,11 +15,11 @@ from shoal.adversary.locating import locate
 from shoal.api.evaluating import every
 from shoal.api.opening import open_release
 from shoal.api.reading import read
+from shoal.core.codebook import Codebook
 from shoal.core.contracts.attack import Attack, Attempt, Attempts, Known
 from shoal.core.contracts.model import SLACK
 from shoal.core.dataset import Dataset
 from shoal.core.read_request import Opening
-from shoal.core.recoding import Codebook
 from shoal.core.release import Release
 from shoal.core.release_history import LocatedRelease, Naming
 from shoal.core.run import Run

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.codebook import Codebook
 from shoal.core.grouping import Codes
-from shoal.core.recoding import Codebook
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,9 @@ from shoal.core.hierarchy import Floats
 from shoal.core.schema import Kind
 from shoal.errors import SchemaError
 from shoal.parsing import dates, numbers
-from shoal.parsing.dates import Calendar, Moments
+from shoal.parsing.dates import Calendar
 from shoal.parsing.identity import almost_alike, numbers_alike
+from shoal.parsing.moments import Moments, clock_of
 from shoal.parsing.recognition import Recognition
 
 _TOLD = {
@@ -174,7 +175,7 @@ def dated(
         what = f"{named:,} of its distinct times name an offset from UTC, and {unnamed:,} do not"
         return _asked(column, texts, Kind.DATE, Recognition(doubt=what), "date")
     if named and not clock:
-        clock = dates.clock_of(moments.ahead[zoned])
+        clock = clock_of(moments.ahead[zoned])
         if not clock:
             clock = "UTC"
             notes = (*notes, f"column {column!r}: its times have different offsets from UTC and are published in UTC")

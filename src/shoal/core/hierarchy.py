@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -13,51 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.formatting import counted
+from shoal.core.hierarchy_paths import TOP as TOP
+from shoal.core.hierarchy_paths import checked_paths, walk_order
 from shoal.errors import HierarchyError
-from shoal.notices import tell
 from shoal.parsing.dates import Calendar
 from shoal.parsing.identity import plain_number, plain_numbers, plain_text
+from shoal.parsing.labels import DATES, INTERVAL, are_numbers, ascending, spelled
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
-
-TOP = "*"
-LARGEST = 1e300
-"""What is larger is no quantity: a placeholder, or a code that happens to look like a number."""
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-INTERVAL = re.compile(rf"\[({_NUMBER})-({_NUMBER})[\])]")
-DATES = re.compile(r"\[(.+) - (.+)\]")
-
-
-def number(text: str | None) -> float:
-    """The number that a label spells, or not-a-number."""
-    try:
-        return float(text) if text is not None and "_" not in text else float("nan")
-    except ValueError:
-        return float("nan")
-
-
-def are_numbers(values: Floats) -> bool:
-    """Whether all are numbers, and small enough that neither their differences nor their sums overflow."""
-    return bool(np.all(np.abs(values) <= LARGEST))
-
-
-def spelled(value: float) -> str:
-    """A number as a label, in its plainest spelling."""
-    exact = isinstance(value, int) and abs(value) < 10**40
-    found = plain_number(str(value) if exact else repr(float(value)))
-    assert found is not None
-    return found
-
-
-def ascending(texts: Sequence[str], numbers: Floats) -> NDArray[np.int64]:
-    """The order of numbers, exact also where different ones are the same in floating point, then that of spellings."""
-    order: NDArray[np.int64] = np.argsort(numbers, kind="stable")
-    if bool(np.any(np.diff(numbers[order]) == 0)):
-        return np.array(sorted(range(len(texts)), key=lambda place: (Decimal(texts[place]), texts[place])), np.int64)
-    return order
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -380,68 +342,15 @@ class Hierarchy:
         A path may be given more than once and counts once, with a note; two different ones for a value contradict each
         other.
         """
-        if not paths:
-            raise HierarchyError(f"the hierarchy of column {column!r} is empty")
-        given = len(paths)
-        paths = list(dict.fromkeys(tuple(map(plain_text, path)) for path in paths))
+        paths = checked_paths(column, paths)
         height = len(paths[0]) - 1
-        uneven = sum(len(path) != height + 1 for path in paths)
-        if uneven:
-            raise HierarchyError(
-                f"the hierarchy of column {column!r}: {uneven} of {len(paths)} rows have another number of levels "
-                f"than the first row's {height + 1}"
-            )
-        if height == 0:
-            raise HierarchyError(
-                f"the hierarchy of column {column!r} has one level only; add a last column with {TOP!r}"
-            )
-        empty = sum(any(not label for label in path[1:]) for path in paths)
-        if empty:
-            raise HierarchyError(
-                f"the hierarchy of column {column!r} has {counted(empty, 'values')} without a path to the top; fill "
-                "the empty cells"
-            )
-        doubled = len(paths) - len({path[0] for path in paths})
-        if doubled:
-            raise HierarchyError(
-                f"the hierarchy of column {column!r} lists {counted(doubled, 'values')} more than once, with different "
-                "levels"
-            )
-        if given > len(paths):
-            again = counted(given - len(paths), "rows")
-            tell(f"the hierarchy of column {column!r} lists {again} again; each value counts once")
-        torn = sum(_SURROGATE.search(label) is not None for path in paths for label in path)
-        if torn:
-            raise HierarchyError(f"the hierarchy of column {column!r}: {torn} labels are not text, but halves of signs")
-        for level in range(1, height):
-            parents: dict[str, set[str]] = {}
-            for path in paths:
-                parents.setdefault(path[level], set()).add(path[level + 1])
-            torn = sum(len(found) > 1 for found in parents.values())
-            if torn:
-                raise HierarchyError(
-                    f"the hierarchy of column {column!r}: {torn} values of level {level} have two or more parents "
-                    f"at level {level + 1}; a value may have only one"
-                )
-        tops = len({path[-1] for path in paths})
-        if tops > 1:
-            raise HierarchyError(
-                f"the hierarchy of column {column!r} ends in {tops} values; the last level must be one single value, "
-                f"such as {TOP!r}"
-            )
         plain = plain_numbers([path[0] for path in paths]) or []
         numbers = np.array([float(text) for text in plain])
         numeric = bool(plain) and are_numbers(numbers)
-        rank = np.arange(len(paths), dtype=np.float64)
+        ranks = np.arange(len(paths), dtype=np.float64)
         if numeric:
-            rank[ascending(plain, numbers)] = np.arange(len(paths))
-        keys = [rank]
-        for level in range(1, height):
-            first: dict[str, float] = {}
-            for path, position in zip(paths, rank, strict=True):
-                first[path[level]] = min(first.get(path[level], np.inf), position)
-            keys.append(np.array([first[path[level]] for path in paths]))
-        order = np.lexsort(keys)
+            ranks[ascending(plain, numbers)] = np.arange(len(paths))
+        order = walk_order(paths, ranks)
         codes = np.zeros((height + 1, len(paths)), dtype=np.int32)
         labels = []
         for level in range(height + 1):

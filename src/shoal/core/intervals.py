@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.core.hierarchy import Floats, number
+from shoal.core.hierarchy import Floats
 from shoal.errors import InputError, ParameterError, quoted
+from shoal.parsing.labels import number
 
 Numbers = Literal["intervals", "bounds", "midpoint"]
 """How numbers are shown: as they are published, as a lower and an upper bound, or as the middle between the two."""

@@ -10,10 +10,11 @@ import numpy as np
 
 from shoal.core.cells import Cells, cells_of_entries, merged_cells
 from shoal.core.classes import Classes, Histogram, joined
+from shoal.core.codebook import Codebook
 from shoal.core.contracts.table import Published
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.recoding import Codebook, Recoding
+from shoal.core.recoding import Recoding
 from shoal.core.schema import Schema
 from shoal.errors import InputError, NotDefined, VerificationError
 

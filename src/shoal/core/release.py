@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -10,50 +10,21 @@ from typing import Any, Self
 import numpy as np
 
 from shoal.core.classes import Classes, Histogram
+from shoal.core.codebook import Spelling
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.form import Form, View
 from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
-from shoal.core.decision import check_same
 from shoal.core.finding import IN_RECORDS, Finding, Findings
 from shoal.core.formatting import in_html
-from shoal.core.grouping import Codes, Counts, group
+from shoal.core.grouping import Counts, group
 from shoal.core.intervals import Numbers, shown_as
+from shoal.core.members import Members, check_same
 from shoal.core.policy import Policy
 from shoal.core.published_tables import PublishedTables
-from shoal.core.recoding import Spelling
 from shoal.core.schema import Kind
-from shoal.errors import PeopleUnknown, VerificationError
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Members:
-    """Who is in which published class: `classes`, whose keys are positions in the `labels` of the quasi-identifiers."""
-
-    labels: tuple[Sequence[str | None], ...]
-    classes: Classes
-
-    def among(self, classes: Classes, labels: Sequence[Sequence[str | None]]) -> Classes:
-        """The people of the same classes as they are read again, which have the same records and sensitive values."""
-        columns = [
-            _translation(here, there)[keys] for keys, here, there in zip(classes.keys, labels, self.labels, strict=True)
-        ]
-        found = group(columns, [len(known) + 1 for known in self.labels], index=True)
-        if not np.array_equal(found.keys, self.classes.keys) or len(classes) != len(self.classes):
-            raise VerificationError("the published classes are not those in which people were counted")
-        assert found.index is not None
-        places: Codes = np.empty(len(classes), np.int32)
-        places[found.index] = np.arange(len(classes), dtype=np.int32)
-        counted = self.classes.rolled(places, classes.keys)
-        check_same(classes, counted)
-        return counted
-
-
-def _translation(labels: Sequence[str | None], known: Sequence[str | None]) -> Codes:
-    """The position of labels among those that are known; past their end: unknown."""
-    places = {label: place for place, label in enumerate(known)}
-    return np.array([places.get(label, len(known)) for label in labels], np.int32)
+from shoal.errors import PeopleUnknown
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

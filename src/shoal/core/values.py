@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from shoal.core.formats import dated
 from shoal.core.formatting import counted
-from shoal.core.hierarchy import Floats, ascending, number
+from shoal.core.hierarchy import Floats
 from shoal.core.schema import Kind
 from shoal.errors import SchemaError
 from shoal.parsing.dates import Calendar, read
+from shoal.parsing.labels import ascending, number
 
 FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 """Texts of the first form are formulas to a spreadsheet, which runs them, unless they are of the second."""

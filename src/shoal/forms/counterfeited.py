@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shoal.core.dataset import Dataset
-from shoal.core.decision import check_counterfeits, check_people
 from shoal.core.finding import Finding
 from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
 from shoal.forms.two_table import GROUP, TwoTable, TwoTableView
+from shoal.publishing.decision import check_counterfeits, check_people
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,11 +14,11 @@ from shoal.core.classes import Classes
 from shoal.core.contracts.form import Candidates, Form, Linked, View
 from shoal.core.contracts.table import Sheet, SheetColumn, What
 from shoal.core.dataset import Dataset
-from shoal.core.decision import check_plan
 from shoal.core.grouping import Codes
 from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
 from shoal.core.schema import Role, Schema
+from shoal.publishing.decision import check_plan
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,6 @@ from shoal.adversary.matching import matched
 from shoal.core.cells import Cells
 from shoal.core.contracts.form import Candidates, Distribution, Linked
 from shoal.core.dataset import Dataset
-from shoal.core.decision import check_groups, check_people
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Groups, group
 from shoal.core.hierarchy import Hierarchy
@@ -20,6 +19,7 @@ from shoal.core.published_tables import PublishedTables, unknown_values
 from shoal.core.recoding import Recoding
 from shoal.errors import NotDefined
 from shoal.forms.generalized import Generalized, GeneralizedView
+from shoal.publishing.decision import check_groups, check_people
 
 
 @dataclass(frozen=True, kw_only=True)

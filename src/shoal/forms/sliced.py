@@ -16,7 +16,6 @@ from shoal.core.contracts.form import Candidates, Distribution, Form, Linked, Vi
 from shoal.core.contracts.model import Model
 from shoal.core.contracts.table import Sheet, SheetColumn, What
 from shoal.core.dataset import Dataset
-from shoal.core.decision import check_members, check_people, people_of
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Counts, Groups, group
 from shoal.core.parameters import Examples
@@ -24,6 +23,7 @@ from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
 from shoal.core.schema import Role, Schema
 from shoal.errors import InputError, NotDefined, SchemaError, VerificationError
+from shoal.publishing.decision import check_members, check_people, people_of
 from shoal.publishing.slices import Columns, Joint, blocks, checked, the_sensitive
 
 BUCKET = "bucket"

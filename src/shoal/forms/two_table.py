@@ -14,13 +14,13 @@ from shoal.core.contracts.form import Candidates, Distribution, Form, Linked, Vi
 from shoal.core.contracts.model import Model
 from shoal.core.contracts.table import Sheet, SheetColumn, What
 from shoal.core.dataset import Dataset
-from shoal.core.decision import check_groups, check_people
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Groups, group
 from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
 from shoal.core.schema import Role, Schema
 from shoal.errors import InputError, NotDefined, SchemaError, VerificationError
+from shoal.publishing.decision import check_groups, check_people
 
 GROUP, COUNT = "group", "count"
 

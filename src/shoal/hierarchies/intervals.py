@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.contracts.builder import Builder
-from shoal.core.hierarchy import LARGEST, TOP, Floats, Hierarchy, are_numbers, spelled
+from shoal.core.hierarchy import TOP, Floats, Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.values import Values
 from shoal.errors import HierarchyError
+from shoal.parsing.labels import LARGEST, are_numbers, spelled
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.core.dataset import Dataset
-from shoal.core.decision import sizes_of
 from shoal.core.finding import Finding
 from shoal.core.grouping import Counts
 from shoal.core.release import Release
+from shoal.publishing.decision import sizes_of
 from shoal.utility.objective import ClassObjective
 
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
-from shoal.core.decision import sizes_of
 from shoal.core.finding import Finding
 from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.release import Release
+from shoal.publishing.decision import sizes_of
 from shoal.utility.objective import CellObjective, CellTerms
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.core.classes import Classes
+from shoal.core.codebook import Codebook
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.hierarchy import Floats
 from shoal.core.loss import penalty
-from shoal.core.recoding import Codebook
 from shoal.core.release import Release
 from shoal.publishing.losses import penalties
 from shoal.utility.objective import CellObjective, CellTerms

@@ -13,10 +13,10 @@ from typing_extensions import Doc
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
-from shoal.core.hierarchy import number
 from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.errors import NotDefined
+from shoal.parsing.labels import number
 
 
 @dataclass(frozen=True, kw_only=True)

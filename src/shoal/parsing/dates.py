@@ -1,4 +1,4 @@
-"""Dates: which texts are dates, what day or moment they are, and how that is spelled. The one definition of a date."""
+"""Dates: which texts are dates, and what day or moment they are. The one definition of a date."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,14 +13,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import ParameterError
+from shoal.parsing.moments import DAY, NANOS, Days, Mask, Moments, filled, in_utc, of_typed, on_the_wall
 from shoal.parsing.recognition import Recognition
 
 ORDERS = ("iso", "day-first", "month-first")
 """Named formats; any other one is written as `strptime` takes it."""
 DAMAGED = 0.1
 """Up to this share of its distinct values a column of dates may hold what is no date, which then counts as missing."""
-DAY = 86_400
-_NANOS = 10**9
 _PATTERN = (
     r"^(?P<first>\d{1,4})(?P<sign>[-./])(?P<second>\d{1,2})(?P<again>[-./])(?P<third>\d{1,4})"
     r"(?:(?P<gap>T| +)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<seconds>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?"
@@ -33,9 +30,6 @@ _COMPACT = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 
 _ANY = datetime(2001, 2, 3, tzinfo=UTC)
 _FIRST = datetime(1970, 1, 1).toordinal()
-
-Days = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 def checked(form: str) -> str:
@@ -63,108 +57,6 @@ def _by_pattern(text: str, form: str) -> datetime | None:
         return None
 
 
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """What texts mean: the day (counted from 1970-01-01) and the nanosecond of it by the clock on the wall.
-
-    `sound` says which texts are dates at all, `timed` which of them name a time, `zoned` which of those say how far
-    that clock is from UTC, and `ahead` by how many seconds.
-    """
-
-    sound: Mask
-    days: Days
-    nanos: Days
-    timed: Mask
-    zoned: Mask
-    ahead: Days
-
-    @cached_property
-    def times(self) -> bool:
-        """Whether some are not midnight, or a midnight comes twice because the clock was set back to it."""
-        if bool((self.nanos[self.sound] != 0).any()):
-            return True
-        ahead = np.where(self.zoned, self.ahead, 0)[self.sound]
-        if not ahead.any():
-            return False
-        days = self.days[self.sound]
-        return len(np.unique(np.stack([days, ahead]), axis=1).T) > len(np.unique(days))
-
-    @property
-    def _instants(self) -> tuple[Days, Days]:
-        """Whole seconds since 1970 began, in UTC as far as that is known, and what nanoseconds are left."""
-        return self.days * DAY + self.nanos // _NANOS - self.ahead, self.nanos % _NANOS
-
-    def spelled(self, *, times: bool) -> list[str | None]:
-        """Each in ISO form, as 1984-05-17, 1984-05-17T10:22:00 or 1984-05-17T10:22:00+02:00; None where there is no
-        date."""
-        texts = np.datetime_as_string(self.days.astype("M8[D]")).astype(object)
-        timed = self.timed & self.sound & times
-        if timed.any():
-            seconds = (self.days * DAY + self.nanos // _NANOS)[timed].astype("M8[s]")
-            texts[timed] = np.datetime_as_string(seconds)
-            rest = self.nanos % _NANOS
-            for place in np.flatnonzero(timed & (rest != 0)).tolist():
-                texts[place] += f".{rest[place]:09d}".rstrip("0")
-            offsets, which = np.unique(self.ahead, return_inverse=True)
-            named = np.array([*map(_offset, offsets.tolist())], dtype=object)[which]
-            texts[timed & self.zoned] += named[timed & self.zoned]
-        texts[~self.sound] = None
-        found: list[str | None] = texts.tolist()
-        return found
-
-    def quantities(self, *, times: bool) -> NDArray[np.float64]:
-        """Days, or seconds where there are times, in UTC where they have a zone; not-a-number where there is none."""
-        seconds, rest = self._instants
-        return np.where(self.sound, seconds + rest / _NANOS if times else self.days.astype(np.float64), np.nan)
-
-    def by(self, clock: str) -> Moments:
-        """The same moments by one clock. What names no offset is by that clock already, a day without a time its first
-        moment."""
-        seconds, rest = self._instants
-        known = np.where(self.sound & ~self.zoned, _in_utc(np.where(self.zoned, 0, seconds), clock), seconds)
-        wall = _on_the_wall(np.where(self.sound, known, 0), clock)
-        every = np.ones(len(wall), np.bool_)
-        return Moments(self.sound, wall // DAY, wall % DAY * _NANOS + rest, every, every, wall - known)
-
-    @cached_property
-    def in_order(self) -> bool:
-        """Whether later moments are never on earlier days, and every clock is whole minutes from UTC: a few clocks were
-        set back across midnight, and before there were zones each town had a clock of its own."""
-        order = np.lexsort(self._instants[::-1])
-        days = self.days[order][self.sound[order]]
-        return bool(np.all(np.diff(days) >= 0) and np.all(self.ahead[self.sound] % 60 == 0))
-
-
-def _on_the_wall(seconds: Days, clock: str) -> Days:
-    """What a clock shows at seconds in UTC."""
-    shown: Days = _array(pc.local_timestamp(pa.array(seconds, pa.timestamp("s", clock))).cast(pa.int64()))
-    return shown
-
-
-def _in_utc(seconds: Days, clock: str) -> Days:
-    """When a clock shows a time: for the first time where it does so twice, and when it leaps where it never does."""
-    moments = pa.array(seconds, pa.timestamp("s"))
-    known = pc.assume_timezone(moments, clock, ambiguous="earliest", nonexistent="earliest")
-    found: Days = _array(known.cast(pa.int64()))
-    return found
-
-
-def clock_of(ahead: Days) -> str:
-    """The clock of moments that are all as many seconds ahead of UTC; nothing where they are not, or not by minutes."""
-    offsets = np.unique(ahead)
-    if len(offsets) > 1 or offsets[0] % 60:
-        return ""
-    return "UTC" if offsets[0] == 0 else _offset(int(offsets[0]))
-
-
-def _offset(ahead: int) -> str:
-    if ahead == 0:
-        return "Z"
-    hours, rest = divmod(abs(ahead), 3600)
-    seconds = f":{rest % 60:02d}" if rest % 60 else ""
-    return f"{'-' if ahead < 0 else '+'}{hours:02d}:{rest // 60:02d}{seconds}"
-
-
 class _Split:
     """Texts taken apart: three numbers and a time, where they are written so."""
 
@@ -173,33 +65,33 @@ class _Split:
         names = [field.name for field in parts.type]
         self.parts = dict(zip(names, parts.flatten(), strict=True))
         self.shaped: Mask = parts.is_valid().to_numpy(zero_copy_only=False)
-        lengths = {name: _array(pc.utf8_length(self.parts[name])) for name in ("first", "third", "fraction")}
-        same = _array(pc.equal(self.parts["sign"], self.parts["again"])).astype(np.bool_)
+        lengths = {name: filled(pc.utf8_length(self.parts[name])) for name in ("first", "third", "fraction")}
+        same = filled(pc.equal(self.parts["sign"], self.parts["again"])).astype(np.bool_)
         self.year_first: Mask = self.shaped & same & (lengths["first"] == 4) & (lengths["third"] <= 2)
         self.year_last: Mask = self.shaped & same & (lengths["first"] <= 2) & (lengths["third"] == 4)
-        self.timed: Mask = _array(pc.not_equal(self.parts["gap"], "")).astype(np.bool_)
+        self.timed: Mask = filled(pc.not_equal(self.parts["gap"], "")).astype(np.bool_)
         hours, half = self.number("hour"), pc.utf8_lower(self.parts["half"]).fill_null("")
-        halved = _array(pc.not_equal(half, "")).astype(np.bool_)
-        by_twelve = hours % 12 + 12 * _array(pc.equal(half, "pm"))
+        halved = filled(pc.not_equal(half, "")).astype(np.bool_)
+        by_twelve = hours % 12 + 12 * filled(pc.equal(half, "pm"))
         hours_fit = np.where(halved, (hours >= 1) & (hours <= 12), hours <= 23)
         minutes, seconds = self.number("minute"), self.number("seconds")
         self.clock_fits: Mask = hours_fit & (minutes <= 59) & (seconds <= 59)
         fraction = self.number("fraction") * 10 ** (9 - lengths["fraction"].astype(np.int64))
         counted = (np.where(halved, by_twelve, hours) * 60 + minutes) * 60 + seconds
-        self.nanos: Days = counted.astype(np.int64) * _NANOS + fraction
+        self.nanos: Days = counted.astype(np.int64) * NANOS + fraction
         offsets = self.parts["offset"].fill_null("")
-        self.zoned: Mask = _array(pc.not_equal(offsets, "")).astype(np.bool_)
-        signs = np.where(_array(pc.starts_with(offsets, "-")), -1, 1)
+        self.zoned: Mask = filled(pc.not_equal(offsets, "")).astype(np.bool_)
+        signs = np.where(filled(pc.starts_with(offsets, "-")), -1, 1)
         figures = pc.utf8_rpad(pc.replace_substring_regex(offsets, r"\D", ""), 6, "0")
         hours, minutes, seconds = (
-            _array(pc.utf8_slice_codeunits(figures, at, at + 2).cast(pa.int64())) for at in (0, 2, 4)
+            filled(pc.utf8_slice_codeunits(figures, at, at + 2).cast(pa.int64())) for at in (0, 2, 4)
         )
         self.ahead: Days = signs * ((hours * 60 + minutes) * 60 + seconds).astype(np.int64)
         self.clock_fits &= (hours <= 23) & (minutes <= 59) & (seconds <= 59)
 
     def number(self, name: str) -> Days:
         part = self.parts[name]
-        return _array(pc.if_else(pc.equal(part, ""), "0", part).cast(pa.int64())).astype(np.int64)
+        return filled(pc.if_else(pc.equal(part, ""), "0", part).cast(pa.int64())).astype(np.int64)
 
     def read(self, order: str) -> Moments:
         """As dates in one order."""
@@ -213,14 +105,6 @@ class _Split:
         fits = (month >= 1) & (month <= 12) & (day >= 1) & (days.astype("M8[D]").astype("M8[M]") == months)
         sound = shaped & fits & self.clock_fits & (year >= 1)
         return Moments(sound, days, self.nanos, self.timed & shaped, self.zoned & shaped, self.ahead)
-
-
-def _array(column: pa.Array) -> NDArray[Any]:
-    """An array without missing entries: they become nothing, zero."""
-    found: NDArray[Any] = column.fill_null(False if pa.types.is_boolean(column.type) else 0).to_numpy(
-        zero_copy_only=False
-    )
-    return found
 
 
 def read(texts: Sequence[str], form: str) -> Moments:
@@ -237,28 +121,11 @@ def read(texts: Sequence[str], form: str) -> Moments:
             continue
         sound[place], timed[place] = True, not midnight
         days[place] = moment.toordinal() - _FIRST
-        nanos[place] = ((moment.hour * 60 + moment.minute) * 60 + moment.second) * _NANOS + moment.microsecond * 1000
+        nanos[place] = ((moment.hour * 60 + moment.minute) * 60 + moment.second) * NANOS + moment.microsecond * 1000
         offset = moment.utcoffset()
         zoned[place] = offset is not None
         ahead[place] = 0 if offset is None else round(offset.total_seconds())
     return Moments(sound, days, nanos, timed, zoned, ahead)
-
-
-def of_typed(values: pa.Array) -> Moments:
-    """Dates and times as Arrow holds them; where they have a zone, by its clock."""
-    kind = values.type
-    every = np.ones(len(values), np.bool_)
-    if not pa.types.is_timestamp(kind):
-        days = values.cast(pa.date32()).cast(pa.int32()).to_numpy(zero_copy_only=False).astype(np.int64)
-        return Moments(every, days, np.zeros_like(days), ~every, ~every, np.zeros_like(days))
-    per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
-    counts = values.cast(pa.int64()).to_numpy(zero_copy_only=False)
-    seconds, nanos = counts // per_second, counts % per_second * (_NANOS // per_second)
-    nothing = np.zeros_like(seconds)
-    moments = Moments(
-        every, seconds // DAY, seconds % DAY * _NANOS + nanos, every, np.full(len(values), kind.tz is not None), nothing
-    )
-    return moments if kind.tz is None else moments.by(kind.tz)
 
 
 def recognized(texts: Sequence[str]) -> Recognition | None:
@@ -304,7 +171,7 @@ def undated(texts: Sequence[str]) -> int:
 
 
 def _signed(split: _Split, sign: str) -> Mask:
-    return _array(pc.equal(split.parts["sign"], sign)).astype(np.bool_)
+    return filled(pc.equal(split.parts["sign"], sign)).astype(np.bool_)
 
 
 def _may_be_dates(texts: Sequence[str]) -> bool:
@@ -351,7 +218,7 @@ class Calendar:
         """
         found = read(texts, self.form)
         if self.form != "iso" and not found.sound.all():
-            found = _either(found, read(texts, "iso"))
+            found = found.otherwise(read(texts, "iso"))
         return found.by(self.clock) if self.clock else found
 
     def spellings(self, texts: Sequence[str]) -> list[str | None]:
@@ -381,24 +248,11 @@ class Calendar:
         counts = np.floor(quantities).astype(np.int64)
         if not self.times:
             return counts
-        return (_on_the_wall(counts, self.clock) if self.clock else counts) // DAY
+        return (on_the_wall(counts, self.clock) if self.clock else counts) // DAY
 
     def begins(self, days: Days) -> NDArray[np.float64]:
         """The quantities of the first moments of days."""
         if not self.times:
             return days.astype(np.float64)
         seconds = days * DAY
-        return (_in_utc(seconds, self.clock) if self.clock else seconds).astype(np.float64)
-
-
-def _either(own: Moments, other: Moments) -> Moments:
-    """Moments as they are read in one way, or else in another."""
-    ours = own.sound
-    return Moments(
-        ours | other.sound,
-        np.where(ours, own.days, other.days),
-        np.where(ours, own.nanos, other.nanos),
-        np.where(ours, own.timed, other.timed),
-        np.where(ours, own.zoned, other.zoned),
-        np.where(ours, own.ahead, other.ahead),
-    )
+        return (in_utc(seconds, self.clock) if self.clock else seconds).astype(np.float64)

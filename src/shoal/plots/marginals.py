@@ -13,9 +13,9 @@ from shoal.core.dataset import Dataset
 from shoal.core.formatting import percent, printable
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats, Hierarchy
-from shoal.core.hierarchy import spelled as number_spelled
 from shoal.core.release import Release
 from shoal.errors import NotDefined
+from shoal.parsing.labels import spelled as number_spelled
 from shoal.plots.drawing import BLUE, ORANGE, WIDTH, altair
 from shoal.utility.expected import Expected, total_variation
 

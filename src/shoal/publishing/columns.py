@@ -11,10 +11,11 @@ from shoal.core.cells import Cells
 from shoal.core.contracts.model import SLACK
 from shoal.core.dataset import Dataset
 from shoal.core.formatting import percent
-from shoal.core.hierarchy import Hierarchy, number
+from shoal.core.hierarchy import Hierarchy
 from shoal.core.release import Release
 from shoal.core.schema import Column, Role
 from shoal.errors import InputError, NotDefined
+from shoal.parsing.labels import number
 from shoal.publishing.losses import detail_lost
 
 Shape = Literal["raw", "levels", "intervals", "means", "changed", "grouped", "pseudonyms", "dropped", "unknown"]

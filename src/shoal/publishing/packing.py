@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.blocks import Blocks
+from shoal.core.codebook import Codebook
 from shoal.core.grouping import Codes
-from shoal.core.recoding import Codebook, Counterfeits, Plan, Recoding
+from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.storage.checkpoint import Checkpoint
 
 TOLD = "told"

@@ -6,12 +6,12 @@ from typing import Any
 
 from shoal.core.contracts.form import Form
 from shoal.core.dataset import Dataset
-from shoal.core.decision import decided_groups
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.published_tables import Crowd
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
+from shoal.publishing.decision import decided_groups
 from shoal.publishing.writable_release import WritableRelease
 
 

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
+from shoal.core.codebook import Codebook
 from shoal.core.contracts.form import Form
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
-from shoal.core.recoding import Codebook, Recoding
+from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.core.schema import Role, Schema

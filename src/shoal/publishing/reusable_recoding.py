@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.core.codebook import Codebook
 from shoal.core.contracts.form import Form
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
-from shoal.core.hierarchy import Hierarchy, number
+from shoal.core.hierarchy import Hierarchy
 from shoal.core.intervals import holds
 from shoal.core.lattice import Node
 from shoal.core.policy import Policy
 from shoal.core.read_request import Description
-from shoal.core.recoding import Codebook, Plan, Recoding
+from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Role, Schema
 from shoal.core.values import Values
 from shoal.errors import HierarchyError, NotDefined, SchemaError, VerificationError, quoted
+from shoal.parsing.labels import number
 from shoal.publishing.publish import published
 from shoal.publishing.writable_release import WritableRelease
 

@@ -15,7 +15,8 @@ from shoal.core.release import Release, occurring, people_in
 from shoal.core.run import Run
 from shoal.errors import InputError, VerificationError
 from shoal.publishing.signing import SigningKey
-from shoal.storage.files import address, flush_all, in_folder
+from shoal.storage.exchange import flush_all
+from shoal.storage.files import address, in_folder
 
 FORMAT = 2
 

@@ -11,13 +11,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import secrets
 import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -25,11 +23,9 @@ from typing import Any
 
 from shoal.errors import InputError, OutputError
 from shoal.notices import tell
-from shoal.storage.private import PrivateFolder, flush, is_ours
-from shoal.storage.write_marks import Mark, Placing, interrupted, left_behind, own_names
-
-HIDDEN, DIGITS = ".shoal-", 16
-"""How the names of hidden folders begin, and how many hexadecimal digits follow."""
+from shoal.storage.exchange import DIGITS, HIDDEN, Exchange, exchanging
+from shoal.storage.private import PrivateFolder
+from shoal.storage.write_marks import interrupted, left_behind, own_names
 
 STANDARD = "-"
 """Stands for the standard input in the place of a file that is read, for the standard output where one is written."""
@@ -179,7 +175,7 @@ def replacing_all(*paths: Path) -> Iterator[tuple[Path, ...]]:
     try:
         for folder in {path.parent for path in paths}:
             recover(folder)
-        with _exchange(paths) as exchange:
+        with exchanging(paths) as exchange:
             yield exchange.news
             exchange.carry_out()
     except OSError as error:
@@ -197,7 +193,7 @@ def recover(folder: Path | None = None) -> list[Path]:
     found: list[Path] = []
     try:
         for mark in left_behind():
-            exchange = _Exchange(mark.targets, mark.name, mark, mark.placings)
+            exchange = Exchange(mark.targets, mark.name, mark, mark.placings)
             if there is None or there in exchange.parents:
                 exchange.undo()
                 found += mark.targets
@@ -227,160 +223,6 @@ def check_whole(*paths: Path) -> None:
             f"beside {paths[0].name} lies {min(left)}: somebody else writes there now, or was stopped when they did. "
             "It is left alone; if the release does not verify, ask for it again"
         )
-
-
-@dataclass
-class _Exchange:
-    """Targets, and beside each a hidden folder of one name, with the new file and the old one. The `placings` say how
-    each takes its place, while they do. The mark keeps that in the user's own folder; where there is none, nobody can
-    put things right after a kill."""
-
-    targets: tuple[Path, ...]
-    name: str
-    mark: Mark | None
-    placings: Sequence[Placing] | None = None
-
-    @property
-    def parents(self) -> list[Path]:
-        return list(dict.fromkeys(target.parent for target in self.targets))
-
-    @property
-    def news(self) -> tuple[Path, ...]:
-        return tuple(target.parent / self.name / "new" / target.name for target in self.targets)
-
-    @property
-    def _olds(self) -> tuple[Path, ...]:
-        return tuple(target.parent / self.name / "old" / target.name for target in self.targets)
-
-    def prepare(self) -> None:
-        """Makes the hidden folders."""
-        for parent in self.parents:
-            (parent / self.name).mkdir(mode=0o700)
-            for name in ("new", "old"):
-                (parent / self.name / name).mkdir()
-
-    def carry_out(self) -> None:
-        """Puts all new files in their places; until all are there, `undo` brings the old ones back."""
-        fresh = [not _there(target) for target in self.targets]
-        for new, old, target, is_fresh in zip(self.news, self._olds, self.targets, fresh, strict=True):
-            if not is_fresh:
-                if target.exists():
-                    shutil.copymode(target, new)
-                if not _is_folder(target):  # a folder is moved away when its turn comes
-                    _keep(target, old)
-            flush_all(new)
-        for parent in self.parents:
-            for inner in ("new", "old", ""):
-                flush(parent / self.name / inner)
-        self._note(
-            [
-                Placing(is_fresh, _identity(new), _identity(new.parents[1]))
-                for new, is_fresh in zip(self.news, fresh, strict=True)
-            ]
-        )
-        for new, old, target in zip(self.news, self._olds, self.targets, strict=True):
-            if _is_folder(target):
-                target.replace(old)
-            new.replace(target)
-        for parent in self.parents:
-            flush(parent)
-        self._note(None)  # from here on the new files are valid
-
-    def _note(self, placings: Sequence[Placing] | None) -> None:
-        if self.mark is not None:
-            self.mark.keep(placings)
-        self.placings = placings
-
-    def undo(self) -> None:
-        """Brings the old files back where the new ones are not valid, and removes the hidden folders and the mark."""
-        if self.placings is not None:
-            self._put_back(self.placings)
-            self._note(None)
-        for parent in self.parents:
-            hidden = parent / self.name
-            if _there(hidden) and is_ours(hidden):
-                shutil.rmtree(hidden, ignore_errors=True)
-        if self.mark is not None:
-            self.mark.remove()
-
-    def _put_back(self, placings: Sequence[Placing]) -> None:
-        """Brings old files back: those whose hidden folder is the one that was made for them, in the place of new ones
-        that nobody has replaced since."""
-        for new, old, target, placing in zip(self.news, self._olds, self.targets, placings, strict=True):
-            if _identity(new.parents[1]) != placing.hidden:
-                continue
-            if _there(new):  # its turn had not come; a folder may have been moved away
-                if _is_folder(old) and not _there(target):
-                    old.replace(target)
-            elif _identity(target) == placing.new or not _there(target):
-                if _is_folder(target):
-                    shutil.rmtree(target)
-                if _there(old):
-                    old.replace(target)
-                elif placing.fresh and _there(target):
-                    target.unlink()
-
-
-@contextmanager
-def _exchange(paths: Sequence[Path]) -> Iterator[_Exchange]:
-    """An exchange to carry out; when it was not, or not to its end, everything is as it was before."""
-    targets = tuple(path.parent.resolve() / path.name for path in paths)
-    name = HIDDEN + secrets.token_hex(DIGITS // 2)
-    try:
-        mark = Mark.made(name, targets)
-    except OSError as error:
-        mark = None
-        if len(targets) > 1:
-            tell(
-                "Shoal's own folder cannot be used, which is $XDG_STATE_HOME/shoal or ~/.local/state/shoal "
-                f"({error.strerror or type(error).__name__}). Files still take their places together; but when a run "
-                "is killed in that moment, nobody can put it right, and the files may then be of two runs"
-            )
-    exchange = _Exchange(targets, name, mark)
-    try:
-        exchange.prepare()
-        yield exchange
-    finally:
-        try:
-            exchange.undo()
-        finally:
-            if mark is not None:
-                mark.release()
-
-
-def _there(path: Path) -> bool:
-    """Whether there is anything at a path, be it a link that leads nowhere."""
-    return os.path.lexists(path)
-
-
-def _is_folder(path: Path) -> bool:
-    """Whether there is a folder at a path, and not a link to one."""
-    return path.is_dir() and not path.is_symlink()
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    """What tells a file or folder from any other that lies at the same path later; zeros where there is none."""
-    try:
-        status = path.lstat()
-    except OSError:
-        return 0, 0
-    return status.st_dev, status.st_ino
-
-
-def _keep(path: Path, kept: Path) -> None:
-    """Keeps a file, or a link as such, whatever becomes of the path."""
-    try:
-        os.link(path, kept, follow_symlinks=False)
-    except OSError:  # some file systems have no links
-        shutil.copy2(path, kept, follow_symlinks=False)
-        if not kept.is_symlink():
-            flush(kept)
-
-
-def flush_all(path: Path) -> None:
-    """Makes sure that a file, or a folder with all that is in it, survives a loss of power."""
-    for inner in (*sorted(path.iterdir()), path) if path.is_dir() else (path,):
-        flush(inner)
 
 
 def sha256(path: Path) -> str:

@@ -17,12 +17,12 @@ from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.formats import understood
 from shoal.core.grouping import Codes
-from shoal.core.hierarchy import number
 from shoal.core.release import Release
 from shoal.core.schema import Role
 from shoal.core.survey import spaced
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 from shoal.parsing.identity import plain_numbers, plain_text
+from shoal.parsing.labels import number
 from shoal.publishing.reusable_recoding import Rule
 from shoal.utility.examples import Attribute, Examples, Floats, columns_of
 from shoal.utility.learning import Ints, Learner, folds, person_folds

@@ -15,11 +15,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.hierarchy import DATES, INTERVAL, TOP, Hierarchy, number
-from shoal.core.recoding import Spelling
+from shoal.core.codebook import Spelling
+from shoal.core.hierarchy import TOP, Hierarchy
 from shoal.core.schema import Kind
 from shoal.errors import NotDefined, ParameterError, quoted, unknown_columns
 from shoal.parsing.identity import plain_number, plain_text, without_idle_fraction
+from shoal.parsing.labels import DATES, INTERVAL, number
 
 Floats = NDArray[np.float64]
 _COMPARED = re.compile(r"(<=|>=|<|>|!=|==?|in\b|is\b)\s*(.*)", re.DOTALL)

@@ -16,10 +16,10 @@ from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
 from shoal.core.blocks import Blocks
 from shoal.core.dataset import Dataset
-from shoal.core.divided_table import TableBlock, Whole
 from shoal.core.policy import Policy
 from shoal.core.run import Run
 from shoal.errors import CancelledError, InfeasibleError, ParameterError, VerificationError
+from shoal.publishing.divided_table import TableBlock, Whole
 
 QUASI = ["age", "sex", "race", "marital-status"]
 

@@ -263,14 +263,14 @@ class TestTogether:
         assert shoal.job.parse(__import__("tomllib").loads(job.toml(tmp_path)), tmp_path) == job
 
     def test_neither_is_there_when_writing_fails(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from shoal.storage import files
+        from shoal.storage import exchange
 
         job = self.job(tmp_path)
 
         def fail(self: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(files._Exchange, "carry_out", fail)
+        monkeypatch.setattr(exchange.Exchange, "carry_out", fail)
         with pytest.raises(OutputError):
             job.run()
         assert not (tmp_path / "release.csv").exists() and not Ledger(tmp_path / "adult.ledger").entries()

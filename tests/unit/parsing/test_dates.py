@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import ParameterError
-from shoal.parsing.dates import Calendar, checked, hint, of_typed, read, recognized
+from shoal.parsing.dates import Calendar, checked, hint, read, recognized
+from shoal.parsing.moments import of_typed
 
 DAY = (dt.date(1984, 5, 17) - dt.date(1970, 1, 1)).days
 FORMATS = {

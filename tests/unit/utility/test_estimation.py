@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.core.recoding import Codebook
+from shoal.core.codebook import Codebook
 from shoal.errors import NotDefined, ParameterError, SchemaError
 from shoal.utility.conditions import Condition, Labels
 from shoal.utility.estimation import Part, estimate

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from shoal.core.formats import Reading, dated, respelled_note, spelling_notes, understood
 from shoal.core.grouping import Codes
-from shoal.core.hierarchy import LARGEST, Hierarchy, are_numbers, ascending, number
+from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Kind
 from shoal.core.survey import spaced
 from shoal.core.values import Values, chronological
 from shoal.errors import HierarchyError, InputError, SchemaError, ShoalError
-from shoal.parsing.dates import of_typed
 from shoal.parsing.dates import read as read_dates
 from shoal.parsing.identity import (
     identifier,
@@ -29,6 +28,8 @@ from shoal.parsing.identity import (
     plain_texts,
     without_idle_fraction,
 )
+from shoal.parsing.labels import LARGEST, are_numbers, ascending, number
+from shoal.parsing.moments import of_typed
 from shoal.parsing.numbers import FORMATS
 
 MISSING = -1

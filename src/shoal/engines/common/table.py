@@ -12,11 +12,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
+from shoal.core.codebook import Codebook
 from shoal.core.contracts.table import Published, Sheet, What
 from shoal.core.grouping import Codes, group, located
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.pseudonyms import Pseudonyms
-from shoal.core.recoding import Codebook, Counterfeits, Plan, Recoding
+from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.core.survey import Survey, alone, spaced

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.blocks import Blocks
-from shoal.core.classes import Classes, Histogram
+from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
-from shoal.core.divided_table import Whole
 from shoal.core.grouping import Codes, Counts, Groups, group
+from shoal.core.members import check_same, same_counts, value_counts
 from shoal.core.recoding import Plan, Recoding
 from shoal.errors import VerificationError
+from shoal.publishing.divided_table import Whole
 
 
 def check_plan(dataset: Dataset, plan: Plan, groups: Classes, placed: Codes, seed: int) -> None:
@@ -103,12 +104,12 @@ def check_counterfeits(dataset: Dataset, recoding: Recoding, groups: Classes, pl
     decided = decided_groups(dataset, recoding.plan, placed, len(groups), seed)
     fakes = recoding.counterfeits
     for found, wanted in zip(groups.sensitive, decided.sensitive, strict=True):
-        counted = _counted(wanted)
+        counted = value_counts(wanted)
         owners = np.concatenate([counted.keys[0], placed[fakes.groups]])
         values = np.concatenate([counted.keys[1], fakes.leaves])
         counts = np.append(counted.counts, np.ones(len(fakes), np.int64))
         both = group([owners, values], [len(wanted.starts), len(wanted.population)], weights=counts)
-        if not _same(_counted(found), both):
+        if not same_counts(value_counts(found), both):
             raise VerificationError(f"column {found.column!r}: a published group has other values than was decided")
 
 
@@ -120,15 +121,6 @@ def decided_groups(dataset: Dataset, plan: Plan, placed: Codes, groups: int, see
 def check_members(dataset: Dataset, places: Codes, groups: Classes, seed: int) -> None:
     """Raises unless groups have the records, and the sensitive values, of the entries of a plan that belong there."""
     check_same(groups, dataset.partitioned(places, len(groups), seed=seed))
-
-
-def check_same(groups: Classes, decided: Classes) -> None:
-    """Raises unless published groups have the records, and the sensitive values, of those that were decided on."""
-    if not np.array_equal(decided.sizes, groups.sizes):
-        raise VerificationError("a published group has another number of records than was decided")
-    for found, wanted in zip(groups.sensitive, decided.sensitive, strict=True):
-        if not _alike(found, wanted):
-            raise VerificationError(f"column {found.column!r}: a published group has other values than was decided")
 
 
 def check_people(
@@ -143,7 +135,7 @@ def check_people(
     chosen = people if attributes is None else people[list(attributes)]
     columns = [*chosen[:, shown], places[shown]]
     weights = np.ones(len(places), np.int64) if plan.by_record else dataset.summary.sizes
-    if not _same(rows, group(columns, [int(codes.max(initial=0)) + 1 for codes in columns], weights=weights[shown])):
+    if not same_counts(rows, group(columns, weights=weights[shown])):
         raise VerificationError("records are not published in the groups that were decided on")
 
 
@@ -162,22 +154,3 @@ def _places(plan: Plan, placed: Codes) -> Codes:
     """The published group of each entry of a plan; negative: it is not published."""
     places: Codes = np.where(plan.owners >= 0, placed[plan.owners], np.int32(-1))
     return places
-
-
-def _counted(histogram: Histogram) -> Groups:
-    """How often each group has each value, whatever else its records have in common."""
-    owners = histogram.owners.astype(np.int32)
-    radices = [len(histogram.starts), len(histogram.population)]
-    return group([owners, histogram.values], radices, weights=histogram.counts)
-
-
-def _alike(found: Histogram, wanted: Histogram) -> bool:
-    """Whether groups have the same values equally often."""
-    if any(each.contexts is not None or each.people is not None for each in (found, wanted)):
-        return _same(_counted(found), _counted(wanted))
-    pairs = ((found.starts, wanted.starts), (found.values, wanted.values), (found.counts, wanted.counts))
-    return all(np.array_equal(left, right) for left, right in pairs)
-
-
-def _same(left: Groups, right: Groups) -> bool:
-    return np.array_equal(left.keys, right.keys) and np.array_equal(left.counts, right.counts)
