@@ -69,7 +69,7 @@ def stubs() -> dict[str, str]:
     return {path: "\n".join(["# Made from the code by `make docs`.", *lines, ""]) for path, lines in written.items()}
 
 
-FOLDERS = ("algorithms", "attacks", "forms", "hierarchies", "learners", "metrics", "models", "perturbation")
+FOLDERS = [path.parent.name for path in sorted(PACKAGE.glob("*/__init__.py")) if "lazy import" in path.read_text()]
 """The folders of plug-ins whose classes are names of the folder."""
 
 

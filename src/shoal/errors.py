@@ -125,9 +125,9 @@ class Unshown(str):
     place: int
 
     def __new__(cls, name: str, place: int = 0) -> Self:
-        made = super().__new__(cls, name)
-        made.place = place
-        return made
+        text = super().__new__(cls, name)
+        text.place = place
+        return text
 
     def __repr__(self) -> str:
         return f"number {self.place}"

@@ -149,7 +149,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         given = {name: shown.get(name, wrapped[name]) for name in data.schema.names}
         if bool((owners < 0).any()):
             emptied = nw.from_dict({**given, "\0withheld": withheld})
-            kept = [nw.when(~nw.col("\0withheld")).then(nw.col(name)).alias(name) for name in given]
-            given = {name: emptied.select(kept)[name] for name in given}
+            cells_shown = [nw.when(~nw.col("\0withheld")).then(nw.col(name)).alias(name) for name in given]
+            given = {name: emptied.select(cells_shown)[name] for name in given}
         numeric = [name for name in quasi if data.schema[name].kind is Kind.NUMERIC]
         return shown_as(nw.from_dict(given).to_native(), numeric, self.numbers)

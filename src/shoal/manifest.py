@@ -104,8 +104,8 @@ class _Algorithm(_Part):
 
 def _claims(algorithm: _Algorithm) -> bool:
     """Whether what an algorithm makes satisfies a model; one that is not known here is no excuse for stating none."""
-    made = method_of({"algorithm": algorithm.model_dump()})
-    return made is None or made.claims
+    method = method_of({"algorithm": algorithm.model_dump()})
+    return method is None or method.claims
 
 
 class _Attack(_Part):
@@ -229,12 +229,12 @@ def provenance(
 
 def columns_of(path: Path) -> dict[str, job.ColumnJob]:
     """The roles, kinds and formats of the columns, as the manifest of a release states them."""
-    found = {}
+    columns = {}
     for column in load(path)["columns"]:
         form, kind = column.get("format"), Kind(column["kind"])
         named = {} if form is None else {"date_format" if kind is Kind.DATE else "number_format": form}
-        found[column["name"]] = job.ColumnJob(role=Role(column["role"]), kind=kind, **named)
-    return found
+        columns[column["name"]] = job.ColumnJob(role=Role(column["role"]), kind=kind, **named)
+    return columns
 
 
 def policy_of(stated: Mapping[str, Any]) -> Policy:
@@ -254,10 +254,10 @@ def policy_of(stated: Mapping[str, Any]) -> Policy:
 def method_of(stated: Mapping[str, Any]) -> Algorithm | None:
     """The algorithm that a manifest states; None where it is not known here."""
     try:
-        made: Algorithm = job.plugin("algorithms", stated["algorithm"])
+        method: Algorithm = job.plugin("algorithms", stated["algorithm"])
     except ShoalError:
         return None
-    return made
+    return method
 
 
 def parts(stated: Mapping[str, Any] | None, path: Path) -> dict[str, Path]:

@@ -26,6 +26,7 @@ from shoal.core.contracts.metric import Metric
 from shoal.core.contracts.model import Model
 from shoal.core.parameters import build, parameters
 from shoal.errors import ParameterError, PluginError, alternatives, quoted
+from shoal.lazy import class_name, modules
 
 CONTRACTS: dict[str, type] = {
     "models": Model,
@@ -45,17 +46,11 @@ FOLDERS = {"algorithms": ("algorithms", "perturbation")}
 @cache
 def _modules(family: str) -> dict[str, str]:
     """Module by plug-in name, for the folders of a family and the packages inside them."""
-    root = Path(__file__).parent
     if family == "engines":
-        folders = (path.parent.name for path in root.glob("engines/*/__init__.py"))
+        folders = (path.parent.name for path in Path(__file__).parent.glob("engines/*/__init__.py"))
         return {name: f"shoal.engines.{name}" for name in folders if name != SHARED}
-    found = {}
-    for folder in FOLDERS.get(family, (family,)):
-        for path in sorted((root / folder).rglob("*.py")):
-            module = ".".join(("shoal", *path.relative_to(root).with_suffix("").parts))
-            if not path.name.startswith("_"):
-                found[path.stem.replace("_", "-")] = module
-    return found
+    folders_of = FOLDERS.get(family, (family,))
+    return {name: module for folder in folders_of for name, module in modules(f"shoal.{folder}").items()}
 
 
 @cache
@@ -103,7 +98,7 @@ def find(family: str, name: str) -> type[Any]:
 
 def _checked(family: str, name: str, plugin: Any) -> type[Any]:
     """A plug-in's class, if it keeps the rules that every one keeps."""
-    contract, by_name = CONTRACTS[family], getattr(plugin, "__name__", "")
+    contract, own, wanted = CONTRACTS[family], getattr(plugin, "__name__", ""), class_name(family, name)
     rules = {
         f"it must be a subclass of {contract.__name__}": isinstance(plugin, type) and issubclass(plugin, contract),
         "it must be a frozen dataclass": getattr(getattr(plugin, "__dataclass_params__", None), "frozen", False),
@@ -111,24 +106,19 @@ def _checked(family: str, name: str, plugin: Any) -> type[Any]:
         and all(entry.kw_only for entry in dataclasses.fields(plugin)),
         "it must define every method of its contract": not getattr(plugin, "__abstractmethods__", None),
         **{f"it must set {fact}": hasattr(plugin, fact) for fact in _facts(contract)},
-        f"its class must be named {_class_name(name)}": by_name.lower() == _class_name(name).lower(),
+        f"its class must be named {wanted}": own.lower() == wanted.lower(),
     }
-    broken = [rule for rule, kept in rules.items() if not kept]
+    broken = [rule for rule, holds in rules.items() if not holds]
     if broken:
         raise PluginError(f"the plug-in {name!r} of {family} breaks a rule: {broken[0]}")
-    found: type[Any] = plugin
-    return found
+    checked: type[Any] = plugin
+    return checked
 
 
 def _facts(contract: type) -> list[str]:
     """What a contract declares about every plug-in and leaves to each one to say."""
     declared = inspect.get_annotations(contract).items()
     return [name for name, kind in declared if "ClassVar" in str(kind) and not hasattr(contract, name)]
-
-
-def _class_name(name: str) -> str:
-    """What the class of a plug-in is called: `k-anonymity` is `KAnonymity`, in any case of the letters."""
-    return "".join(word[:1].upper() + word[1:] for word in name.split("-"))
 
 
 def make(family: str, name: str, values: dict[str, Any]) -> Any:
@@ -138,8 +128,8 @@ def make(family: str, name: str, values: dict[str, Any]) -> Any:
 
 def examples(family: str, name: str) -> tuple[Mapping[str, Any], ...]:
     """Parameters with which a plug-in can be tried."""
-    found: tuple[Mapping[str, Any], ...] = find(family, name).examples
-    return found
+    parameter_sets: tuple[Mapping[str, Any], ...] = find(family, name).examples
+    return parameter_sets
 
 
 def complete(family: str, name: str) -> bool:
@@ -165,8 +155,8 @@ def engine(name: str | None = None, values: dict[str, Any] | None = None) -> Eng
     """An engine by its name; the default one unless another is named."""
     from shoal.engines import DEFAULT
 
-    made: Engine = make("engines", name or DEFAULT, values or {})
-    return made
+    chosen: Engine = make("engines", name or DEFAULT, values or {})
+    return chosen
 
 
 def engine_for(source: Any) -> Engine:

@@ -28,7 +28,7 @@ from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.core.values import Values
 from shoal.errors import InfeasibleError
-from shoal.forms.generalized import Generalized, GeneralizedView
+from shoal.forms.generalized import GeneralizedForm, GeneralizedView
 from shoal.utility.objective import ClassObjective
 
 
@@ -137,16 +137,16 @@ class OneClass(Algorithm):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensitiveLast(Form):
+class SensitiveLastForm(Form):
     """One table, generalized, whose sensitive columns come last.
 
     Example:
-        >>> SensitiveLast()
-        SensitiveLast()
+        >>> SensitiveLastForm()
+        SensitiveLastForm()
     """
 
     def sheets(self, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
-        (sheet,) = Generalized().sheets(schema, pseudonyms=pseudonyms)
+        (sheet,) = GeneralizedForm().sheets(schema, pseudonyms=pseudonyms)
         ordered = sorted(sheet.columns, key=lambda column: column.name in schema.sensitive)
         return (Sheet(part="", columns=tuple(ordered)),)
 

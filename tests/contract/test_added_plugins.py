@@ -23,7 +23,7 @@ ADDED = {
     "models": {"least-share": "LeastShare"},
     "metrics": {"weighted-suppression": "WeightedSuppression", "root-size": "RootSize"},
     "algorithms": {"one-class": "OneClass"},
-    "forms": {"sensitive-last": "SensitiveLast"},
+    "forms": {"sensitive-last": "SensitiveLastForm"},
     "attacks": {"any-record": "AnyRecord"},
     "hierarchies": {"first-letter": "FirstLetter"},
 }
@@ -212,7 +212,7 @@ def class_of(name: str) -> str:
 
 SCRIPT = """
 import json, polars, shoal
-from added_plugins import FirstLetter, LeastShare, OneClass, RootSize, SensitiveLast
+from added_plugins import FirstLetter, LeastShare, OneClass, RootSize, SensitiveLastForm
 data = shoal.read(polars.read_csv("table.csv"), quasi=["age", "name"], sensitive=["disease"],
                   hierarchies={"name": FirstLetter()})
 release = shoal.anonymize(data, LeastShare(share=0.2), algorithm=OneClass(), seed=1)
@@ -220,7 +220,7 @@ best = shoal.anonymize(data, "least-share:share=0.2", algorithm="optimal", objec
 found = shoal.evaluate(data, release)
 print(json.dumps({
     "labels": data.schema["name"].hierarchy.labels[1].tolist(),
-    "form": type(release.form) is SensitiveLast,
+    "form": type(release.form) is SensitiveLastForm,
     "score": best.recoding.facts["score"],
     "root-size": shoal.evaluate(data, best, "root-size")["root-size"].value,
     "any-record": shoal.attack(data, release, "any-record")[0].success,

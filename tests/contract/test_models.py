@@ -159,7 +159,7 @@ class TestExample:
                 try:
                     # A strict bound is kept from just beside the level on.
                     slack = 0 if model.whole else 1e-9 * (-1 if model.more_is_safer else 1)
-                    changed = made(name, number, **{model.asks: model.told(level + slack + safer)})
+                    changed = made(name, number, **{model.asks: model.readable(level + slack + safer)})
                 except ParameterError:
                     continue
                 assert changed.levels(classes).tolist() == levels.tolist()

@@ -18,7 +18,7 @@ def test_is_one_frozen_keyword_only_dataclass(family, name):
     assert dataclasses.is_dataclass(found)
     assert found.__dataclass_params__.frozen
     assert all(field.kw_only for field in dataclasses.fields(found))
-    assert found.__name__.lower() == name.replace("-", "")
+    assert found.__name__.lower() == name.replace("-", "") + ("form" if family == "forms" else "")
     package, *folder = found.__module__.split(".")
     if package == "shoal":  # another package's classes are names of that package
         module = import_module(f"shoal.engines.{name}" if family == "engines" else f"shoal.{folder[0]}")

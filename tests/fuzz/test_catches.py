@@ -25,7 +25,7 @@ from shoal.core.release import Release
 from shoal.core.schema import Schema
 from shoal.engines.common import encoding, table
 from shoal.engines.common.published_table import MemoryPublished
-from shoal.forms.two_table import TwoTable
+from shoal.forms.two_table import TwoTableForm
 from shoal.ledger import Ledger
 from shoal.parsing import identity
 from shoal.perturbation import rank_swapping
@@ -114,13 +114,13 @@ def records_count_as_people(patch: Patch) -> None:
 
 def groups_tell_values(patch: Patch) -> None:
     """The main one of two tables shows whose each sensitive value is."""
-    honest = TwoTable.sheets
+    honest = TwoTableForm.sheets
 
-    def telling(self: TwoTable, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
+    def telling(self: TwoTableForm, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
         main, values = honest(self, schema, pseudonyms=pseudonyms)
         return replace(main, columns=(*main.columns, SheetColumn(name=schema.sensitive[0], what="raw"))), values
 
-    patch.setattr(TwoTable, "sheets", telling)
+    patch.setattr(TwoTableForm, "sheets", telling)
 
 
 def buckets_are_single_records(patch: Patch) -> None:

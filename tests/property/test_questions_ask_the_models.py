@@ -69,7 +69,7 @@ def test_questions_say_what_the_model_says(example: Any, strict: bool, rows: Any
         sizes[chosen], levels[chosen] = classes.sizes, sign * model.levels(classes).astype(float)
     wanted = data.draw(st.sampled_from(sorted({level for found in levels.values() for level in found.tolist()})))
     with suppress(ParameterError):  # some levels cannot be asked for
-        model = replace(model, **{model.asks: model.told(sign * wanted)})
+        model = replace(model, **{model.asks: model.readable(sign * wanted)})
     budget = allowed(delta, len(rows))
     lost = {}
     for chosen in SETS:

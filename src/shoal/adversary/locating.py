@@ -112,7 +112,6 @@ def _by_ranges(people: Classes, cells: Cells, keys: Codes) -> Codes | None:
         radices.append(ranges.shape[1] + 1)
     both = [np.concatenate(pair) for pair in zip(columns, wanted, strict=True)]
     index = group(both, radices, index=True).index
-    assert index is not None
     places = np.full(int(index.max(initial=0)) + 1, NOWHERE, np.int32)
     places[index[: len(people)]] = np.arange(len(people), dtype=np.int32)
     found: Codes = places[index[len(people) :]]

@@ -44,7 +44,6 @@ class Bucketing(Cutter):
             kept = np.flatnonzero(index >= 0)
             inside = self.beside[0]
             found = group([index[kept], inside[kept]], [count, int(inside.max()) + 1], index=True)
-            assert found.index is not None
             finer = np.full(len(index), -1, np.int32)
             finer[kept] = found.index
             classes = self.dataset.partitioned(finer, len(found.counts), seed=self.policy.seed)

@@ -72,7 +72,6 @@ def filled(records: Records, left: Counts, generator: np.random.Generator, run: 
 
     (values,) = records.dataset.listed(records.policy.seed)
     kinds = group([records.tuples, values], [len(records.points), len(left)], index=True)
-    assert kinds.index is not None
     points = np.ascontiguousarray(records.points[kinds.keys[0]])
     origin = int(generator.integers(len(points)))
     boxes = records.index(points, run)

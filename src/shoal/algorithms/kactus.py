@@ -275,7 +275,6 @@ def _recoded(records: Records, groups: _Groups, owners: Codes, facts: dict[str, 
                 low, high = tree.widen(low, high)
             high = np.where(tree.spans_missing(low, high), tree.size - 1, high)
         found = group([low.astype(np.int32), high.astype(np.int32)], [tree.size, tree.size], index=True)
-        assert found.index is not None
         codebooks.append(Codebook.of_ranges(tree, *found.keys, interval=tree.ordered, hide=True))
         cells.append(found.index)
     plan = Plan(records.dataset.summary.keys, owners, owners < 0, np.stack(cells), tuple(codebooks), True)

@@ -6,12 +6,11 @@ import inspect
 from ast import literal_eval
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
-import shoal
 from shoal.errors import MissingExtraError, ParameterError, alternatives
 from shoal.job import parse_spec
+from shoal.lazy import modules
 from shoal.utility.learning import Estimated, Learner
 
 DEFAULT = "decision-stump"
@@ -24,8 +23,7 @@ def learner_names() -> list[str]:
         >>> learner_names()
         ['c45', 'decision-stump', 'naive-bayes']
     """
-    folder = Path(shoal.__file__).parent / "learners"
-    return sorted(path.stem.replace("_", "-") for path in folder.glob("[!_]*.py"))
+    return sorted(modules("shoal.learners"))
 
 
 def learner(given: Any) -> tuple[str, Learner]:
@@ -45,7 +43,7 @@ def learner(given: Any) -> tuple[str, Learner]:
     name, values = parse_spec(given)
     settings = {key: _value(value) for key, value in values.items()}
     if name in learner_names():
-        module = import_module(f"shoal.learners.{name.replace('-', '_')}")
+        module = import_module(modules("shoal.learners")[name])
         own = [each for _, each in inspect.getmembers(module, inspect.isclass) if each.__module__ == module.__name__]
         made: Learner = _made(next(each for each in own if issubclass(each, Learner)), name, settings)
         return name, made

@@ -107,10 +107,10 @@ class Blocks:
 
     def of(self, keys: Codes) -> Codes:
         """The block of each tuple; `keys` has an attribute a row."""
-        found = np.empty(keys.shape[1], np.int32)
+        numbers = np.empty(keys.shape[1], np.int32)
         for begin in range(0, keys.shape[1], SLICE):
-            found[begin : begin + SLICE] = self._of(keys[:, begin : begin + SLICE])
-        return found
+            numbers[begin : begin + SLICE] = self._of(keys[:, begin : begin + SLICE])
+        return numbers
 
     def _of(self, keys: Codes) -> Codes:
         places = np.zeros(keys.shape[1], np.int64)

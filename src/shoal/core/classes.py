@@ -93,21 +93,21 @@ class Histogram:
         return self._reduced(np.add, entries)
 
     def _reduced(self, operation: np.ufunc, entries: NDArray[Any]) -> NDArray[Any]:
-        found = np.zeros(len(self.distinct), entries.dtype)
+        reduced = np.zeros(len(self.distinct), entries.dtype)
         filled = self.distinct > 0
         if len(entries):
-            found[filled] = operation.reduceat(entries, self.starts[:-1][filled])
-        return found
+            reduced[filled] = operation.reduceat(entries, self.starts[:-1][filled])
+        return reduced
 
     @cached_property
     def parts(self) -> Histogram:
         """What models judge: the classes, or their parts where there are contexts; in people where they are known."""
         if self.contexts is None:
-            found = self
+            parts = self
         else:
             starts = np.append(self._firsts, len(self.counts)).astype(np.int64)
-            found = replace(self, starts=starts, contexts=None)
-        return found if self.people is None else found._in_people(self.people)
+            parts = replace(self, starts=starts, contexts=None)
+        return parts if self.people is None else parts._in_people(self.people)
 
     @cached_property
     def homes(self) -> NDArray[np.int64]:
@@ -120,21 +120,21 @@ class Histogram:
         fresh = np.ones(len(self.values), dtype=np.bool_)
         fresh[1:] = (np.diff(self.values) != 0) | (np.diff(owners) != 0)
         firsts = np.flatnonzero(fresh)
-        held = group([owners.astype(np.int32), people.codes], [parts, int(people.codes.max(initial=0)) + 1])
+        pairs = group([owners.astype(np.int32), people.codes], [parts, int(people.codes.max(initial=0)) + 1])
         return replace(
             self, starts=np.searchsorted(owners[firsts], np.arange(parts + 1)).astype(np.int64),
             values=self.values[firsts], counts=np.diff(np.append(firsts, len(fresh))).astype(np.int64),
             population=people.population, people=None, everybody=people.count,
-            members=np.bincount(held.keys[0], minlength=parts).astype(np.int64),
+            members=np.bincount(pairs.keys[0], minlength=parts).astype(np.int64),
         )  # fmt: skip
 
     def whole(self, verdicts: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """For each class, whether the verdict on each of its parts is yes."""
         if self.contexts is None:
             return verdicts
-        found = np.ones(len(self.starts) - 1, dtype=np.bool_)
-        found[self.homes[~verdicts]] = False
-        return found
+        whole = np.ones(len(self.starts) - 1, dtype=np.bool_)
+        whole[self.homes[~verdicts]] = False
+        return whole
 
     @cached_property
     def _firsts(self) -> NDArray[np.int64]:
@@ -161,8 +161,8 @@ class Histogram:
             columns, radices = [*columns, self.people.codes], [*radices, int(self.people.codes.max(initial=0)) + 1]
         counts = self.counts
         if len(index) and index.min() < 0:
-            kept = owners >= 0
-            owners, counts, columns = owners[kept], counts[kept], [column[kept] for column in columns]
+            staying = owners >= 0
+            owners, counts, columns = owners[staying], counts[staying], [column[staying] for column in columns]
         merged = group([owners, *columns], [classes, *radices], weights=counts)
         starts = np.searchsorted(merged.keys[0], np.arange(classes + 1)).astype(np.int64)
         return replace(
@@ -227,9 +227,9 @@ class Classes:
     def rolled(self, index: Codes, keys: Codes) -> Classes:
         """Coarser classes: `index[c]` is the new class of class `c`, negative to leave it out."""
         classes = keys.shape[1]
-        kept = slice(None) if index.min(initial=0) >= 0 else index >= 0
+        staying = slice(None) if index.min(initial=0) >= 0 else index >= 0
         # Sums of records are whole numbers, which doubles hold exactly.
-        sizes = np.bincount(index[kept], self.sizes[kept], minlength=classes).astype(np.int64)
+        sizes = np.bincount(index[staying], self.sizes[staying], minlength=classes).astype(np.int64)
         histograms = tuple(histogram.rolled(index, classes) for histogram in self.sensitive)
         people = None if self.people is None else self.people.rolled(index, classes)
         return Classes(self.attributes, keys, sizes, histograms, (), self.records, people)
@@ -249,20 +249,18 @@ class Classes:
         columns = [
             mapping[key] if radix > 1 else top for mapping, key, radix in zip(maps, self.keys, radices, strict=True)
         ]
-        found = group(columns, radices, weights=self.sizes, index=True)
-        assert found.index is not None
-        return self.rolled(found.index, found.keys)
+        tuples = group(columns, radices, weights=self.sizes, index=True)
+        return self.rolled(tuples.index, tuples.keys)
 
     def select(self, attributes: Sequence[str]) -> Classes:
         """The classes over some of the attributes only."""
         positions = [self.attributes.index(name) for name in attributes]
         columns = [self.keys[position] for position in positions]
         radices = [int(column.max()) + 1 if len(column) else 1 for column in columns]
-        found = group(columns, radices, weights=self.sizes, index=True)
-        assert found.index is not None
-        coarser = self.rolled(found.index, found.keys)
-        kept = tuple(self.hierarchies[position] for position in positions) if self.hierarchies else ()
-        return replace(coarser, attributes=tuple(attributes), hierarchies=kept)
+        tuples = group(columns, radices, weights=self.sizes, index=True)
+        coarser = self.rolled(tuples.index, tuples.keys)
+        hierarchies = tuple(self.hierarchies[position] for position in positions) if self.hierarchies else ()
+        return replace(coarser, attributes=tuple(attributes), hierarchies=hierarchies)
 
 
 def summarize(
@@ -285,9 +283,9 @@ def summarize(
         beside = [] if person is None or not whose else [person[2]]
         packed = None if beside or not columns else packed_groups([*columns, codes], [*radices, size], weights)
         if packed is not None:
-            found = unpacked(attributes, radices, *packed, (name, size, hierarchy))
-            classes.append((found.keys, found.sizes))
-            return found.sensitive[0]
+            summary = unpacked(attributes, radices, *packed, (name, size, hierarchy))
+            classes.append((summary.keys, summary.sizes))
+            return summary.sensitive[0]
         joint = group([*columns, codes, *whose], [*radices, size, *beside], weights=weights)
         keys, values = joint.keys[: len(columns)], joint.keys[len(columns)]
         fresh = np.ones(joint.keys.shape[1], dtype=np.bool_)
@@ -305,8 +303,8 @@ def summarize(
     histograms = tuple(counted(*each, whose) for each in sensitive)
     people = None if person is None else counted(*person, None, ())
     if not classes:
-        found = group(columns, radices, weights=weights)
-        classes.append((found.keys, found.counts))
+        summary = group(columns, radices, weights=weights)
+        classes.append((summary.keys, summary.counts))
     keys, sizes = classes[0]
     return Classes(tuple(attributes), keys, sizes, histograms, tuple(hierarchies), int(sizes.sum()), people)
 
@@ -336,9 +334,9 @@ def unpacked(
     population = np.zeros(size, np.int64)
     keys, counts = (np.require(each, np.int64, ["C", "W"]) for each in (keys, counts))
     values, starts, owners, sizes = apart(keys, counts, size, population)
-    held = Histogram(name, starts, values, counts, population, hierarchy)
+    histogram = Histogram(name, starts, values, counts, population, hierarchy)
     tuples = decoded(owners, radices)
-    return Classes(tuple(attributes), tuples, sizes, (held,), tuple(hierarchies), records)
+    return Classes(tuple(attributes), tuples, sizes, (histogram,), tuple(hierarchies), records)
 
 
 def _people(values: Codes, size: int, codes: Codes, everybody: int) -> People:
@@ -364,8 +362,7 @@ def joined(classes: Classes, finer: Callable[[tuple[str, ...], str], Classes]) -
         fresh = np.zeros(len(fine), dtype=np.int32)
         fresh[1:] = np.any(fine.keys[:outer, 1:] != fine.keys[:outer, :-1], axis=0)
         others = list(fine.keys[outer:])
-        found = group(others, [int(codes.max(initial=0)) + 1 for codes in others], index=True)
-        assert found.index is not None
+        contexts = group(others, [int(codes.max(initial=0)) + 1 for codes in others], index=True)
         inner = fine.sensitive[0]
         owners = np.cumsum(fresh)[inner.owners]
         starts = np.searchsorted(owners, np.arange(len(classes) + 1)).astype(np.int64)
@@ -375,7 +372,7 @@ def joined(classes: Classes, finer: Callable[[tuple[str, ...], str], Classes]) -
                 starts=starts,
                 values=inner.values,
                 counts=inner.counts,
-                contexts=found.index[inner.owners],
+                contexts=contexts.index[inner.owners],
                 people=inner.people,
             )
         )

@@ -135,7 +135,7 @@ class Codebook:
         """What published labels stand for, or how many of them stand for nothing here."""
         hierarchy.leaves(labels)
         ranges = [hierarchy.parse(label) for label in labels]
-        unknown = sum(found is None for found in ranges)
+        unknown = sum(leaves is None for leaves in ranges)
         if unknown:
             return unknown
         low, high = np.array(ranges, np.int32).reshape(-1, 2).T.copy()
@@ -198,8 +198,8 @@ def widened_to_grid(tree: Hierarchy, low: Codes, high: Codes, width: float) -> t
     """Ranges of leaves, widened to the ends of cells; missing values, and what holds some, stay as they are."""
     assert tree.values is not None
     first = int(tree.missing)
-    held = tree.values[first:]
+    quantities = tree.values[first:]
     begins, ends = _grid_edges(tree, np.maximum(low, first), np.maximum(high, first), width)
     plain = (low >= first) & (high >= first)
-    wider = first + np.searchsorted(held, begins, "left"), first + np.searchsorted(held, ends, "left") - 1
+    wider = first + np.searchsorted(quantities, begins, "left"), first + np.searchsorted(quantities, ends, "left") - 1
     return np.where(plain, wider[0], low).astype(np.int32), np.where(plain, wider[1], high).astype(np.int32)

@@ -63,7 +63,7 @@ def level_costs(hierarchies: Sequence[Hierarchy], columns: Sequence[Codes]) -> t
 def reordered(costs: Costs, order: NDArray[np.int64]) -> Costs:
     """The costs of the same attributes in another order."""
     shared = ("tables", "values", "tree", "charges")
-    return Costs(**{name: held if name in shared else held[order] for name, held in costs._asdict().items()})
+    return Costs(**{name: array if name in shared else array[order] for name, array in costs._asdict().items()})
 
 
 def _costs(
@@ -75,11 +75,11 @@ def _costs(
     spans = np.ones(len(sizes))
     numbers: list[Floats] = []
     for position, (hierarchy, column, interval) in enumerate(zip(hierarchies, columns, intervals, strict=True)):
-        held = quantities(hierarchy)
-        numbers.append(held)
+        values = quantities(hierarchy)
+        numbers.append(values)
         if interval:
             present = column[column >= int(hierarchy.missing)]
-            span = float(held[present.max()] - held[present.min()]) if len(present) else 0.0
+            span = float(values[present.max()] - values[present.min()]) if len(present) else 0.0
             spans[position] = span if span > 0 else 1.0
         if hierarchy.size <= TABULATED:
             offsets[position] = sum(table.size for table in tables)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.core.classes import Classes, joined, summarize
+from shoal.core.classes import Classes, Histogram, joined, summarize
 from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.table import Source, Table
 from shoal.core.formatting import in_html
@@ -71,10 +71,10 @@ class Dataset:
         if not self.schema.quasi:
             raise SchemaError("no quasi-identifier is named; name the columns that outsiders may know")
         quasi, person = self.schema.quasi, self.schema.person
-        found = self.table.group(quasi, self.schema.sensitive, person=person)
+        summary = self.table.group(quasi, self.schema.sensitive, person=person)
         if not self.schema.strict:
-            return found
-        return joined(found, lambda others, name: self.table.group((*quasi, *others), (name,), person=person))
+            return summary
+        return joined(summary, lambda others, name: self.table.group((*quasi, *others), (name,), person=person))
 
     @property
     def margin(self) -> Classes:
@@ -87,14 +87,14 @@ class Dataset:
     @property
     def people(self) -> int | None:
         """How many people the records are of, where a person column says."""
-        held = self.margin.people
-        return None if held is None else int(np.count_nonzero(held.population))
+        people = self.margin.people
+        return None if people is None else int(np.count_nonzero(people.population))
 
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
         """The hierarchies of the quasi-identifiers."""
-        found = (self.schema[name].hierarchy for name in self.schema.quasi)
-        return tuple(hierarchy for hierarchy in found if hierarchy is not None)
+        trees = (self.schema[name].hierarchy for name in self.schema.quasi)
+        return tuple(tree for tree in trees if tree is not None)
 
     @property
     def outline(self) -> Classes:
@@ -110,10 +110,10 @@ class Dataset:
         column, which takes next to no memory."""
         known, counts = "summary" in vars(self), []
         for at, tree in enumerate(self.hierarchies):
-            held = self.summary if known else self.table.group((tree.column,), ())
-            keys = held.keys[at if known else 0]
+            classes = self.summary if known else self.table.group((tree.column,), ())
+            keys = classes.keys[at if known else 0]
             # Sums of records are whole numbers, which doubles hold exactly.
-            counts.append(np.bincount(keys, weights=held.sizes, minlength=tree.size).astype(np.int64))
+            counts.append(np.bincount(keys, weights=classes.sizes, minlength=tree.size).astype(np.int64))
         return tuple(counts)
 
     @property
@@ -134,13 +134,13 @@ class Dataset:
 
     def _listed(self, seed: int) -> tuple[Codes, ...]:
         """The sensitive codes and, where there is a person column, the people."""
-        held = self._listings.get(seed)
-        if held is None:
+        listing = self._listings.get(seed)
+        if listing is None:
             person = () if self.schema.person is None else (self.schema.person,)
-            held = self.table.listing(self.schema.quasi, (*self.schema.sensitive, *person), seed)
+            listing = self.table.listing(self.schema.quasi, (*self.schema.sensitive, *person), seed)
             self._listings.clear()
-            self._listings[seed] = held
-        return held
+            self._listings[seed] = listing
+        return listing
 
     @cached_property
     def _listings(self) -> dict[int, tuple[Codes, ...]]:
@@ -151,41 +151,37 @@ class Dataset:
         negative: none."""
         if len(index) == len(self.summary):
             return self.summary.rolled(index, np.zeros((0, classes), np.int32))
-        kept = index >= 0
-        held_people, listed = self.summary.people, self._listed(seed)
-        person = None
-        if held_people is not None:
-            person = (held_people.column, listed[-1][kept], len(held_people.population))
+        published = index >= 0
+        people, listing = self.summary.people, self._listed(seed)
+        person = None if people is None else (people.column, listing[-1][published], len(people.population))
         sensitive = {
-            held.column: (held.column, codes[kept], len(held.population), held.hierarchy)
-            for held, codes in zip(self.summary.sensitive, listed, strict=False)
+            whole.column: (whole.column, codes[published], len(whole.population), whole.hierarchy)
+            for whole, codes in zip(self.summary.sensitive, listing, strict=False)
         }
 
         def grouped(others: tuple[str, ...], names: Iterable[str]) -> Classes:
-            columns = [index[kept], *(sensitive[name][1] for name in others)]
+            columns = [index[published], *(sensitive[name][1] for name in others)]
             radices = [classes, *(sensitive[name][2] for name in others)]
             return summarize(["class", *others], columns, radices, [sensitive[name] for name in names], person=person)
 
-        found = grouped((), sensitive)
+        parts = grouped((), sensitive)
         if self.schema.strict:
-            found = joined(found, lambda others, name: grouped(others, [name]))
-        histograms = tuple(
-            histogram.compared(held) for histogram, held in zip(found.sensitive, self.summary.sensitive, strict=True)
-        )
-        return replace(found, sensitive=histograms, records=self.records)
+            parts = joined(parts, lambda others, name: grouped(others, [name]))
+        histograms = tuple(map(Histogram.compared, parts.sensitive, self.summary.sensitive))
+        return replace(parts, sensitive=histograms, records=self.records)
 
     def knowing(self, names: Iterable[str]) -> Dataset:
         """The same table with further columns encoded, whatever their role; what was encoded is as it was."""
         lacking = {name for name in names if self.schema[name].hierarchy is None}
         if not lacking:
             return self
-        held = {name: self.schema[name] for name in self.schema.names}
+        columns = {name: self.schema[name] for name in self.schema.names}
 
         def hierarchy_for(values: Values, role: Role) -> Hierarchy:
-            given = held[values.column].hierarchy
+            given = columns[values.column].hierarchy
             return given or Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
 
-        roles = {name: Role.SENSITIVE if name in lacking else column.role for name, column in held.items()}
+        roles = {name: Role.SENSITIVE if name in lacking else column.role for name, column in columns.items()}
         return self._again(hierarchy_for, roles, strict=False)
 
     def _again(self, hierarchy_for: HierarchyFor, roles: Mapping[str, Role], strict: bool) -> Dataset:
@@ -208,22 +204,22 @@ class Dataset:
             raise SchemaError(
                 f"the hierarchy of column {name!r} lacks {len(lacking)} values of earlier releases; add a row for each"
             )
-        held = {column.name: column for column in self.schema.columns}
+        columns = {column.name: column for column in self.schema.columns}
 
         def hierarchy_for(values: Values, role: Role) -> Hierarchy:
             if values.column != name:
-                made = held[values.column].hierarchy
-                return made or Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
+                tree = columns[values.column].hierarchy
+                return tree or Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
             added = [text for text in lacking if text is not None]
             every, numbers = [*values.texts.tolist(), *added], None
             if values.numbers is not None:
                 numbers = np.append(values.numbers, values.quantities(added))
                 order = np.argsort(numbers, kind="stable")
                 every, numbers = [every[at] for at in order], numbers[order]
-            made = Hierarchy.flat(name, every, numbers)
-            return made.with_missing() if None in lacking else made
+            tree = Hierarchy.flat(name, every, numbers)
+            return tree.with_missing() if None in lacking else tree
 
-        return self._again(hierarchy_for, {column: each.role for column, each in held.items()}, self.schema.strict)
+        return self._again(hierarchy_for, {column: each.role for column, each in columns.items()}, self.schema.strict)
 
     def shown(self, seed: int) -> dict[str, tuple[Hierarchy, Codes]]:
         """Every column but identifiers, in the order of the table, encoded by its hierarchy: records as `listed`."""
@@ -239,13 +235,13 @@ class Dataset:
     def survey(self, *, records: int, values: int, run: Run) -> Survey:
         """A look at the plain columns, which are counted, and at all others, which they may tell. It is made once:
         releases of one table have the same plain columns."""
-        held = self._surveys.get((records, values))
-        if held is None:
+        survey = self._surveys.get((records, values))
+        if survey is None:
             plain = [column.name for column in self.schema.columns if column.role is Role.PLAIN]
-            told = [column.name for column in self.schema.columns if column.role is not Role.PLAIN]
-            held = self.table.survey([*plain, *told], plain, records=records, values=values, run=run)
-            self._surveys[records, values] = held
-        return held
+            others = [column.name for column in self.schema.columns if column.role is not Role.PLAIN]
+            survey = self.table.survey([*plain, *others], plain, records=records, values=values, run=run)
+            self._surveys[records, values] = survey
+        return survey
 
     @cached_property
     def _surveys(self) -> dict[tuple[int, int], Survey]:

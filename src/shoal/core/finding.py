@@ -22,10 +22,10 @@ def claimed(claims: Iterable[str]) -> list[str]:
         >>> claimed([f"5-anonymous{IN_RECORDS}", f"distinct 3-diverse{IN_RECORDS}", "signed"])
         ['5-anonymous', 'distinct 3-diverse (counted in records, not people)', 'signed']
     """
-    found = list(dict.fromkeys(filter(None, claims)))
+    distinct = list(dict.fromkeys(filter(None, claims)))
     return [
         claim.removesuffix(IN_RECORDS) if after.endswith(IN_RECORDS) else claim
-        for claim, after in zip_longest(found, found[1:], fillvalue="")
+        for claim, after in zip_longest(distinct, distinct[1:], fillvalue="")
     ]
 
 

@@ -125,22 +125,22 @@ def _told(column: str, form: str) -> str:
     return f"column {column!r} is read as {_TOLD[form]}"
 
 
-def _recognized_dates(column: str, texts: Sequence[str], found: Recognition) -> Reading:
-    if found.form is not None:
-        return _dated(column, texts, found.form, given=False)
-    return _asked(column, texts, Kind.DATE, found, "date")
+def _recognized_dates(column: str, texts: Sequence[str], recognition: Recognition) -> Reading:
+    if recognition.form is not None:
+        return _dated(column, texts, recognition.form, given=False)
+    return _asked(column, texts, Kind.DATE, recognition, "date")
 
 
-def _asked(column: str, texts: Sequence[str], kind: Kind, found: Recognition, what: str) -> Reading:
+def _asked(column: str, texts: Sequence[str], kind: Kind, recognition: Recognition, what: str) -> Reading:
     """Texts that are left as they are, because it takes a person to tell what they mean."""
     ask = (
         f"write them in one way, or name the one that counts with --{what}-format: what is written otherwise is then "
         "missing; --kind COLUMN=text takes all for texts"
     )
-    if found.choices:
-        named = " or ".join(f"COLUMN={choice}" for choice in found.choices)
+    if recognition.choices:
+        named = " or ".join(f"COLUMN={choice}" for choice in recognition.choices)
         ask = f"say which with --{what}-format {named} (in Python: {what}_formats)"
-    return Reading(texts, kind, doubt=f"column {column!r}: {found.doubt}; {ask}")
+    return Reading(texts, kind, doubt=f"column {column!r}: {recognition.doubt}; {ask}")
 
 
 def _dated(column: str, texts: Sequence[str], form: str, *, given: bool) -> Reading:

@@ -54,14 +54,14 @@ def words(radices: Sequence[int]) -> list[dict[int, int]]:
         >>> words([10, 3, 2**60])
         [{0: 3, 1: 1}, {2: 1}]
     """
-    found: list[dict[int, int]] = []
+    packing: list[dict[int, int]] = []
     begin = 0
     while begin < len(radices):
         fitting = max(_parts(radices[begin:]), 1)
         strides = _strides(radices[begin : begin + fitting]).tolist()
-        found.append({begin + place: stride for place, stride in enumerate(strides)})
+        packing.append({begin + place: stride for place, stride in enumerate(strides)})
         begin += fitting
-    return found
+    return packing
 
 
 def packed_codes(columns: Sequence[Codes], radices: Sequence[int]) -> list[Counts]:
@@ -195,26 +195,26 @@ def packed_groups(
 
 
 def _group_narrow(columns: Sequence[Codes], radices: Sequence[int], weights: Counts | None, index: bool) -> Groups:
-    held = _Keys(columns, radices, weights)
-    keys, counts = _counted(held)
-    return Groups(decoded(keys, radices), counts, *([_located(held, keys)] if index else []))
+    tuples = _Keys(columns, radices, weights)
+    keys, counts = _counted(tuples)
+    return Groups(decoded(keys, radices), counts, *([_located(tuples, keys)] if index else []))
 
 
-def _counted(held: _Keys) -> tuple[Counts, Counts]:
+def _counted(tuples: _Keys) -> tuple[Counts, Counts]:
     """Distinct keys in order with their counts."""
     from shoal.kernels import grouping as kernel
     from shoal.kernels import threads
 
-    slices = _slices(held.rows, threads.count())
-    if held.space <= min(DENSEST, max(4 * held.rows, 1024)):
-        total = sum(_threaded(lambda begin, end: _tallied(held, begin, end), slices))
+    slices = _slices(tuples.rows, threads.count())
+    if tuples.space <= min(DENSEST, max(4 * tuples.rows, 1024)):
+        total = sum(_threaded(lambda begin, end: _tallied(tuples, begin, end), slices))
         keys = np.flatnonzero(total).astype(np.int64)
         counts = total[keys]
     else:
-        count = _sorted if held.weight_bits is not None and held.mostly_distinct else _hashed
+        count = _sorted if tuples.weight_bits is not None and tuples.mostly_distinct else _hashed
         keys, counts = reduce(
             lambda left, right: kernel.merge(*left, *right),
-            _threaded(lambda begin, end: count(held, begin, end), slices),
+            _threaded(lambda begin, end: count(tuples, begin, end), slices),
         )
     return keys, counts
 
@@ -238,33 +238,33 @@ def located(columns: Sequence[Codes], radices: Sequence[int], tuples: Codes) -> 
     return found
 
 
-def _located(held: _Keys, keys: Counts) -> Codes:
+def _located(tuples: _Keys, keys: Counts) -> Codes:
     """The position of each row's key among distinct ones."""
     from shoal.kernels import grouping as kernel
     from shoal.kernels import threads
 
-    positions = np.empty(held.rows, dtype=np.int32)
+    positions = np.empty(tuples.rows, dtype=np.int32)
     table = kernel.numbered(keys)
 
     def locate(begin: int, end: int) -> None:
-        for first, last, chunk in held.chunks(begin, end):
+        for first, last, chunk in tuples.chunks(begin, end):
             kernel.locate(chunk, keys, table, positions[first:last])
 
-    _threaded(locate, _slices(held.rows, threads.count()))
+    _threaded(locate, _slices(tuples.rows, threads.count()))
     return positions
 
 
-def _tallied(held: _Keys, begin: int, end: int) -> Counts:
+def _tallied(tuples: _Keys, begin: int, end: int) -> Counts:
     """Counts by key, for key spaces small enough to address directly."""
     from shoal.kernels import grouping as kernel
 
-    counts = np.zeros(held.space, np.int64)
-    for first, last, chunk in held.chunks(begin, end):
-        kernel.tally(chunk, held.weights[first:last], counts)
+    counts = np.zeros(tuples.space, np.int64)
+    for first, last, chunk in tuples.chunks(begin, end):
+        kernel.tally(chunk, tuples.weights[first:last], counts)
     return counts
 
 
-def _sorted(held: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
+def _sorted(tuples: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
     """Distinct keys in order with their counts, where most are distinct."""
     from shoal.kernels import grouping as kernel
     from shoal.kernels.sorting import by_digits
@@ -272,16 +272,16 @@ def _sorted(held: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
     ordered = np.empty(end - begin, np.int64)
     for first in range(begin, end, CHUNK):
         last = min(first + CHUNK, end)
-        held.fill(first, last, ordered[first - begin : last - begin])
-    digits, spare = held.space.bit_length(), np.empty_like(ordered)
-    if not len(held.weights):
+        tuples.fill(first, last, ordered[first - begin : last - begin])
+    digits, spare = tuples.space.bit_length(), np.empty_like(ordered)
+    if not len(tuples.weights):
         ordered = by_digits(ordered, spare, 0, digits)
         keys, counts = kernel.run_lengths(ordered)
         return keys, counts
     # A key and its weight are one number, so that sorting keys takes the weights along.
-    bits = held.weight_bits or 0
+    bits = tuples.weight_bits or 0
     ordered <<= bits
-    ordered |= held.weights[begin:end]
+    ordered |= tuples.weights[begin:end]
     ordered = by_digits(ordered, spare, bits, bits + digits)
     weights = ordered & ((1 << bits) - 1)
     ordered >>= bits
@@ -289,13 +289,13 @@ def _sorted(held: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
     return ordered[firsts], np.add.reduceat(weights, firsts)
 
 
-def _hashed(held: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
+def _hashed(tuples: _Keys, begin: int, end: int) -> tuple[Counts, Counts]:
     """Distinct keys in order with their counts, where few are distinct."""
     from shoal.kernels import grouping as kernel
 
     slots, tallies, used = np.full(SLOTS, -1, np.int64), np.zeros(SLOTS, np.int64), 0
-    for first, last, chunk in held.chunks(begin, end):
-        slots, tallies, used = kernel.aggregate(chunk, held.weights[first:last], slots, tallies, used)
+    for first, last, chunk in tuples.chunks(begin, end):
+        slots, tallies, used = kernel.aggregate(chunk, tuples.weights[first:last], slots, tallies, used)
     keys, counts = kernel.compact(slots, tallies, used)
     order = np.argsort(keys)
     return keys[order], counts[order]

@@ -194,9 +194,9 @@ class Hierarchy:
 
     def leaf(self, text: str | None) -> int | None:
         """The leaf of a raw value, however it is spelled: a number as 30.0 for 30, a date by another clock."""
-        found = self.leaf_of.get(text)
-        if found is not None or text is None:
-            return found
+        leaf = self.leaf_of.get(text)
+        if leaf is not None or text is None:
+            return leaf
         if self.calendar is not None:
             if text not in self._otherwise:
                 self._take_apart([text])
@@ -232,12 +232,12 @@ class Hierarchy:
     def _ranges(self) -> dict[str | None, tuple[int, int]]:
         """What a label of any level stands for; all that it can mean where levels use one label for different
         things."""
-        found = self._level_ranges(0)
+        ranges = self._level_ranges(0)
         for level in range(1, self.height + 1):
             for label, (first, last) in self._level_ranges(level).items():
-                other = found.get(label, (first, last))
-                found[label] = min(first, other[0]), max(last, other[1])
-        return found
+                other = ranges.get(label, (first, last))
+                ranges[label] = min(first, other[0]), max(last, other[1])
+        return ranges
 
     def parse(self, text: str | None, level: int | None = None) -> tuple[int, int] | None:
         """The range of leaves that a published label stands for (at a level, when that is known), or None when it
@@ -306,8 +306,8 @@ class Hierarchy:
             absent = [None] * int(self.missing)
             return replace(self, labels=(np.array([*absent, *leaves], dtype=object), *self.labels[1:]))
         paths = [[leaf, *row[1:]] for leaf, row in zip(leaves, self.rows(), strict=True)]
-        made = Hierarchy.from_paths(self.column, paths, automatic=self.automatic)
-        return made.with_missing() if self.missing else made
+        tree = Hierarchy.from_paths(self.column, paths, automatic=self.automatic)
+        return tree.with_missing() if self.missing else tree
 
     def with_missing(self) -> Hierarchy:
         """The same hierarchy with a leaf for the missing value."""

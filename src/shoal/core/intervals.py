@@ -51,8 +51,8 @@ def holds(label: str, value: float) -> bool:
 def bounds(column: Any) -> tuple[Floats, Floats]:
     """The lower and the upper bound of each published value of a column."""
     texts = [None if value is None or value != value else str(value).strip() for value in column]
-    found = {text: ends(text) for text in set(texts)}
-    low, high = np.array([found[text] for text in texts], np.float64).reshape(-1, 2).T
+    ends_of = {text: ends(text) for text in set(texts)}
+    low, high = np.array([ends_of[text] for text in texts], np.float64).reshape(-1, 2).T
     return low, high
 
 
@@ -97,18 +97,18 @@ def shown_as(frame: Any, columns: list[str], numbers: Numbers) -> Any:
     if numbers == "intervals" or not columns:
         return frame
     wrapped = nw.from_native(frame)
-    kept = []
+    columns_shown = []
     for name in wrapped.columns:
         if name not in columns:
-            kept.append(wrapped[name])
+            columns_shown.append(wrapped[name])
             continue
         read = nw.from_native(intervals(wrapped[name].to_native()), eager_only=True)
         if numbers == "midpoint":
-            kept.append(read["midpoint"].alias(name))
+            columns_shown.append(read["midpoint"].alias(name))
         else:
-            kept += [read[end].alias(f"{name}.{end}") for end in ("low", "high")]
-    titles = [series.name for series in kept]
+            columns_shown += [read[end].alias(f"{name}.{end}") for end in ("low", "high")]
+    titles = [series.name for series in columns_shown]
     twice = [title for title in titles if titles.count(title) > 1]
     if twice:
         raise ParameterError(f"the bounds need a column {quoted(twice[0])}, and there is one; rename it")
-    return nw.from_dict({series.name: series for series in kept}).to_native()
+    return nw.from_dict({series.name: series for series in columns_shown}).to_native()

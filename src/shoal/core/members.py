@@ -19,17 +19,16 @@ class Members:
     labels: tuple[Sequence[str | None], ...]
     classes: Classes
 
-    def among(self, classes: Classes, labels: Sequence[Sequence[str | None]]) -> Classes:
+    def people(self, classes: Classes, labels: Sequence[Sequence[str | None]]) -> Classes:
         """The people of the same classes as they are read again, which have the same records and sensitive values."""
         columns = [
             _translation(here, there)[keys] for keys, here, there in zip(classes.keys, labels, self.labels, strict=True)
         ]
-        found = group(columns, [len(known) + 1 for known in self.labels], index=True)
-        if not np.array_equal(found.keys, self.classes.keys) or len(classes) != len(self.classes):
+        tuples = group(columns, [len(known) + 1 for known in self.labels], index=True)
+        if not np.array_equal(tuples.keys, self.classes.keys) or len(classes) != len(self.classes):
             raise VerificationError("the published classes are not those in which people were counted")
-        assert found.index is not None
         places: Codes = np.empty(len(classes), np.int32)
-        places[found.index] = np.arange(len(classes), dtype=np.int32)
+        places[tuples.index] = np.arange(len(classes), dtype=np.int32)
         counted = self.classes.rolled(places, classes.keys)
         check_same(classes, counted)
         return counted
@@ -45,9 +44,9 @@ def check_same(groups: Classes, decided: Classes) -> None:
     """Raises unless published groups have the records, and the sensitive values, of those that were decided on."""
     if not np.array_equal(decided.sizes, groups.sizes):
         raise VerificationError("a published group has another number of records than was decided")
-    for found, wanted in zip(groups.sensitive, decided.sensitive, strict=True):
-        if not _alike(found, wanted):
-            raise VerificationError(f"column {found.column!r}: a published group has other values than was decided")
+    for published, expected in zip(groups.sensitive, decided.sensitive, strict=True):
+        if not _alike(published, expected):
+            raise VerificationError(f"column {published.column!r}: a published group has other values than was decided")
 
 
 def value_counts(histogram: Histogram) -> Groups:
@@ -57,11 +56,11 @@ def value_counts(histogram: Histogram) -> Groups:
     return group([owners, histogram.values], radices, weights=histogram.counts)
 
 
-def _alike(found: Histogram, wanted: Histogram) -> bool:
+def _alike(one: Histogram, other: Histogram) -> bool:
     """Whether groups have the same values equally often."""
-    if any(each.contexts is not None or each.people is not None for each in (found, wanted)):
-        return same_counts(value_counts(found), value_counts(wanted))
-    pairs = ((found.starts, wanted.starts), (found.values, wanted.values), (found.counts, wanted.counts))
+    if any(each.contexts is not None or each.people is not None for each in (one, other)):
+        return same_counts(value_counts(one), value_counts(other))
+    pairs = ((one.starts, other.starts), (one.values, other.values), (one.counts, other.counts))
     return all(np.array_equal(left, right) for left, right in pairs)
 
 

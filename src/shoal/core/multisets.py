@@ -41,13 +41,13 @@ def parsed(text: str | None) -> Entries | None:
     """
     if text is None or not (text.startswith("{") and text.endswith("}")):
         return None
-    found: Entries = []
+    entries: Entries = []
     at, more = 1, ","
     while more == ",":
         entry = _ENTRY.match(text, at)
         if entry is None:
             return None
         quoted, plain, count, more = entry.groups()
-        found.append((plain or None if quoted is None else quoted.replace('""', '"'), int(count)))
+        entries.append((plain or None if quoted is None else quoted.replace('""', '"'), int(count)))
         at = entry.end()
-    return found
+    return entries

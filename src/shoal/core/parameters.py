@@ -58,15 +58,15 @@ def _adapter(plugin: Any, name: str) -> Any:
 
 def parameters(plugin: type) -> tuple[Parameter, ...]:
     """The parameters of a plug-in class, in the order they are declared, those without a default first."""
-    found = []
+    parameters = []
     for field in dataclasses.fields(plugin):
         kind, bounds, text = _described(_hints(plugin)[field.name])
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         default = None if required else field.default
         if field.default_factory is not dataclasses.MISSING:
             default = field.default_factory()
-        found.append(Parameter(field.name, kind, default, required, bounds, text))
-    return tuple(sorted(found, key=lambda parameter: not parameter.required))
+        parameters.append(Parameter(field.name, kind, default, required, bounds, text))
+    return tuple(sorted(parameters, key=lambda parameter: not parameter.required))
 
 
 def build(plugin: type, name: str, values: Mapping[str, Any]) -> Any:

@@ -14,7 +14,7 @@ from shoal.core.codebook import Codebook
 from shoal.core.contracts.table import Published
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.recoding import Recoding
+from shoal.core.recoding import Plan, Recoding
 from shoal.core.schema import Schema
 from shoal.errors import InputError, NotDefined, VerificationError
 
@@ -52,6 +52,11 @@ class PublishedTables:
         """The main table."""
         return self.tables[""]
 
+    @property
+    def plan(self) -> Plan | None:
+        """The plan that was carried out, where there was one and it is known."""
+        return None if self.recoding is None else self.recoding.plan
+
     def grouped(
         self, part: str, keys: Sequence[str], *, count: str | None = None, person: str | None = None
     ) -> Classes:
@@ -84,18 +89,16 @@ class PublishedTables:
         A release that was made here knows by its plan; of one that was read from a file the labels are understood
         through the hierarchies.
         """
-        if self.recoding is None or self.recoding.plan is None:
-            books = tuple(self.understood(name) for name in people.attributes)
+        plan = self.plan
+        if plan is None:
+            books = tuple(self.codebook(name) for name in people.attributes)
             return cells_of_entries(books, people.keys)
-        plan = self.recoding.plan
         chosen = np.flatnonzero(plan.published)
         cells = cells_of_entries(plan.codebooks, plan.cells[:, chosen])
-        return merged_cells(cells, self.placed(people)[chosen], len(people))
+        return merged_cells(cells, self.placement(plan, people)[chosen], len(people))
 
-    def placed(self, people: Classes) -> Codes:
-        """For each class of the plan, the one of the published classes that it is; negative: it is not published."""
-        assert self.recoding is not None and self.recoding.plan is not None
-        plan = self.recoding.plan
+    def placement(self, plan: Plan, people: Classes) -> Codes:
+        """For each class of a plan, the one of the published classes that it is; negative: it is not published."""
         chosen = np.flatnonzero(plan.published)
         shown = []
         for name, book, cells in zip(people.attributes, plan.codebooks, plan.cells, strict=True):
@@ -105,12 +108,11 @@ class PublishedTables:
                 raise VerificationError("a class that was decided on is not among the published ones")
             self._check_labels(name, book, places, np.unique(cells[chosen]))
         radices = [len(self.published.labels(name)) for name in people.attributes]
-        found = group(shown, radices, index=True)
-        if found.keys.shape != people.keys.shape or not np.array_equal(found.keys, people.keys):
+        tuples = group(shown, radices, index=True)
+        if tuples.keys.shape != people.keys.shape or not np.array_equal(tuples.keys, people.keys):
             raise VerificationError("the published classes are not those that were decided on")
-        assert found.index is not None
         owners: Codes = np.full(plan.count, -1, np.int32)
-        owners[chosen] = found.index
+        owners[chosen] = tuples.index
         return owners
 
     def _check_labels(self, name: str, book: Codebook, places: Codes, entries: Codes) -> None:
@@ -152,7 +154,7 @@ class PublishedTables:
             raise unknown_values(name, leaves.count(None))
         return np.array(leaves, np.int32)
 
-    def understood(self, name: str) -> Codebook:
+    def codebook(self, name: str) -> Codebook:
         """What the published labels of a column stand for, by its hierarchy."""
         book = Codebook.parsed(self.hierarchy_of(name), self.published.labels(name))
         if isinstance(book, int):

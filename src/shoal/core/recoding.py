@@ -14,6 +14,7 @@ from shoal.core.codebook import Codebook, grid_width, widened_to_grid
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.lattice import Node
+from shoal.errors import NotDefined
 
 if TYPE_CHECKING:
     from shoal.core.blocks import Blocks
@@ -57,9 +58,9 @@ class Plan:
     @property
     def published(self) -> NDArray[np.bool_]:
         """Which classes have a published record."""
-        found = np.zeros(self.count, dtype=np.bool_)
-        found[self.classes[~self.withheld]] = True
-        return found
+        published = np.zeros(self.count, dtype=np.bool_)
+        published[self.classes[~self.withheld]] = True
+        return published
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,6 +98,13 @@ class Recoding:
     changed: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     counterfeits: Counterfeits | None = None
 
+    @property
+    def planned(self) -> Plan:
+        """The plan, for whoever carries one out or checks it; a perturbation has none."""
+        if self.plan is None:
+            raise NotDefined("the values are perturbed record by record, so there is no plan of classes")
+        return self.plan
+
     @classmethod
     def at_levels(
         cls,
@@ -116,9 +124,8 @@ class Recoding:
             tree.codes[level].take(keys) if len(book) > 1 else top
             for tree, level, keys, book in zip(summary.hierarchies, levels, summary.keys, codebooks, strict=True)
         ]
-        found = group(columns, [len(book) for book in codebooks], index=True)
-        assert found.index is not None
-        plan = Plan(summary.keys, found.index, withheld, found.keys, codebooks)
+        tuples = group(columns, [len(book) for book in codebooks], index=True)
+        plan = Plan(summary.keys, tuples.index, withheld, tuples.keys, codebooks)
         return cls(plan, facts=facts or {}, levels=tuple(levels), trail=trail)
 
     @classmethod
@@ -159,7 +166,6 @@ class Recoding:
             if width is not None:
                 low, high = widened_to_grid(tree, low, high, width)
             ranges = group([low, high], [tree.size, tree.size], index=True)
-            assert ranges.index is not None
             if width is not None:
                 codebooks.append(Codebook.on_grid(tree, *ranges.keys, width=width))
                 cells.append(ranges.index)
@@ -175,10 +181,10 @@ class Recoding:
 def _means(classes: Codes, column: Codes, tree: Hierarchy, count: int, weights: Counts | None) -> Floats:
     """The mean of each class; not-a-number where it has no value."""
     assert tree.values is not None
-    kept = (classes >= 0) & (column >= int(tree.missing))
-    shares = np.ones(int(kept.sum())) if weights is None else weights[kept].astype(np.float64)
-    totals = np.bincount(classes[kept], weights=shares, minlength=count)
+    counted = (classes >= 0) & (column >= int(tree.missing))
+    shares = np.ones(int(counted.sum())) if weights is None else weights[counted].astype(np.float64)
+    totals = np.bincount(classes[counted], weights=shares, minlength=count)
     # Shares first: the sum of huge values may be infinite where their mean is not.
-    parts = tree.values[column[kept]] * (shares / totals[classes[kept]])
-    means = np.bincount(classes[kept], weights=parts, minlength=count).astype(np.float64)
+    parts = tree.values[column[counted]] * (shares / totals[classes[counted]])
+    means = np.bincount(classes[counted], weights=parts, minlength=count).astype(np.float64)
     return np.where(totals > 0, means, np.nan)

@@ -49,7 +49,8 @@ class Release(PublishedTables):
 
     def __repr__(self) -> str:
         parts = "" if len(self.tables) == 1 else f" in {len(self.tables)} tables"
-        return f"Release({type(self.form).__name__}, {self.published.records:,} of {self.records:,} records{parts})"
+        form, records = type(self.form).__name__.removesuffix("Form"), self.published.records
+        return f"Release({form}, {records:,} of {self.records:,} records{parts})"
 
     def _repr_html_(self) -> str:
         shown = {name for table in self.tables.values() for name in table.names}
@@ -111,9 +112,9 @@ class Release(PublishedTables):
     @cached_property
     def spellings(self) -> Mapping[str, Spelling]:
         """How each column is published, as far as that is known: by the plan, or by what the manifest states."""
-        if self.recoding is None or self.recoding.plan is None:
+        plan = self.plan
+        if plan is None:
             return self.stated_spellings
-        plan = self.recoding.plan
         cells = plan.cells[:, plan.published]
         raw = {
             column.name
@@ -147,15 +148,16 @@ class Release(PublishedTables):
             return self.grouped("", quasi, person=person)
         if self.members is None:
             raise PeopleUnknown(f"people cannot be counted without the column {person!r}, which the release lacks")
-        return self.members.among(self.view.people(), [self.published.labels(name) for name in quasi])
+        return self.members.people(self.view.people(), [self.published.labels(name) for name in quasi])
 
     def with_members(self, classes: Classes) -> Self:
         """The release when its classes of the main table are known to have the people of such ones."""
         labels = tuple(self.published.labels(name) for name in self.schema.quasi)
-        held = self.view.people()
-        check_same(held, classes)
+        people = self.view.people()
+        check_same(people, classes)
         return replace(
-            self, members=Members(labels, replace(classes, attributes=held.attributes, keys=held.keys, hierarchies=()))
+            self,
+            members=Members(labels, replace(classes, attributes=people.attributes, keys=people.keys, hierarchies=())),
         )
 
     def verify(self, policy: Policy, *, as_far_as_known: bool = False) -> Findings:
@@ -181,15 +183,15 @@ class Release(PublishedTables):
                 raise
             if not model.growth_monotone:
                 return Finding(name=model.level, value=None, bound=model.bound, how=f"not defined: {reason}")
-            found = model.measure(judged)
-            how, claim = f"{found.how}; counted in records: {reason}", f"{found.claim}{IN_RECORDS}"
-            return replace(found, how=how, claim=claim)
+            finding = model.measure(judged)
+            how, claim = f"{finding.how}; counted in records: {reason}", f"{finding.claim}{IN_RECORDS}"
+            return replace(finding, how=how, claim=claim)
 
     def people_agree(self, stated: int) -> bool:
         """Whether the release has as many people as is stated, and no more than the crowd, of any value."""
         classes = self.in_people(self.view.people())
-        found = people_in(classes)
-        agree = found == stated and (self.crowd is None or found <= self.crowd.count)
+        count = people_in(classes)
+        agree = count == stated and (self.crowd is None or count <= self.crowd.count)
         for histogram in classes.sensitive:
             people = histogram.people
             assert people is not None

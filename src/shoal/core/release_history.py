@@ -163,9 +163,9 @@ def _apart(ids: Hashes) -> Hashes:
     fresh = np.append(True, ordered[1:] != ordered[:-1])
     firsts = np.flatnonzero(fresh)
     ranks = np.arange(len(ids)) - np.repeat(firsts, np.diff(np.append(firsts, len(ids))))
-    found = np.empty_like(ids)
-    found[order] = ordered + ranks.astype(np.uint64) * STEP
-    return found
+    numbered = np.empty_like(ids)
+    numbered[order] = ordered + ranks.astype(np.uint64) * STEP
+    return numbered
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,18 +203,18 @@ class AlignedReleases:
 
     def spread(self, values: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[Any]:
         """Values of the chosen records, among all of them; nothing for the others."""
-        found = np.zeros(len(chosen), values.dtype)
-        found[chosen] = values
-        return found
+        column = np.zeros(len(chosen), values.dtype)
+        column[chosen] = values
+        return column
 
     def by_person(self, values: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[Any]:
         """For each person with a chosen record the greatest of the values of these records."""
         numbers, index = np.unique(self.owners[chosen], return_inverse=True)
         if len(numbers) == len(index):
             return values[chosen]
-        found = np.zeros(len(numbers), values.dtype)
-        np.maximum.at(found, index, values[chosen])
-        return found
+        greatest = np.zeros(len(numbers), values.dtype)
+        np.maximum.at(greatest, index, values[chosen])
+        return greatest
 
 
 def followed_units(tables: Sequence[tuple[Hashes, Hashes | None]]) -> tuple[list[Hashes], NDArray[np.int64]]:

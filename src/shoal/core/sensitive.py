@@ -63,21 +63,21 @@ class SensitiveModel(Model):
         """The level of each class of a histogram, which has no contexts."""
         from shoal.kernels.levels import by_class
 
-        found: Levels = by_class(histogram.starts, histogram.values, histogram.counts, self.compiled(histogram))
+        levels: Levels = by_class(histogram.starts, histogram.values, histogram.counts, self.compiled(histogram))
         if histogram.members is not None and self.more_is_safer:
             # Fewer than l people who have l values between them are no l people to choose among.
-            found = np.minimum(found, histogram.members)
-        return found
+            levels = np.minimum(levels, histogram.members)
+        return levels
 
     def levels(self, classes: Classes) -> Levels:
         worse = np.minimum if self.more_is_safer else np.maximum
         levels = np.full(len(classes), np.inf if self.more_is_safer else -np.inf)
         for histogram in self.histograms(classes):
-            found = self.levels_of(histogram.parts)
+            parts = self.levels_of(histogram.parts)
             if histogram.contexts is None:
-                levels = worse(levels, found)
+                levels = worse(levels, parts)
             else:
-                worse.at(levels, histogram.homes, found)
+                worse.at(levels, histogram.homes, parts)
         if self.floor > 1:
             levels[classes.headcounts < self.floor] = -np.inf if self.more_is_safer else np.inf
         return levels
@@ -102,16 +102,16 @@ class SensitiveModel(Model):
         from shoal.kernels.keeping import judged
 
         holds = np.ones(len(classes), dtype=np.bool_)
-        kept = classes.sizes
+        staying = classes.sizes
         for histogram in self.histograms(classes):
             measure = self.bounding(histogram)
             if measure is None:
                 return super().judge(classes)
-            held, most = judged(histogram.starts, histogram.values, histogram.counts, measure, self.threshold, 1)
-            holds &= held
-            kept = np.minimum(kept, most)
+            verdicts, most = judged(histogram.starts, histogram.values, histogram.counts, measure, self.threshold, 1)
+            holds &= verdicts
+            staying = np.minimum(staying, most)
         small = classes.sizes < self.floor
-        return holds & ~small, np.where(small, classes.sizes, classes.sizes - kept)
+        return holds & ~small, np.where(small, classes.sizes, classes.sizes - staying)
 
     def figures(self, histogram: Histogram) -> Levels:
         """What is reported of each class of a histogram: its level, unless that is made of more than one figure."""
@@ -119,13 +119,13 @@ class SensitiveModel(Model):
 
     def measure(self, classes: Classes) -> Finding:
         worst = {
-            histogram.column: self.told(self.worst(self.figures(histogram.parts)))
+            histogram.column: self.readable(self.worst(self.figures(histogram.parts)))
             for histogram in self.histograms(classes)
         }
         value = min(worst.values()) if self.more_is_safer else max(worst.values())
         return Finding(
             name=self.level, value=value, bound=self.bound, holds=bool(self.holds(classes).all()),
-            how=self.said(classes), unit=self.unit, claim=self.claim, detail=worst if len(worst) > 1 else {},
+            how=self.explanation(classes), unit=self.unit, claim=self.claim, detail=worst if len(worst) > 1 else {},
         )  # fmt: skip
 
 
@@ -164,10 +164,10 @@ class ChosenValuesModel(SensitiveModel):
         return replace(self, column=names[0], values=(), leaves=self._places(names[0], hierarchy))
 
     def histograms(self, classes: Classes) -> tuple[Histogram, ...]:
-        found = super().histograms(classes)
-        if len(found) > 1 and (self.values or self.leaves):
-            raise _ambiguous([histogram.column for histogram in found])
-        return found
+        histograms = super().histograms(classes)
+        if len(histograms) > 1 and (self.values or self.leaves):
+            raise _ambiguous([histogram.column for histogram in histograms])
+        return histograms
 
     def chosen(self, histogram: Histogram) -> NDArray[np.bool_]:
         """For each value, whether the model is about it."""

@@ -38,7 +38,10 @@ class Overview:
     @property
     def looks(self) -> dict[str, tuple[Values, NDArray[Any]] | str]:
         """Each column as its values and codes, or why it cannot be looked at."""
-        return {name: held if isinstance(held, str) else (held, self.codes[name]) for name, held in self.values.items()}
+        return {
+            name: values if isinstance(values, str) else (values, self.codes[name])
+            for name, values in self.values.items()
+        }
 
     def some(self, most: int) -> NDArray[np.int64]:
         """The rows of at most so many records, evenly spaced."""
@@ -78,7 +81,7 @@ def alone(columns: Sequence[NDArray[Any]], counts: Counts | None = None) -> int:
     shifted = sorted(columns, key=lambda column: -int(column.max(initial=0)))
     if not shifted:
         return 0
-    found, rows = 0, np.arange(len(shifted[0]))
+    count, rows = 0, np.arange(len(shifted[0]))
     classes = np.zeros(len(rows), np.int32)
     for column in shifted:
         if not len(rows):
@@ -87,8 +90,7 @@ def alone(columns: Sequence[NDArray[Any]], counts: Counts | None = None) -> int:
         weights = None if counts is None else counts[rows]
         radices = [int(classes.max()) + 1, int(values.max()) + 1]
         grouped = group([classes, values], radices, weights=weights, index=True)
-        assert grouped.index is not None
         several = grouped.counts[grouped.index] > 1
-        found += int((~several).sum())
+        count += int((~several).sum())
         rows, classes = rows[several], grouped.index[several]
-    return found
+    return count

@@ -30,13 +30,13 @@ def demand(errors: Iterable[Mapping[str, Any]]) -> str:
         ...     demand(error.errors())
         'must be a whole number or true or false'
     """
-    found = list(errors)
-    own = next((each for each in found if each["type"] in ("value_error", "assertion_error")), None)
+    problems = list(errors)
+    own = next((each for each in problems if each["type"] in ("value_error", "assertion_error")), None)
     if own is not None:
         return str(own["ctx"]["error"])
-    if any(each["type"] == "missing" for each in found):
+    if any(each["type"] == "missing" for each in problems):
         return "is missing"
-    nouns = dict.fromkeys(filter(None, map(_noun, found)))
+    nouns = dict.fromkeys(filter(None, map(_noun, problems)))
     if NOUNS["float"] in nouns:
         nouns.pop(NOUNS["int"], None)
     return f"must be {' or '.join(nouns)}" if nouns else "has a value that does not fit"

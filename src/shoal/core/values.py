@@ -63,12 +63,12 @@ class Values:
         """Texts of earlier releases as the numbers that this column has; what it cannot have is refused."""
         what, lost = "numbers", 0
         if self.calendar is None:
-            found = np.array([number(text) for text in texts], dtype=np.float64)
+            numbers = np.array([number(text) for text in texts], dtype=np.float64)
         else:
             moments = self.calendar.moments(texts)
-            found, what = moments.quantities(times=self.calendar.times), "dates"
+            numbers, what = moments.quantities(times=self.calendar.times), "dates"
             lost = 0 if self.calendar.times else int((moments.nanos[moments.sound] != 0).sum())
-        unfit = int(np.sum(~np.isfinite(found)))
+        unfit = int(np.sum(~np.isfinite(numbers)))
         if unfit or lost:
             what, none = (what, "none") if unfit else ("days only", "at a time of day")
             raise SchemaError(
@@ -76,7 +76,7 @@ class Values:
                 f"{'is' if (unfit or lost) == 1 else 'are'} {none}; say with --kind that it is categorical, or begin a "
                 "new series"
             )
-        return found
+        return numbers
 
 
 def chronological(texts: Sequence[str], quantities: Floats) -> NDArray[np.int64]:

@@ -283,7 +283,7 @@ class WeightedRows:
         record is left out, any bound is kept: infinity or, where less is safer, 0."""
         if math.isinf(level) and (level > 0) != self.model.more_is_safer:
             return 0 if self.model.whole else 0.0
-        return self.model.told(max(0.0, self.sign * level))
+        return self.model.readable(max(0.0, self.sign * level))
 
     def curve(self, sizes: Counts, levels: Levels) -> Curve:
         """Every level that leaving out the worst classes can reach, with the share of records that it costs."""

@@ -8,12 +8,13 @@ from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
-from shoal.forms.two_table import GROUP, TwoTable, TwoTableView
+from shoal.forms._reading import agreement
+from shoal.forms.two_table import GROUP, TwoTableForm, TwoTableView
 from shoal.publishing.decision import check_counterfeits, check_people
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counterfeited(TwoTable):
+class CounterfeitedForm(TwoTableForm):
     """The main table has the quasi-identifiers as they are and a group number; a second one says how often each group
     has each sensitive value, and may count more values than the group has people. How many more is told by the two
     tables; which of the values are counterfeits is not.
@@ -39,18 +40,12 @@ class CounterfeitedView(TwoTableView):
     """Exact people, and groups whose values are those of their people and of counterfeits."""
 
     def check(self, dataset: Dataset, recoding: Recoding) -> None:
-        assert recoding.plan is not None
-        placed = self.placed(recoding)
-        check_counterfeits(dataset, recoding, self.groups(), placed, self.release.seed)
-        check_people(dataset, recoding.plan, self._rows, placed)
+        placement = self.placement(recoding)
+        check_counterfeits(dataset, recoding, self.groups(), placement, self.release.seed)
+        check_people(dataset, recoding.planned, self._rows, placement)
 
     def agreement(self) -> tuple[Finding, ...]:
         listed = self._sizes("", self.release.grouped("", (GROUP,)))
         counted = self._sizes("sensitive", self.groups())
         agree = set(listed) == set(counted) and all(listed[name] <= counted[name] for name in listed)
-        return (
-            Finding(
-                name="tables-agree", value="yes" if agree else "no", holds=agree,
-                how="no group of the main table has more records than the other table counts values",
-            ),
-        )  # fmt: skip
+        return agreement(agree, "no group of the main table has more records than the other table counts values")

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from shoal.adversary.fitting import pairs
 from shoal.core.cells import Cells
 from shoal.core.classes import Classes
-from shoal.core.contracts.form import Candidates, Form, Linked, View
-from shoal.core.contracts.table import Sheet, SheetColumn, What
+from shoal.core.contracts.form import Candidates, Form, Linked
+from shoal.core.contracts.table import Sheet, What
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
 from shoal.core.schema import Role, Schema
+from shoal.forms._reading import TableView, columns_of
 from shoal.publishing.decision import check_plan
 
 
 @dataclass(frozen=True, kw_only=True)
-class Generalized(Form):
+class GeneralizedForm(Form):
     """One table. Quasi-identifiers are published as raw values, ranges, nodes of their hierarchies or means; everything
     else as it is.
 
@@ -38,53 +38,32 @@ class Generalized(Form):
     """
 
     def sheets(self, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
-        what: dict[Role, What] = {
-            Role.QUASI: "cell",
-            Role.SENSITIVE: "raw",
-            Role.PLAIN: "raw",
-            Role.IDENTIFIER: "pseudonym",
-            Role.ENTITY: "pseudonym",
-        }
-        columns = tuple(
-            SheetColumn(name=column.name, what=what[column.role])
-            for column in schema.columns
-            if what[column.role] != "pseudonym" or pseudonyms
-        )
-        return (Sheet(part="", columns=columns),)
+        what: dict[Role, What] = {Role.QUASI: "cell", Role.SENSITIVE: "raw", Role.PLAIN: "raw"}
+        return (Sheet(part="", columns=columns_of(schema, what, pseudonyms=pseudonyms)),)
 
     def view(self, release: PublishedTables) -> GeneralizedView:
         return GeneralizedView(release)
 
 
 @dataclass(frozen=True, eq=False)
-class GeneralizedView(View):
+class GeneralizedView(TableView):
     """The classes of equal published values."""
 
-    release: PublishedTables
-    truthful: ClassVar[bool] = True
-
-    @cached_property
-    def _classes(self) -> Classes:
-        return self.release.grouped("", self.release.schema.quasi)
-
-    def people(self) -> Classes:
-        return self._classes
-
     def groups(self) -> Classes:
-        return self._classes
+        return self._people
 
     @cached_property
     def _cells(self) -> Cells:
-        return self.release.cells_of(self._classes)
+        return self.release.cells_of(self._people)
 
     def cells(self) -> Cells:
         return self._cells
 
     def candidates(self, people: Codes) -> Candidates:
         """Every class whose ranges hold the person, by its number of records: each record there may be the person's."""
-        cells, sizes = self._cells, self._classes.sizes
-        found = list(pairs(cells.low, cells.high, people))
-        persons, classes = (np.concatenate([block[at] for block in found] or [np.zeros(0, np.int64)]) for at in (0, 1))
+        cells, sizes = self._cells, self._people.sizes
+        fits = list(pairs(cells.low, cells.high, people))
+        persons, classes = (np.concatenate([block[at] for block in fits] or [np.zeros(0, np.int64)]) for at in (0, 1))
         totals = np.bincount(persons, weights=sizes[classes], minlength=people.shape[1])
         starts = np.searchsorted(persons, np.arange(people.shape[1] + 1)).astype(np.int64)
         return Candidates(starts, classes.astype(np.int32), sizes[classes] / totals[persons])
@@ -92,9 +71,8 @@ class GeneralizedView(View):
     def linked(self) -> tuple[Linked, ...]:
         return (Linked(part="", columns=tuple(self.release.published.names)),)
 
-    def placed(self, recoding: Recoding) -> Codes:
-        return self.release.placed(self._classes)
+    def placement(self, recoding: Recoding) -> Codes:
+        return self.release.placement(recoding.planned, self._people)
 
     def check(self, dataset: Dataset, recoding: Recoding) -> None:
-        assert recoding.plan is not None
-        check_plan(dataset, recoding.plan, self._classes, self.placed(recoding), self.release.seed)
+        check_plan(dataset, recoding.planned, self._people, self.placement(recoding), self.release.seed)

@@ -18,12 +18,13 @@ from shoal.core.multisets import Entries, parsed
 from shoal.core.published_tables import PublishedTables, unknown_values
 from shoal.core.recoding import Recoding
 from shoal.errors import NotDefined
-from shoal.forms.generalized import Generalized, GeneralizedView
+from shoal.forms._reading import agreement
+from shoal.forms.generalized import GeneralizedForm, GeneralizedView
 from shoal.publishing.decision import check_groups, check_people
 
 
 @dataclass(frozen=True, kw_only=True)
-class Multisets(Generalized):
+class MultisetsForm(GeneralizedForm):
     """One table, a row a record. The cell of a quasi-identifier is the multiset of the values of the record's class,
     such as `{20:1,23:2}`: one 20 and two 23. Everything else is published as it is.
 
@@ -55,39 +56,41 @@ class MultisetsView(GeneralizedView):
         )
 
     @cached_property
-    def _held(self) -> tuple[list[Entries], ...]:
+    def _multisets(self) -> tuple[list[Entries], ...]:
         """What the labels of each column hold; nothing where one is no multiset."""
         return tuple(
-            [parsed(label) or [] for label in self.release.published.labels(name)] for name in self._classes.attributes
+            [parsed(label) or [] for label in self.release.published.labels(name)] for name in self._people.attributes
         )
 
     @cached_property
     def _columns(self) -> tuple[Distribution, ...]:
         """What each class has in each column; a class that stands for several has so many times the counts."""
-        release, classes = self.release, self._classes
-        found = []
-        for name, keys, held in zip(classes.attributes, classes.keys, self._held, strict=True):
+        release, classes = self.release, self._people
+        distributions = []
+        for name, keys, multisets in zip(classes.attributes, classes.keys, self._multisets, strict=True):
             leaf_of = _Leaves(release.hierarchy_of(name))
-            leaves = [[leaf_of[value] for value, _ in entries] for entries in held]
+            leaves = [[leaf_of[value] for value, _ in entries] for entries in multisets]
             unknown = sum(not some or None in some for some in leaves)
             if unknown:
                 raise unknown_values(name, unknown)
-            widths = np.array([len(entries) for entries in held])
+            widths = np.array([len(entries) for entries in multisets])
             starts = np.cumsum(widths) - widths
             flat = np.array([leaf for some in leaves for leaf in some], np.int32)
-            counts = np.array([count for entries in held for _, count in entries], np.int64)
+            counts = np.array([count for entries in multisets for _, count in entries], np.int64)
             totals = np.add.reduceat(counts, starts)
             owners = np.repeat(np.arange(len(classes)), widths[keys])
             firsts = np.cumsum(widths[keys]) - widths[keys]
             at = np.arange(len(owners)) - firsts[owners] + starts[keys[owners]]
             times = counts[at] * classes.sizes[owners] // totals[keys[owners]]
-            found.append(Distribution((name,), owners.astype(np.int32), flat[at][None], times))
-        return tuple(found)
+            distributions.append(Distribution((name,), owners.astype(np.int32), flat[at][None], times))
+        return tuple(distributions)
 
     def distributions(self) -> tuple[Distribution, ...]:
         values = tuple(
-            Distribution((held.column,), held.owners.astype(np.int32), held.values[None], held.counts)
-            for held in self._classes.sensitive
+            Distribution(
+                (histogram.column,), histogram.owners.astype(np.int32), histogram.values[None], histogram.counts
+            )
+            for histogram in self._people.sensitive
         )
         return (*self._columns, *values)
 
@@ -100,31 +103,26 @@ class MultisetsView(GeneralizedView):
     def candidates(self, people: Codes) -> Candidates:
         """Every class that has each of the person's values, by how many of its records would have all of them if its
         columns had nothing to do with one another."""
-        columns = [((at,), held) for at, held in enumerate(self._columns)]
-        found = matched(columns, self._classes.sizes, people)
-        return Candidates(found.starts, found.groups, found.chances)
+        columns = [((at,), column) for at, column in enumerate(self._columns)]
+        matches = matched(columns, self._people.sizes, people)
+        return Candidates(matches.starts, matches.groups, matches.chances)
 
     def check(self, dataset: Dataset, recoding: Recoding) -> None:
-        assert recoding.plan is not None
-        placed = self.placed(recoding)
-        check_groups(dataset, recoding.plan, self._classes, placed, self.release.seed)
-        for at, held in enumerate(self._columns):
-            check_people(dataset, recoding.plan, _rows(held), placed, attributes=[at])
+        plan, placement = recoding.planned, self.placement(recoding)
+        check_groups(dataset, plan, self._people, placement, self.release.seed)
+        for at, column in enumerate(self._columns):
+            check_people(dataset, plan, _rows(column), placement, attributes=[at])
 
     def agreement(self) -> tuple[Finding, ...]:
         """Every cell of a class counts as many records as its other cells, and the class has so many, or some times
         as many."""
         totals = []
-        for keys, held in zip(self._classes.keys, self._held, strict=True):
-            totals.append(np.array([sum(count for _, count in entries) for entries in held], np.int64)[keys])
+        for keys, multisets in zip(self._people.keys, self._multisets, strict=True):
+            totals.append(np.array([sum(count for _, count in entries) for entries in multisets], np.int64)[keys])
         same = all(np.array_equal(totals[0], other) for other in totals[1:]) and bool(np.all(totals[0] > 0))
-        agree = same and not bool(np.any(self._classes.sizes % totals[0]))
-        return (
-            Finding(
-                name="cells-agree", value="yes" if agree else "no", holds=agree,
-                how="records that the multisets of each class count, held against the rows of the class",
-            ),
-        )  # fmt: skip
+        agree = same and not bool(np.any(self._people.sizes % totals[0]))
+        how = "records that the multisets of each class count, held against the rows of the class"
+        return agreement(agree, how, name="cells-agree")
 
 
 class _Leaves(dict[str | None, int | None]):
@@ -139,7 +137,6 @@ class _Leaves(dict[str | None, int | None]):
         return leaf
 
 
-def _rows(held: Distribution) -> Groups:
+def _rows(distribution: Distribution) -> Groups:
     """The entries of a distribution with, last, the class, each once."""
-    columns = [*held.leaves, held.groups]
-    return group(columns, [int(codes.max(initial=0)) + 1 for codes in columns], weights=held.counts)
+    return group([*distribution.leaves, distribution.groups], weights=distribution.counts)

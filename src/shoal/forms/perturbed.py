@@ -9,17 +9,18 @@ from typing import ClassVar, NoReturn
 from shoal.core.cells import Cells
 from shoal.core.classes import Classes
 from shoal.core.contracts.form import Candidates, Form, Linked, View
-from shoal.core.contracts.table import Sheet, SheetColumn
+from shoal.core.contracts.table import Sheet, What
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
-from shoal.core.schema import Role, Schema
+from shoal.core.schema import NAMING, Role, Schema
 from shoal.errors import NotDefined, VerificationError
+from shoal.forms._reading import columns_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class Perturbed(Form):
+class PerturbedForm(Form):
     """One table. The columns that a perturbation changed show values that need not be true of their record; all others
     are published as they are.
 
@@ -38,13 +39,9 @@ class Perturbed(Form):
     """
 
     def sheets(self, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
-        named = (Role.IDENTIFIER, Role.ENTITY)
-        columns = tuple(
-            SheetColumn(name=column.name, what="pseudonym" if column.role in named else "changed")
-            for column in schema.columns
-            if column.role not in named or pseudonyms
-        )
-        return (Sheet(part="", columns=columns),)
+        what: dict[Role, What] = dict.fromkeys(Role, "changed")
+        unnamed = {role: shown for role, shown in what.items() if role not in NAMING}
+        return (Sheet(part="", columns=columns_of(schema, unnamed, pseudonyms=pseudonyms)),)
 
     def view(self, release: PublishedTables) -> PerturbedView:
         return PerturbedView(release)

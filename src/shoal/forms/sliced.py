@@ -17,12 +17,14 @@ from shoal.core.contracts.model import Model
 from shoal.core.contracts.table import Sheet, SheetColumn, What
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
-from shoal.core.grouping import Codes, Counts, Groups, group
+from shoal.core.grouping import Codes, Counts, group
+from shoal.core.members import same_counts
 from shoal.core.parameters import Examples
 from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
-from shoal.core.schema import Role, Schema
+from shoal.core.schema import NAMING, Schema
 from shoal.errors import InputError, NotDefined, SchemaError, VerificationError
+from shoal.forms._reading import agreement, placement_of
 from shoal.publishing.decision import check_members, check_people, people_of
 from shoal.publishing.slices import Columns, Joint, blocks, checked, the_sensitive
 
@@ -30,7 +32,7 @@ BUCKET = "bucket"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sliced(Form):
+class SlicedForm(Form):
     """A table for each group of columns that stand together: the number of the record's bucket and the columns as they
     are, a row a record.
 
@@ -95,14 +97,14 @@ def _shown(
     """What stands in a table, in the order of the schema."""
     shown = []
     for each in schema.columns:
-        what: What = "pseudonym" if each.role in (Role.IDENTIFIER, Role.ENTITY) else "raw"
+        what: What = "pseudonym" if each.role in NAMING else "raw"
         if each.name in column or (main and each.name not in named and (pseudonyms or what == "raw")):
             shown.append(SheetColumn(name=each.name, what=what))
     return tuple(shown)
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _SlicedTable:
     """A table of a sliced release: its quasi-identifiers, and the distinct combinations of them in each bucket."""
 
     name: str
@@ -124,29 +126,29 @@ class SlicedView(View):
         return {label: place for place, label in enumerate(self.release.published.labels(BUCKET))}
 
     @cached_property
-    def _parts(self) -> tuple[_Part, ...]:
-        found = []
+    def _parts(self) -> tuple[_SlicedTable, ...]:
+        parts = []
         for name, table in self.release.tables.items():
             places = [self._labels.get(label, -1) for label in table.labels(BUCKET)]
             if -1 in places:
                 raise InputError(f"{places.count(-1)} buckets of the part {name!r} are not in the main table")
             quasi = tuple(column for column in self.release.schema.quasi if column in table.names)
             classes = self.release.grouped(name, (BUCKET, *quasi))
-            found.append(_Part(name, quasi, classes, np.array(places, np.int32)[classes.keys[0]]))
-        return tuple(found)
+            parts.append(_SlicedTable(name, quasi, classes, np.array(places, np.int32)[classes.keys[0]]))
+        return tuple(parts)
 
     @cached_property
-    def _holding(self) -> tuple[_Part, ...]:
+    def _holding(self) -> tuple[_SlicedTable, ...]:
         """The tables that hold the sensitive attribute."""
         return tuple(part for part in self._parts if part.classes.sensitive)
 
     @cached_property
-    def _telling(self) -> tuple[_Part, ...]:
+    def _telling(self) -> tuple[_SlicedTable, ...]:
         """Those of them that have quasi-identifiers beside it; where it stands alone it tells no more than they do."""
         return tuple(part for part in self._holding if part.quasi) or self._holding[:1]
 
     @cached_property
-    def _ordered(self) -> list[_Part]:
+    def _ordered(self) -> list[_SlicedTable]:
         return sorted(self._parts, key=lambda part: (bool(part.classes.sensitive), part in self._telling))
 
     @cached_property
@@ -166,10 +168,10 @@ class SlicedView(View):
         if len(self._telling) == 1:
             return self._telling[0].classes
         joints = [_joint(part) for part in self._telling]
-        held = self._telling[0].classes.histogram()
-        _, found = blocks(joints, held.column, held.population)
-        histogram = replace(found.sensitive[0], hierarchy=held.hierarchy)
-        return replace(found, sensitive=(histogram,), records=self.release.records)
+        whole = self._telling[0].classes.histogram()
+        _, classes = blocks(joints, whole.column, whole.population)
+        histogram = replace(classes.sensitive[0], hierarchy=whole.hierarchy)
+        return replace(classes, sensitive=(histogram,), records=self.release.records)
 
     def groups(self) -> Classes:
         return self._groups
@@ -186,7 +188,7 @@ class SlicedView(View):
             "quasi-identifiers are published as they are, though apart: what is lost is how they go together"
         )
 
-    def _leaves(self, part: _Part) -> Codes:
+    def _leaves(self, part: _SlicedTable) -> Codes:
         """The quasi-identifiers of the combinations of a table."""
         columns = zip(part.quasi, part.classes.keys[1:], strict=True)
         leaves = [self.release.leaves_of(name, part.name)[keys] for name, keys in columns]
@@ -208,18 +210,18 @@ class SlicedView(View):
     @cached_property
     def _sizes(self) -> Counts:
         """The records of each bucket."""
-        return _tallied([self._parts[0].buckets], self._parts[0].classes.sizes).counts
+        return group([self._parts[0].buckets], weights=self._parts[0].classes.sizes).counts
 
     def distributions(self) -> tuple[Distribution, ...]:
-        found = []
+        distributions = []
         for part in self._parts:
             leaves, buckets, counts = self._leaves(part), part.buckets, part.classes.sizes
             names = part.quasi
-            for held in part.classes.sensitive:
-                leaves, buckets = np.vstack([leaves[:, held.owners], held.values]), buckets[held.owners]
-                names, counts = (*names, held.column), held.counts
-            found.append(Distribution(names, buckets, leaves, counts))
-        return tuple(found)
+            for histogram in part.classes.sensitive:
+                leaves, buckets = np.vstack([leaves[:, histogram.owners], histogram.values]), buckets[histogram.owners]
+                names, counts = (*names, histogram.column), histogram.counts
+            distributions.append(Distribution(names, buckets, leaves, counts))
+        return tuple(distributions)
 
     def linked(self) -> tuple[Linked, ...]:
         return tuple(
@@ -241,74 +243,48 @@ class SlicedView(View):
         The authors leave the sizes of the buckets out of account; where all are equal it makes no difference.
         """
         self._refuse_overlap()
-        found = matched(self._columns, self._sizes, people)
-        return Candidates(found.starts, found.entries.astype(np.int32), found.chances)
+        matches = matched(self._columns, self._sizes, people)
+        return Candidates(matches.starts, matches.entries.astype(np.int32), matches.chances)
 
-    def _placed(self, recoding: Recoding) -> Codes:
+    def _placement(self, recoding: Recoding) -> Codes:
         """For each class of a plan the place of its bucket; negative: nothing of it is published."""
-        assert recoding.plan is not None
-        numbers = np.array([int(label or -1) for label in self._labels], np.int32)
-        if not np.array_equal(np.sort(numbers), np.flatnonzero(recoding.plan.published)):
-            raise VerificationError("the published buckets are not those that were decided on")
-        placed = np.full(recoding.plan.count, -1, np.int32)
-        placed[numbers] = np.arange(len(numbers))
-        return placed
+        return placement_of(recoding.planned, self._labels, "buckets")
 
     def _members(self, dataset: Dataset, recoding: Recoding, at: int) -> Codes:
         """For each entry of a plan, the combination of a table that it is published in; negative: it is not."""
-        assert recoding.plan is not None
-        plan, (places, held) = recoding.plan, self._columns[at]
+        plan, (places, column) = recoding.planned, self._columns[at]
         shown = np.flatnonzero(plan.owners >= 0)
-        buckets = self._placed(recoding)[plan.owners[shown]]
-        entries = entries_of(held, buckets, people_of(dataset, plan)[places][:, shown])
+        buckets = self._placement(recoding)[plan.owners[shown]]
+        entries = entries_of(column, buckets, people_of(dataset, plan)[places][:, shown])
         if int(entries.min(initial=0)) < 0:
             raise VerificationError("records are not published in the buckets that were decided on")
-        found = np.full(len(plan.owners), -1, np.int32)
-        found[shown] = entries
-        return found
+        members = np.full(len(plan.owners), -1, np.int32)
+        members[shown] = entries
+        return members
 
     def owners(self, dataset: Dataset, recoding: Recoding) -> Codes:
         self._refuse_overlap()
         return self._members(dataset, recoding, len(self._columns) - 1)
 
     def check(self, dataset: Dataset, recoding: Recoding) -> None:
-        assert recoding.plan is not None
-        for at, (part, (places, held)) in enumerate(zip(self._ordered, self._columns, strict=True)):
+        for at, (part, (places, column)) in enumerate(zip(self._ordered, self._columns, strict=True)):
             if part.classes.sensitive:
                 check_members(dataset, self._members(dataset, recoding, at), part.classes, self.release.seed)
             else:
-                rows = _tallied([*held.leaves, held.groups], held.counts)
-                check_people(dataset, recoding.plan, rows, self._placed(recoding), attributes=places)
+                rows = group([*column.leaves, column.groups], weights=column.counts)
+                check_people(dataset, recoding.planned, rows, self._placement(recoding), attributes=places)
 
     def agreement(self) -> tuple[Finding, ...]:
         """Every table has the same number of records of each bucket, and, where several do, of each sensitive value."""
-        sizes = [_tallied([part.buckets], part.classes.sizes) for part in self._parts]
+        sizes = [group([part.buckets], weights=part.classes.sizes) for part in self._parts]
         joints = [_joint(part) for part in self._holding]
-        values = [_tallied([joint.buckets, joint.values], joint.counts) for joint in joints]
-        agree = all(
-            np.array_equal(held[0].keys, other.keys) and np.array_equal(held[0].counts, other.counts)
-            for held in (sizes, values)
-            for other in held[1:]
-        )
-        return (
-            Finding(
-                name="tables-agree", value="yes" if agree else "no", holds=agree,
-                how="records of each bucket in the main table, held against those of the others",
-            ),
-        )  # fmt: skip
+        values = [group([joint.buckets, joint.values], weights=joint.counts) for joint in joints]
+        agree = all(same_counts(tallies[0], other) for tallies in (sizes, values) for other in tallies[1:])
+        return agreement(agree, "records of each bucket in the main table, held against those of the others")
 
 
-def _tallied(columns: list[Codes], counts: Counts) -> Groups:
-    """How many records have which codes."""
-    return group(columns, [int(codes.max(initial=0)) + 1 for codes in columns], weights=counts)
-
-
-def _joint(part: _Part) -> Joint:
+def _joint(part: _SlicedTable) -> Joint:
     """How often each bucket has each sensitive value beside each combination of quasi-identifiers."""
-    held, keys = part.classes.histogram(), part.classes.keys[1:]
-    beside = np.zeros(len(part.classes), np.int32)
-    if len(keys):
-        found = group(list(keys), [int(codes.max(initial=0)) + 1 for codes in keys], index=True).index
-        assert found is not None
-        beside = found
-    return Joint(part.buckets[held.owners], beside[held.owners], held.values, held.counts)
+    histogram, keys = part.classes.histogram(), part.classes.keys[1:]
+    beside = group(list(keys), index=True).index if len(keys) else np.zeros(len(part.classes), np.int32)
+    return Joint(part.buckets[histogram.owners], beside[histogram.owners], histogram.values, histogram.counts)

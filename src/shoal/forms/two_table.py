@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from shoal.core.cells import Cells
 from shoal.core.classes import Classes
-from shoal.core.contracts.form import Candidates, Distribution, Form, Linked, View
+from shoal.core.contracts.form import Candidates, Distribution, Form, Linked
 from shoal.core.contracts.model import Model
 from shoal.core.contracts.table import Sheet, SheetColumn, What
 from shoal.core.dataset import Dataset
@@ -19,14 +18,15 @@ from shoal.core.grouping import Codes, Groups, group
 from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
 from shoal.core.schema import Role, Schema
-from shoal.errors import InputError, NotDefined, SchemaError, VerificationError
+from shoal.errors import InputError, NotDefined, SchemaError
+from shoal.forms._reading import TableView, agreement, columns_of, placement_of
 from shoal.publishing.decision import check_groups, check_people
 
 GROUP, COUNT = "group", "count"
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoTable(Form):
+class TwoTableForm(Form):
     """The main table has the quasi-identifiers as they are and a group number; a second one says how often each group
     has each sensitive value.
 
@@ -51,17 +51,8 @@ class TwoTable(Form):
         clashes = [name for name in (GROUP, COUNT) if name in schema.names]
         if clashes:
             raise SchemaError(f"the column {clashes[0]!r} has the name of one that this form adds; rename it")
-        what: dict[Role, What] = {
-            Role.QUASI: "raw",
-            Role.PLAIN: "raw",
-            Role.IDENTIFIER: "pseudonym",
-            Role.ENTITY: "pseudonym",
-        }
-        columns = tuple(
-            SheetColumn(name=column.name, what=what[column.role])
-            for column in schema.columns
-            if column.role in what and (what[column.role] != "pseudonym" or pseudonyms)
-        )
+        what: dict[Role, What] = {Role.QUASI: "raw", Role.PLAIN: "raw"}
+        columns = columns_of(schema, what, pseudonyms=pseudonyms)
         group = SheetColumn(name=GROUP, what="group")
         (name,) = schema.sensitive
         values, count = SheetColumn(name=name, what="raw"), SheetColumn(name=COUNT, what="count")
@@ -72,18 +63,8 @@ class TwoTable(Form):
 
 
 @dataclass(frozen=True, eq=False)
-class TwoTableView(View):
+class TwoTableView(TableView):
     """Exact people, and groups of sensitive values."""
-
-    release: PublishedTables
-    truthful: ClassVar[bool] = True
-
-    @cached_property
-    def _people(self) -> Classes:
-        return self.release.grouped("", self.release.schema.quasi)
-
-    def people(self) -> Classes:
-        return self._people
 
     @cached_property
     def _groups(self) -> Classes:
@@ -122,11 +103,11 @@ class TwoTableView(View):
         return group([*leaves, groups], [*radices, len(places)], weights=rows.sizes)
 
     def distributions(self) -> tuple[Distribution, ...]:
-        rows, held = self._rows, self._groups.histogram()
-        owners = held.owners.astype(np.int32)
+        rows, histogram = self._rows, self._groups.histogram()
+        owners = histogram.owners.astype(np.int32)
         return (
             Distribution(self.release.schema.quasi, rows.keys[-1], rows.keys[:-1], rows.counts),
-            Distribution((held.column,), owners, held.values[None], held.counts),
+            Distribution((histogram.column,), owners, histogram.values[None], histogram.counts),
         )
 
     def candidates(self, people: Codes) -> Candidates:
@@ -154,21 +135,13 @@ class TwoTableView(View):
             Linked(part="sensitive", columns=self.release.schema.sensitive, group=(GROUP,), count=COUNT),
         )
 
-    def placed(self, recoding: Recoding) -> Codes:
-        assert recoding.plan is not None
-        plan = recoding.plan
-        numbers = np.array([int(label or -1) for label in self.release.tables["sensitive"].labels(GROUP)], np.int32)
-        if not np.array_equal(np.sort(numbers), np.flatnonzero(plan.published)):
-            raise VerificationError("the published groups are not those that were decided on")
-        placed = np.full(plan.count, -1, np.int32)
-        placed[numbers] = np.arange(len(numbers))
-        return placed
+    def placement(self, recoding: Recoding) -> Codes:
+        return placement_of(recoding.planned, self.release.tables["sensitive"].labels(GROUP), "groups")
 
     def check(self, dataset: Dataset, recoding: Recoding) -> None:
-        assert recoding.plan is not None
-        plan, placed = recoding.plan, self.placed(recoding)
-        check_groups(dataset, plan, self._groups, placed, self.release.seed)
-        check_people(dataset, plan, self._rows, placed)
+        plan, placement = recoding.planned, self.placement(recoding)
+        check_groups(dataset, plan, self._groups, placement, self.release.seed)
+        check_people(dataset, plan, self._rows, placement)
 
     def _sizes(self, part: str, groups: Classes) -> dict[str | None, int]:
         labels = self.release.tables[part].labels(GROUP)
@@ -176,10 +149,6 @@ class TwoTableView(View):
 
     def agreement(self) -> tuple[Finding, ...]:
         listed, counted = self._sizes("", self.release.grouped("", (GROUP,))), self._sizes("sensitive", self._groups)
-        agree = listed == counted
-        return (
-            Finding(
-                name="tables-agree", value="yes" if agree else "no", holds=agree,
-                how="records of each group in the main table, held against the counts of the other",
-            ),
-        )  # fmt: skip
+        return agreement(
+            listed == counted, "records of each group in the main table, held against the counts of the other"
+        )

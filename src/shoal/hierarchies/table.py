@@ -86,14 +86,14 @@ def _by_rule(rows: list[list[str]], new: list[str], values: Values, builder: Bui
     """The rows of new values by the rule that a file was made by; a rule that it does not keep is refused."""
     every = Values.of(values.column, values.kind, [*(row[0] for row in rows), *new])
     # More values may need more levels, which the file does not have: the top takes their place.
-    made = {row[0]: [*row[: len(rows[0]) - 1], rows[0][-1]] for row in builder.build(every).rows()}
-    others = sum(made.get(row[0]) != row for row in rows)
+    path_of = {row[0]: [*row[: len(rows[0]) - 1], rows[0][-1]] for row in builder.build(every).rows()}
+    others = sum(path_of.get(row[0]) != row for row in rows)
     if others:
         raise HierarchyError(
             f"the hierarchy of column {values.column!r}: {others} of {len(rows)} rows are not what this builder makes; "
             "extend the file without it, and place the new values yourself"
         )
-    return [made[text] for text in new]
+    return [path_of[text] for text in new]
 
 
 def read_paths(path: Path, column: str) -> list[list[str]]:

@@ -2,4 +2,4 @@
 
 from shoal.lazy import plugins
 
-__getattr__, __dir__ = plugins(__name__, __file__)
+__getattr__, __dir__ = plugins(__name__)

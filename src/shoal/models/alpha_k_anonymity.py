@@ -74,5 +74,5 @@ class AlphaKAnonymity(ChosenValuesModel):
         return "MAX(CASE WHEN chosen = 1 THEN n * 1.0 / size ELSE 0 END)"
 
     def measure(self, classes: Classes) -> Finding:
-        found = super().measure(classes)
-        return replace(found, detail={**found.detail, "k": int(classes.headcounts.min()) if len(classes) else 0})
+        finding = super().measure(classes)
+        return replace(finding, detail={**finding.detail, "k": int(classes.headcounts.min()) if len(classes) else 0})

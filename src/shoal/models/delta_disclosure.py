@@ -64,10 +64,10 @@ class DeltaDisclosure(SensitiveModel):
     def levels_of(self, histogram: Histogram) -> Levels:
         priors = histogram.priors[histogram.values]
         ratios = np.divide(histogram.shares, priors, out=np.full(len(priors), np.inf), where=priors > 0)
-        found = histogram.greatest(np.abs(np.log(ratios)))
+        levels = histogram.greatest(np.abs(np.log(ratios)))
         if self.strict:
-            found[(histogram.distinct > 0) & (histogram.distinct < np.count_nonzero(histogram.population))] = np.inf
-        return found
+            levels[(histogram.distinct > 0) & (histogram.distinct < np.count_nonzero(histogram.population))] = np.inf
+        return levels
 
     @property
     def sql_every(self) -> bool:

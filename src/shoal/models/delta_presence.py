@@ -79,6 +79,6 @@ class DeltaPresence(ChosenValuesModel):
         return f"CASE WHEN {share} >= {self.delta_min * (1 - SLACK)!r} THEN {share} ELSE {UNBOUNDED} END"
 
     def measure(self, classes: Classes) -> Finding:
-        found = super().measure(classes)
+        finding = super().measure(classes)
         (histogram,) = self.histograms(classes)
-        return replace(found, detail={"least": self.figures(histogram.parts).min().item() if len(classes) else 0})
+        return replace(finding, detail={"least": self.figures(histogram.parts).min().item() if len(classes) else 0})

@@ -51,8 +51,8 @@ class DisclosureBounds(SensitiveModel):
     examples: ClassVar = ({"delta": 0.5, "epsilon": 0.1}, {"delta": 0.4, "column": "disease"})
 
     def levels_of(self, histogram: Histogram) -> Levels:
-        kept = _least_shares(histogram) >= self.epsilon * (1 - SLACK)
-        return np.where(kept, self.figures(histogram), -np.inf)
+        bounded = _least_shares(histogram) >= self.epsilon * (1 - SLACK)
+        return np.where(bounded, self.figures(histogram), -np.inf)
 
     def figures(self, histogram: Histogram) -> Levels:
         distances: Levels = 1 - histogram.greatest(histogram.shares)
@@ -67,9 +67,9 @@ class DisclosureBounds(SensitiveModel):
         return f"CASE WHEN {least} THEN 1 - MAX(n * 1.0 / size) ELSE -{UNBOUNDED} END"
 
     def measure(self, classes: Classes) -> Finding:
-        found = super().measure(classes)
+        finding = super().measure(classes)
         least = [_least_shares(histogram.parts).min().item() for histogram in self.histograms(classes) if len(classes)]
-        return replace(found, detail={**found.detail, "epsilon": min(least, default=0)})
+        return replace(finding, detail={**finding.detail, "epsilon": min(least, default=0)})
 
 
 def _least_shares(histogram: Histogram) -> Levels:

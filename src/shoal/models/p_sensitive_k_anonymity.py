@@ -74,5 +74,5 @@ class PSensitiveKAnonymity(SensitiveModel):
         return "COUNT(*)"
 
     def measure(self, classes: Classes) -> Finding:
-        found = super().measure(classes)
-        return replace(found, detail={**found.detail, "k": int(classes.headcounts.min()) if len(classes) else 0})
+        finding = super().measure(classes)
+        return replace(finding, detail={**finding.detail, "k": int(classes.headcounts.min()) if len(classes) else 0})

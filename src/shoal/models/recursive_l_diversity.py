@@ -79,5 +79,5 @@ class RecursiveLDiversity(SensitiveModel):
             measure = kernel.Measure(kernel.RATIO, parts.priors, float(self.l))
             ratios = kernel.by_class(parts.starts, parts.values, parts.counts, measure)
             worst[parts.column] = float(ratios.max(initial=0.0))
-        found = super().measure(classes)
-        return replace(found, value=max(worst.values()), bound=self.c, detail=worst if len(worst) > 1 else {})
+        finding = super().measure(classes)
+        return replace(finding, value=max(worst.values()), bound=self.c, detail=worst if len(worst) > 1 else {})

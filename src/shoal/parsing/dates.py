@@ -148,19 +148,19 @@ def recognized(texts: Sequence[str]) -> Recognition | None:
     if not few_damaged(len(texts) - count, len(texts)):
         return None
     written = {f"year-last with {sign}": _signed(split, sign) & (by_day | by_month) for sign in "./-"}
-    found = {name: int(fits.sum()) for name, fits in {"iso": iso, **written}.items() if fits.any()}
+    counts = {name: int(fits.sum()) for name, fits in {"iso": iso, **written}.items() if fits.any()}
     day_only, month_only = int((by_day & ~by_month).sum()), int((by_month & ~by_day).sum())
-    if len(found) == 1 and (day_only == 0 or month_only == 0):
-        if "iso" in found:
+    if len(counts) == 1 and (day_only == 0 or month_only == 0):
+        if "iso" in counts:
             return Recognition("iso")
         if day_only or month_only:
             return Recognition("day-first" if day_only else "month-first")
         return Recognition(
             doubt=f"day-first and month-first both fit all {count:,} of its distinct dates", choices=ORDERS[1:]
         )
-    if len(found) == 1:
-        found = {"day-first": day_only, "month-first": month_only, "either": int((by_day & by_month).sum())}
-    listed = ", ".join(f"{number:,} {name}" for name, number in found.items() if number)
+    if len(counts) == 1:
+        counts = {"day-first": day_only, "month-first": month_only, "either": int((by_day & by_month).sum())}
+    listed = ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
     return Recognition(doubt=f"its dates are written in several ways (distinct values: {listed})")
 
 
@@ -216,10 +216,10 @@ class Calendar:
             >>> Calendar(times=True, clock="Europe/Berlin").moments(["2020-07-01T08:00Z"]).spelled(times=True)
             ['2020-07-01T10:00:00+02:00']
         """
-        found = read(texts, self.form)
-        if self.form != "iso" and not found.sound.all():
-            found = found.otherwise(read(texts, "iso"))
-        return found.by(self.clock) if self.clock else found
+        moments = read(texts, self.form)
+        if self.form != "iso" and not moments.sound.all():
+            moments = moments.otherwise(read(texts, "iso"))
+        return moments.by(self.clock) if self.clock else moments
 
     def spellings(self, texts: Sequence[str]) -> list[str | None]:
         """Each text as labels spell it, whatever it is written like; None where it is no date.

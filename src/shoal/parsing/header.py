@@ -103,9 +103,9 @@ def names(
         return renamed(trimmed)
     shown = {name: name for name in reversed(held_back(trimmed, records))}
     several = [(shown[name], times) for name, times in Counter(trimmed).items() if times > 1]
-    told = ", ".join(f"column {quoted(name)} occurs {times} times" for name, times in several[:LISTED])
+    repeated = ", ".join(f"column {quoted(name)} occurs {times} times" for name, times in several[:LISTED])
     more = f" and {len(several) - LISTED} more do" if len(several) > LISTED else ""
-    raise InputError(f"{where}: {told}{more}; rename them, or ask for --rename-duplicates (rename_duplicates=True)")
+    raise InputError(f"{where}: {repeated}{more}; rename them, or ask for --rename-duplicates (rename_duplicates=True)")
 
 
 def renamed(header: Sequence[str]) -> tuple[str, ...]:
@@ -115,17 +115,17 @@ def renamed(header: Sequence[str]) -> tuple[str, ...]:
         >>> renamed(["x", "x", "x.1", "x"])
         ('x', 'x.2', 'x.1', 'x.3')
     """
-    taken, found, last = set(header), [], dict[str, int]()
+    used, renamed, last = set(header), [], dict[str, int]()
     for name in header:
         if name in last:
-            numbers = (number for number in count(last[name] + 1) if f"{name}.{number}" not in taken)
+            numbers = (number for number in count(last[name] + 1) if f"{name}.{number}" not in used)
             last[name] = next(numbers)
             name = f"{name}.{last[name]}"
-            taken.add(name)
+            used.add(name)
         else:
             last[name] = 0
-        found.append(name)
-    return tuple(found)
+        renamed.append(name)
+    return tuple(renamed)
 
 
 def numbers_rows(name: str) -> bool:
@@ -154,8 +154,8 @@ def is_record(header: Sequence[str], records: Sequence[Sequence[str]] | None = N
     below = zip_longest(*(records or ())[:LOOKED_AT], [""] * len(header), fillvalue="")
     columns = [[text for cell in column if (text := cell.strip())] for column in below]
     paired = list(zip(header, columns, strict=False))
-    stems = Counter(found[1] for name in header if (found := _NUMBERED.fullmatch(name)))
-    counted = {name for name in header if (found := _NUMBERED.fullmatch(name)) and stems[found[1]] > 1}  # q1, q2, q3
+    stems = Counter(match[1] for name in header if (match := _NUMBERED.fullmatch(name)))
+    counted = {name for name in header if (match := _NUMBERED.fullmatch(name)) and stems[match[1]] > 1}  # q1, q2, q3
     named = [name in counted or _is_known(name) or _stands_above(name, column) for name, column in paired]
     alike = sum(
         _ALONE.fullmatch(name) is not None or (not known and (name in column or _same_shape(name, column)))
@@ -183,7 +183,7 @@ def _stands_above(name: str, column: list[str]) -> bool:
 
 
 def _shape(text: str) -> str:
-    return re.sub(r"[^\W\d_]", lambda found: "a" if found[0].islower() else "A", re.sub(r"\d", "9", text))
+    return re.sub(r"[^\W\d_]", lambda letter: "a" if letter[0].islower() else "A", re.sub(r"\d", "9", text))
 
 
 def _same_shape(name: str, column: list[str]) -> bool:

@@ -123,16 +123,16 @@ def identifier(text: str) -> str:
 
 def identifiers(texts: Sequence[str | None]) -> list[str | None]:
     """What different people are called in any list; as they are where two of them would become one."""
-    found = [None if text is None else identifier(text) for text in texts]
-    return found if len(set(found)) == len(set(texts)) else list(texts)
+    people = [None if text is None else identifier(text) for text in texts]
+    return people if len(set(people)) == len(set(texts)) else list(texts)
 
 
 def plain_texts(texts: pa.Array) -> list[str]:
     """Each of some texts, none of which is missing, as `plain_text` spells it; most columns take a look only."""
-    found: list[str] = texts.to_pylist()
+    spellings: list[str] = texts.to_pylist()
     if pc.all(pc.match_substring_regex(texts, f"^(?:{PLAIN_TEXT})$")).as_py():
-        return found
-    return [plain_text(text) for text in found]
+        return spellings
+    return [plain_text(text) for text in spellings]
 
 
 def plain_numbers(texts: Sequence[str], *, padded: bool = False) -> list[str] | None:
@@ -144,18 +144,18 @@ def plain_numbers(texts: Sequence[str], *, padded: bool = False) -> list[str] | 
     """
     if not texts or plain_number(texts[0], padded=padded) is None:
         return None
-    held = pa.array(texts, pa.large_string())
+    column = pa.array(texts, pa.large_string())
     plain = pc.and_(
-        pc.match_substring_regex(held, f"^(?:{PLAIN_NUMBER})$"),
-        pc.and_(pc.not_equal(held, "-0"), pc.less_equal(pc.binary_length(held), MOST_ZEROS)),
+        pc.match_substring_regex(column, f"^(?:{PLAIN_NUMBER})$"),
+        pc.and_(pc.not_equal(column, "-0"), pc.less_equal(pc.binary_length(column), MOST_ZEROS)),
     )
-    found = list(texts)
+    numbers = list(texts)
     for place in pc.indices_nonzero(pc.invert(plain)).to_pylist():  # most columns have none
         number = plain_number(texts[place], padded=padded)
         if number is None:
             return None
-        found[place] = number
-    return found
+        numbers[place] = number
+    return numbers
 
 
 def numbers_alike(texts: Sequence[str]) -> int:
@@ -177,8 +177,8 @@ def almost_alike(texts: Sequence[str]) -> int:
         >>> almost_alike(["flu", "Flu", "F lu", "gout"])
         2
     """
-    held = pa.array(texts, pa.large_string())
-    if pc.all(pc.string_is_ascii(held)).as_py():
-        bare = pc.replace_substring_regex(pc.ascii_lower(held), r"\s", "")
-        return 0 if bare.equals(held) else len(texts) - len(set(bare.to_pylist()))
+    column = pa.array(texts, pa.large_string())
+    if pc.all(pc.string_is_ascii(column)).as_py():
+        bare = pc.replace_substring_regex(pc.ascii_lower(column), r"\s", "")
+        return 0 if bare.equals(column) else len(texts) - len(set(bare.to_pylist()))
     return len(texts) - len({"".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in texts})

@@ -36,9 +36,9 @@ def are_numbers(values: Floats) -> bool:
 def spelled(value: float) -> str:
     """A number as a label, in its plainest spelling."""
     exact = isinstance(value, int) and abs(value) < 10**40
-    found = plain_number(str(value) if exact else repr(float(value)))
-    assert found is not None
-    return found
+    label = plain_number(str(value) if exact else repr(float(value)))
+    assert label is not None
+    return label
 
 
 def ascending(texts: Sequence[str], numbers: Floats) -> NDArray[np.int64]:

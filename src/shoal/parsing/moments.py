@@ -64,8 +64,8 @@ class Moments:
             named = np.array([*map(_offset, offsets.tolist())], dtype=object)[which]
             texts[timed & self.zoned] += named[timed & self.zoned]
         texts[~self.sound] = None
-        found: list[str | None] = texts.tolist()
-        return found
+        spellings: list[str | None] = texts.tolist()
+        return spellings
 
     def quantities(self, *, times: bool) -> NDArray[np.float64]:
         """Days, or seconds where there are times, in UTC where they have a zone; not-a-number where there is none."""
@@ -105,8 +105,8 @@ def in_utc(seconds: Days, clock: str) -> Days:
     """When a clock shows a time: for the first time where it does so twice, and when it leaps where it never does."""
     moments = pa.array(seconds, pa.timestamp("s"))
     known = pc.assume_timezone(moments, clock, ambiguous="earliest", nonexistent="earliest")
-    found: Days = filled(known.cast(pa.int64()))
-    return found
+    shown: Days = filled(known.cast(pa.int64()))
+    return shown
 
 
 def clock_of(ahead: Days) -> str:
@@ -144,7 +144,7 @@ def of_typed(values: pa.Array) -> Moments:
 
 def filled(column: pa.Array) -> NDArray[Any]:
     """An array without missing entries: they become nothing, zero."""
-    found: NDArray[Any] = column.fill_null(False if pa.types.is_boolean(column.type) else 0).to_numpy(
+    array: NDArray[Any] = column.fill_null(False if pa.types.is_boolean(column.type) else 0).to_numpy(
         zero_copy_only=False
     )
-    return found
+    return array

@@ -34,15 +34,15 @@ def read(texts: Sequence[str], form: str) -> list[str | None]:
         >>> read(["1.234,5", "0,25", "x"], "decimal-comma"), read(["1,234.5", "1'000"], "decimal-point")
         (['1234.5', '0.25', None], ['1234.5', '1000'])
     """
-    found: list[str | None] = []
+    numbers: list[str | None] = []
     for text in texts:
         written = _WRITTEN[form].fullmatch(text)
         if written is None:
-            found.append(None)
+            numbers.append(None)
             continue
         plain = text.replace(written[1], "") if written[1] else text
-        found.append(plain.replace(_MARKS[form], "."))
-    return found
+        numbers.append(plain.replace(_MARKS[form], "."))
+    return numbers
 
 
 def recognized(texts: Sequence[str]) -> Recognition | None:

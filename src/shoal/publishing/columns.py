@@ -98,7 +98,7 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[PublishedColu
         lost, cells = {}, None
     apart = {column.name for sheet in sheets if sheet.count_name is not None for column in sheet.columns}
     changed = release.recoding.changed if release.recoding is not None else shown
-    found = []
+    columns = []
     for column in dataset.schema.columns:
         what = shown.get(column.name, "raw")
         shape: Shape = "raw"
@@ -113,15 +113,15 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[PublishedColu
         elif what == "cell" and cells is None:
             shape = "unknown"
         elif what == "cell" and cells is not None:
-            found.append(_generalized(release, column, cells, lost[column.name]))
+            columns.append(_generalized(release, column, cells, lost[column.name]))
             continue
         without = {"raw": release.suppressed / max(release.records, 1), "dropped": 1.0}
-        found.append(
+        columns.append(
             PublishedColumn(
                 name=column.name, role=column.role, shape=shape, lost=lost.get(column.name, without.get(shape))
             )
         )
-    return tuple(found)
+    return tuple(columns)
 
 
 def _generalized(release: Release, column: Column, cells: Cells, lost: float) -> PublishedColumn:

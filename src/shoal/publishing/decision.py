@@ -18,26 +18,26 @@ from shoal.errors import VerificationError
 from shoal.publishing.divided_table import Whole
 
 
-def check_plan(dataset: Dataset, plan: Plan, groups: Classes, placed: Codes, seed: int) -> None:
+def check_plan(dataset: Dataset, plan: Plan, groups: Classes, placement: Codes, seed: int) -> None:
     """Raises unless every cell of a plan covers the values of the records that are published in it, and groups have the
     records, and the sensitive values, that it puts there.
 
     `placed` says of each class of the plan which of the groups it is; negative: nothing of it is published. Where the
     plan was decided block by block, no more than a block of the table is looked at at a time.
     """
-    owners, places = plan.owners, _places(plan, placed)
+    owners, places = plan.owners, _places(plan, placement)
     if plan.blocks is None:
         _check_cells(people_of(dataset, plan), owners, plan)
         check_same(groups, dataset.partitioned(places, len(groups), seed=seed))
         return
-    found = []
+    parts = []
     for part, entries in _parts(dataset, plan, plan.blocks):
         _check_cells(people_of(part, plan), owners[entries], plan)
         shown, index = np.unique(places[entries], return_inverse=True)
         hidden = int(len(shown) > 0 and shown[0] < 0)
         decided = part.partitioned((index - hidden).astype(np.int32), len(shown) - hidden, seed=seed)
-        found.append((shown[hidden:], decided))
-    check_same(groups, _summed(found, len(groups)))
+        parts.append((shown[hidden:], decided))
+    check_same(groups, _summed(parts, len(groups)))
 
 
 def _parts(dataset: Dataset, plan: Plan, blocks: Blocks) -> Iterator[tuple[Dataset, NDArray[np.int64]]]:
@@ -47,8 +47,8 @@ def _parts(dataset: Dataset, plan: Plan, blocks: Blocks) -> Iterator[tuple[Datas
     boxes = zip(*blocks.boxes([tree.size for tree in whole.hierarchies]), strict=True)
     for number, box in enumerate(boxes):
         part, here = whole.boxed(dataset, *box), homes == number
-        held = part.summary
-        if not (np.array_equal(held.keys, plan.keys[:, here]) and np.array_equal(held.sizes, plan.sizes[here])):
+        summary = part.summary
+        if not (np.array_equal(summary.keys, plan.keys[:, here]) and np.array_equal(summary.sizes, plan.sizes[here])):
             raise VerificationError("a plan does not have every tuple of the table")
         yield part, np.flatnonzero(np.repeat(here, plan.sizes) if plan.by_record else here)
 
@@ -70,21 +70,21 @@ def _check_cells(people: Codes, owners: Codes, plan: Plan) -> None:
             )
 
 
-def _summed(found: Sequence[tuple[Codes, Classes]], groups: int) -> Classes:
+def _summed(parts: Sequence[tuple[Codes, Classes]], groups: int) -> Classes:
     """Classes of parts of a table as the groups that they are parts of, with the number of each."""
     sizes = np.zeros(groups, np.int64)
-    for numbers, part in found:
+    for numbers, part in parts:
         sizes[numbers] += part.sizes
     histograms = []
-    for place, first in enumerate(found[0][1].sensitive):
-        held = [(numbers, part.sensitive[place]) for numbers, part in found]
+    for place, first in enumerate(parts[0][1].sensitive):
+        histograms_there = [(numbers, part.sensitive[place]) for numbers, part in parts]
         merged = group(
             [
-                np.concatenate([numbers[each.owners] for numbers, each in held]).astype(np.int32),
-                np.concatenate([each.values for _, each in held]),
+                np.concatenate([numbers[each.owners] for numbers, each in histograms_there]).astype(np.int32),
+                np.concatenate([each.values for _, each in histograms_there]),
             ],
             [groups, len(first.population)],
-            weights=np.concatenate([each.counts for _, each in held]),
+            weights=np.concatenate([each.counts for _, each in histograms_there]),
         )
         starts = np.searchsorted(merged.keys[0], np.arange(groups + 1)).astype(np.int64)
         histograms.append(
@@ -93,29 +93,29 @@ def _summed(found: Sequence[tuple[Codes, Classes]], groups: int) -> Classes:
     return Classes((), np.zeros((0, groups), np.int32), sizes, tuple(histograms))
 
 
-def check_groups(dataset: Dataset, plan: Plan, groups: Classes, placed: Codes, seed: int) -> None:
+def check_groups(dataset: Dataset, plan: Plan, groups: Classes, placement: Codes, seed: int) -> None:
     """Raises unless groups have the records, and the sensitive values, that a plan puts there, as `check_plan` does."""
-    check_same(groups, decided_groups(dataset, plan, placed, len(groups), seed))
+    check_same(groups, decided_groups(dataset, plan, placement, len(groups), seed))
 
 
-def check_counterfeits(dataset: Dataset, recoding: Recoding, groups: Classes, placed: Codes, seed: int) -> None:
+def check_counterfeits(dataset: Dataset, recoding: Recoding, groups: Classes, placement: Codes, seed: int) -> None:
     """Raises unless groups have the sensitive values that a plan puts there and the counterfeits, and no others."""
     assert recoding.plan is not None and recoding.counterfeits is not None
-    decided = decided_groups(dataset, recoding.plan, placed, len(groups), seed)
+    decided = decided_groups(dataset, recoding.plan, placement, len(groups), seed)
     fakes = recoding.counterfeits
-    for found, wanted in zip(groups.sensitive, decided.sensitive, strict=True):
+    for published, wanted in zip(groups.sensitive, decided.sensitive, strict=True):
         counted = value_counts(wanted)
-        owners = np.concatenate([counted.keys[0], placed[fakes.groups]])
+        owners = np.concatenate([counted.keys[0], placement[fakes.groups]])
         values = np.concatenate([counted.keys[1], fakes.leaves])
         counts = np.append(counted.counts, np.ones(len(fakes), np.int64))
         both = group([owners, values], [len(wanted.starts), len(wanted.population)], weights=counts)
-        if not same_counts(value_counts(found), both):
-            raise VerificationError(f"column {found.column!r}: a published group has other values than was decided")
+        if not same_counts(value_counts(published), both):
+            raise VerificationError(f"column {published.column!r}: a published group has other values than was decided")
 
 
-def decided_groups(dataset: Dataset, plan: Plan, placed: Codes, groups: int, seed: int) -> Classes:
+def decided_groups(dataset: Dataset, plan: Plan, placement: Codes, groups: int, seed: int) -> Classes:
     """The records of a dataset, as many groups as there are, in the groups that a plan puts them into."""
-    return dataset.partitioned(_places(plan, placed), groups, seed=seed)
+    return dataset.partitioned(_places(plan, placement), groups, seed=seed)
 
 
 def check_members(dataset: Dataset, places: Codes, groups: Classes, seed: int) -> None:
@@ -124,13 +124,13 @@ def check_members(dataset: Dataset, places: Codes, groups: Classes, seed: int) -
 
 
 def check_people(
-    dataset: Dataset, plan: Plan, rows: Groups, placed: Codes, *, attributes: Sequence[int] | None = None
+    dataset: Dataset, plan: Plan, rows: Groups, placement: Codes, *, attributes: Sequence[int] | None = None
 ) -> None:
     """Raises unless people who are published as they are stand in the groups that a plan puts them into.
 
     `rows` has the distinct leaves of the quasi-identifiers, or of some `attributes` among them, with, last, the group.
     """
-    places = _places(plan, placed)
+    places = _places(plan, placement)
     shown, people = places >= 0, people_of(dataset, plan)
     chosen = people if attributes is None else people[list(attributes)]
     columns = [*chosen[:, shown], places[shown]]
@@ -150,7 +150,7 @@ def sizes_of(dataset: Dataset, plan: Plan) -> Counts:
     return dataset.summary.sizes if plan.sizes is None else plan.sizes
 
 
-def _places(plan: Plan, placed: Codes) -> Codes:
+def _places(plan: Plan, placement: Codes) -> Codes:
     """The published group of each entry of a plan; negative: it is not published."""
-    places: Codes = np.where(plan.owners >= 0, placed[plan.owners], np.int32(-1))
+    places: Codes = np.where(plan.owners >= 0, placement[plan.owners], np.int32(-1))
     return places

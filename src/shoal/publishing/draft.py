@@ -95,11 +95,10 @@ class _PlannedView(View):
             numbers: dict[str | None, int] = {}
             places = np.array([numbers.setdefault(label, len(numbers)) for label in book.labels.tolist()], np.int32)
             shown.append(places[cells[chosen]])
-        found = group(shown, [len(book) for book in self.plan.codebooks], index=True)
-        assert found.index is not None
-        placed: Codes = np.full(self.plan.count, -1, np.int32)
-        placed[chosen] = found.index
-        return placed
+        tuples = group(shown, [len(book) for book in self.plan.codebooks], index=True)
+        placement: Codes = np.full(self.plan.count, -1, np.int32)
+        placement[chosen] = tuples.index
+        return placement
 
     @cached_property
     def _classes(self) -> Classes:
@@ -107,8 +106,8 @@ class _PlannedView(View):
         index = np.where(owners >= 0, self._placed[owners], np.int32(-1))
         if not self.plan.by_record:
             index = np.repeat(index, self.dataset.summary.sizes)
-        found = summarize(["class"], [index[index >= 0]], [self.plan.count], [])
-        return replace(found, records=self.dataset.records)
+        classes = summarize(["class"], [index[index >= 0]], [self.plan.count], [])
+        return replace(classes, records=self.dataset.records)
 
     def people(self) -> Classes:
         return self._classes

@@ -161,13 +161,13 @@ def _size(findings: Findings, records: str) -> str:
 
 def _number(findings: Findings, *names: str) -> int:
     """The value of the first of some findings that there is; 0 without one."""
-    found = next((found for found in map(findings.get, names) if found is not None), None)
-    return int(found.value or 0) if found is not None else 0
+    finding = next((finding for finding in map(findings.get, names) if finding is not None), None)
+    return int(finding.value or 0) if finding is not None else 0
 
 
 def _share(findings: Findings, name: str) -> float:
-    found = findings.get(name)
-    return float(found.value or 0) if found is not None else 0.0
+    finding = findings.get(name)
+    return float(finding.value or 0) if finding is not None else 0.0
 
 
 def _named(names: Sequence[str]) -> str:

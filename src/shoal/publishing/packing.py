@@ -31,10 +31,10 @@ BROKEN = (OSError, ValueError, KeyError, TypeError, IndexError, EOFError, zipfil
 """What reading a file raises that was not packed here."""
 
 
-def pack(file: IO[bytes], told: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+def pack(file: IO[bytes], stated: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Writes what JSON can spell, and arrays of numbers or texts beside it."""
     texts = {name: array.tolist() for name, array in arrays.items() if array.dtype == object}
-    header = json.dumps({"told": told, "texts": texts}, default=_plain).encode("utf-8", "surrogatepass")
+    header = json.dumps({"told": stated, "texts": texts}, default=_plain).encode("utf-8", "surrogatepass")
     numbers = {name: array for name, array in arrays.items() if name not in texts}
     np.savez(file, allow_pickle=False, **{TOLD: np.frombuffer(header, np.uint8)}, **numbers)
 
@@ -48,8 +48,8 @@ def _plain(value: Any) -> Any:
 
 def unpack(path: Path) -> Held:
     """What was packed; raises one of `BROKEN` where nothing was."""
-    with np.load(path, allow_pickle=False) as held:
-        arrays = {name: held[name] for name in held.files}
+    with np.load(path, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
     header = json.loads(arrays.pop(TOLD).tobytes().decode("utf-8", "surrogatepass"))
     for name, texts in header["texts"].items():
         arrays[name] = np.array([*texts, None], object)[:-1]
@@ -59,15 +59,15 @@ def unpack(path: Path) -> Held:
 def spelled(recoding: Recoding, known: Codes | None = None) -> Held:
     """A recoding, to be packed; keys that are those `known` of a summary are left out, which has them."""
     arrays: dict[str, NDArray[Any]] = {}
-    told: dict[str, Any] = {
+    stated: dict[str, Any] = {
         "form": recoding.form, "options": dict(recoding.options), "facts": dict(recoding.facts),
         "hulls": dict(recoding.hulls), "levels": recoding.levels, "trail": recoding.trail,
         "changed": list(recoding.changed), "books": None,
     }  # fmt: skip
     plan, fakes = recoding.plan, recoding.counterfeits
     if plan is not None:
-        told["books"] = [[book.column, book.raw, book.means] for book in plan.codebooks]
-        told["by_record"] = plan.by_record
+        stated["books"] = [[book.column, book.raw, book.means] for book in plan.codebooks]
+        stated["by_record"] = plan.by_record
         arrays |= {"classes": plan.classes, "withheld": plan.withheld, "cells": plan.cells}
         if plan.keys is not known:
             arrays["keys"] = plan.keys
@@ -81,30 +81,30 @@ def spelled(recoding: Recoding, known: Codes | None = None) -> Held:
     if fakes is not None:
         arrays |= {"fake_groups": fakes.groups, "fake_leaves": fakes.leaves}
     arrays |= {f"changed{at}": values for at, values in enumerate(recoding.changed.values())}
-    return told, arrays
+    return stated, arrays
 
 
-def read(told: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], known: Codes | None = None) -> Recoding:
+def read(stated: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], known: Codes | None = None) -> Recoding:
     """The recoding that was spelled so."""
     plan = None
-    if told["books"] is not None:
+    if stated["books"] is not None:
         books = tuple(
             Codebook(column, arrays[f"labels{at}"], **_numbers(arrays, at), raw=raw, means=means)
-            for at, (column, raw, means) in enumerate(told["books"])
+            for at, (column, raw, means) in enumerate(stated["books"])
         )
         keys = arrays.get("keys", known)
         if keys is None:
             raise KeyError("keys")
         cut = {name.removeprefix("cut_"): array for name, array in arrays.items() if name.startswith("cut_")}
         plan = Plan(
-            keys, arrays["classes"], arrays["withheld"], arrays["cells"], books, told["by_record"],
+            keys, arrays["classes"], arrays["withheld"], arrays["cells"], books, stated["by_record"],
             Blocks(**cut) if cut else None, arrays.get("tuple_sizes"),
         )  # fmt: skip
     return Recoding(
-        plan, told["form"], told["options"], told["facts"], told["hulls"],
-        levels=None if told["levels"] is None else tuple(told["levels"]),
-        trail=tuple((tuple(node), holds) for node, holds in told["trail"]),
-        changed={name: arrays[f"changed{at}"] for at, name in enumerate(told["changed"])},
+        plan, stated["form"], stated["options"], stated["facts"], stated["hulls"],
+        levels=None if stated["levels"] is None else tuple(stated["levels"]),
+        trail=tuple((tuple(node), holds) for node, holds in stated["trail"]),
+        changed={name: arrays[f"changed{at}"] for at, name in enumerate(stated["changed"])},
         counterfeits=Counterfeits(arrays["fake_groups"], arrays["fake_leaves"]) if "fake_groups" in arrays else None,
     )  # fmt: skip
 
@@ -132,11 +132,11 @@ def kept(
     """What was made when a run was begun, by the name of that part of its state; otherwise it is made now, and kept."""
     path = None if checkpoint is None else checkpoint.found(name)
     if checkpoint is None or path is None:
-        made = make()
+        result = make()
         if checkpoint is not None:
             with checkpoint.keeping(name) as file:
-                pack(file, *put(made))
-        return made
+                pack(file, *put(result))
+        return result
     try:
         return take(*unpack(path))
     except BROKEN:

@@ -35,15 +35,17 @@ def published(
     plan = recoding.plan
     if data.schema.person is None or plan is None or release.view.people() is not release.view.groups():
         return release
-    placed, classes = release.view.placed(recoding), len(release.view.people())
-    return release.with_members(decided_groups(data, plan, placed, classes, release.seed))
+    placement, classes = release.view.placement(recoding), len(release.view.people())
+    return release.with_members(decided_groups(data, plan, placement, classes, release.seed))
 
 
 def whole(data: Dataset) -> dict[str, Any]:
     """What a release knows of the whole table."""
-    held = data.margin.sensitive
-    known: dict[str, Any] = {"populations": {histogram.column: histogram.population for histogram in held}}
+    histograms = data.margin.sensitive
+    known: dict[str, Any] = {"populations": {histogram.column: histogram.population for histogram in histograms}}
     if data.people is not None:
-        counted = {histogram.column: histogram.people.population for histogram in held if histogram.people is not None}
+        counted = {
+            histogram.column: histogram.people.population for histogram in histograms if histogram.people is not None
+        }
         known["crowd"] = Crowd(data.people, counted)
     return known

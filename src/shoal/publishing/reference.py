@@ -57,14 +57,14 @@ class CountedTable:
         count: str | None = None, person: str | None = None,
     ) -> Classes:  # fmt: skip
         sizes = [len(self.labels(name)) for name in attributes]
-        told: list[tuple[str, Codes, int, Hierarchy | None]] = []
+        columns: list[tuple[str, Codes, int, Hierarchy | None]] = []
         for name, tree in sensitive:
             if tree is None:
-                told.append((name, self.columns[name], len(self.labels(name)), tree))
+                columns.append((name, self.columns[name], len(self.labels(name)), tree))
             else:
                 leaves = np.array(tree.leaves(self.labels(name)), np.int32)
-                told.append((name, leaves[self.columns[name]], tree.size, tree))
-        return summarize(attributes, [self.columns[name] for name in attributes], sizes, told, weights=self.weights)
+                columns.append((name, leaves[self.columns[name]], tree.size, tree))
+        return summarize(attributes, [self.columns[name] for name in attributes], sizes, columns, weights=self.weights)
 
     def codes(self, name: str) -> Codes:
         raise NotDefined("this table stands only for comparisons and has no rows")
@@ -86,12 +86,14 @@ def reference(data: Dataset, form: Form, policy: Policy | None, *, hidden: bool,
     trees = {name: tree for name in chosen if (tree := known.schema[name].hierarchy) is not None}
     levels = {name: tree.height if hidden and name in schema.quasi else 0 for name, tree in trees.items()}
     # What has one value in every record need not be counted.
-    told = [name for name, tree in trees.items() if len(tree.labels[levels[name]]) > 1]
-    rows = known.table.group(told, ()) if told else None
+    varying = [name for name, tree in trees.items() if len(tree.labels[levels[name]]) > 1]
+    rows = known.table.group(varying, ()) if varying else None
     counts = np.array([data.records], np.int64) if rows is None else rows.sizes
     columns, texts, books = {}, {}, {}
     for name, tree in trees.items():
-        keys = np.zeros(len(counts), np.int32) if rows is None or name not in told else rows.keys[told.index(name)]
+        keys = (
+            np.zeros(len(counts), np.int32) if rows is None or name not in varying else rows.keys[varying.index(name)]
+        )
         columns[name], texts[name] = _positions(tree.codes[levels[name]][keys], tree.labels[levels[name]])
         if name in schema.quasi:
             books[name] = Codebook.at_level(tree, levels[name]).labels
@@ -108,8 +110,8 @@ def reference(data: Dataset, form: Form, policy: Policy | None, *, hidden: bool,
 
 def _without_people(schema: Schema, names: Sequence[str]) -> Schema:
     """The schema of some columns; whose a record is does not matter for a comparison of losses."""
-    kept = tuple(column for column in schema.columns if column.name in names and column.role is not Role.ENTITY)
-    return replace(schema, columns=kept, order=tuple(name for name in schema.order if name in names))
+    columns = tuple(column for column in schema.columns if column.name in names and column.role is not Role.ENTITY)
+    return replace(schema, columns=columns, order=tuple(name for name in schema.order if name in names))
 
 
 def _positions(codes: Codes, shown: NDArray[Any]) -> tuple[Codes, list[str | None]]:

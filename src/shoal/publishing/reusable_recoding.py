@@ -81,20 +81,20 @@ class Rule:
         else:
             people = release.view.people()
             release.view.cells()  # refused by a form whose cells are no ranges
-            books, cells = tuple(release.understood(name) for name in people.attributes), people.keys
+            books, cells = tuple(release.codebook(name) for name in people.attributes), people.keys
         return cls(release.form, release.schema, Policy(models=()), books, cells)
 
     def labels(self, data: Dataset, keys: Codes) -> tuple[Any, ...]:
         """What tuples of other records would be published as, column by column: as the narrowest class that holds them,
         or where none does, each value as the narrowest that is published of it; else as missing."""
         books, classes = self._placed(data, keys)
-        found = []
+        columns = []
         for book, codes, cells in zip(books, keys, self.cells, strict=True):
             alone = _narrowest(codes[None], (book,), np.unique(cells)[None], [int(codes.max(initial=0)) + 2])
             entry = np.where(classes >= 0, cells[classes], np.unique(cells)[alone])
             labels = np.array([*book.labels, None], object)
-            found.append(labels[np.where((classes < 0) & (alone < 0), len(book), entry)])
-        return tuple(found)
+            columns.append(labels[np.where((classes < 0) & (alone < 0), len(book), entry)])
+        return tuple(columns)
 
     def ranges(self, data: Dataset, keys: Codes) -> tuple[Codes, Codes]:
         """The first and the last leaf that tuples of records would be published as, in the narrowest class that holds
@@ -177,9 +177,9 @@ class Rule:
         summary = data.summary
         nothing = np.zeros(len(summary), np.bool_)
         if self.levels is not None:
-            found = Recoding.at_levels(summary, self.levels, nothing)
-            assert found.plan is not None
-            plan = found.plan
+            recoding = Recoding.at_levels(summary, self.levels, nothing)
+            assert recoding.plan is not None
+            plan = recoding.plan
         else:
             books, classes = self._placed(data, summary.keys)
             plan = Plan(summary.keys, classes, classes < 0, self.cells, books)
@@ -194,12 +194,11 @@ class Rule:
         shown = owners >= 0
         entries = [cells[owners[shown]] for cells in plan.cells]
         alike = group(entries, [len(book) for book in plan.codebooks], index=True)
-        assert alike.index is not None
         index = np.full(len(owners), -1, np.int32)
         index[shown] = alike.index
-        kept = self.policy.holds(data.partitioned(index, len(alike.counts), seed=self.policy.seed))
+        holding = self.policy.holds(data.partitioned(index, len(alike.counts), seed=self.policy.seed))
         breaking = np.zeros(len(owners), np.bool_)
-        breaking[shown] = ~kept[alike.index]
+        breaking[shown] = ~holding[alike.index]
         return breaking
 
 
@@ -243,8 +242,8 @@ def _quantities(tree: Hierarchy, texts: Sequence[str]) -> list[float]:
     """The numbers, or the days or seconds, that new values of a column are."""
     if tree.calendar is None:
         return [number(text) for text in texts]
-    found: list[float] = tree.calendar.moments(texts).quantities(times=tree.calendar.times).tolist()
-    return found
+    quantities: list[float] = tree.calendar.moments(texts).quantities(times=tree.calendar.times).tolist()
+    return quantities
 
 
 def _holds(tree: Hierarchy, level: int, leaf: int, quantity: float) -> bool:
@@ -278,12 +277,12 @@ def _narrowest(keys: Codes, books: Sequence[Codebook], cells: Codes, sizes: Sequ
     high = [book.high[row] for book, row in zip(books, cells, strict=True)]
     widths = sum((last - first) / max(1, size - 1) for first, last, size in zip(low, high, sizes, strict=True))
     order = np.argsort(widths, kind="stable")
-    found = np.full(keys.shape[1], -1, np.int32)
+    narrowest = np.full(keys.shape[1], -1, np.int32)
     step = max(1, BLOCK // max(1, len(order)))
     for start in range(0, keys.shape[1], step):
         inside = np.ones((min(step, keys.shape[1] - start), len(order)), np.bool_)
         for codes, first, last in zip(keys[:, start : start + step], low, high, strict=True):
             inside &= (first[order] <= codes[:, None]) & (codes[:, None] <= last[order])
         chosen = order[np.argmax(inside, axis=1)]
-        found[start : start + step] = np.where(inside.any(axis=1), chosen, -1)
-    return found
+        narrowest[start : start + step] = np.where(inside.any(axis=1), chosen, -1)
+    return narrowest

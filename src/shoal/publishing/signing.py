@@ -188,12 +188,12 @@ def canonical(manifest: Mapping[str, Any]) -> bytes:
     if isinstance(stated.get("signature"), dict):
         stated["signature"].pop("value", None)
     try:
-        made: bytes = rfc8785.dumps(stated)
+        content: bytes = rfc8785.dumps(stated)
     except rfc8785.CanonicalizationError:
         raise InputError(
             "the manifest has a number that canonical JSON (RFC 8785) does not know, so it cannot be signed"
         ) from None
-    return made
+    return content
 
 
 def checked(manifest: Mapping[str, Any], key: PublicKey | None) -> Finding | None:

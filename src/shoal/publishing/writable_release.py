@@ -133,12 +133,12 @@ class WritableRelease(Release):
         pseudonyms let somebody count again and a model compares with that."""
         if self.schema.person is None or not self.claims:
             return {}
-        held = self.in_people(self.view.people())
-        assert held.people is not None
+        classes = self.in_people(self.view.people())
+        assert classes.people is not None
         stated: dict[str, Any] = {
             "column": self.schema.person,
-            "published": people_in(held),
-            "smallest_class": int(held.headcounts.min()) if len(held) else 0,
+            "published": people_in(classes),
+            "smallest_class": int(classes.headcounts.min()) if len(classes) else 0,
         }
         if self.schema.person in self.published.names and self.crowd is not None and self.compares_with_table():
             stated["count"] = self.crowd.count

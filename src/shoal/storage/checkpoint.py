@@ -68,9 +68,9 @@ class Checkpoint:
         False
     """
 
-    def __init__(self, folder: Path, lock: int, held: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, lock: int, header: dict[str, Any]) -> None:
         self.folder = folder
-        self._held = held
+        self._held = header
         self._writing = RLock()
         self._unlock = weakref.finalize(self, os.close, lock)
 
@@ -96,13 +96,13 @@ class Checkpoint:
         try:
             for left in folder.glob(f"{_BESIDE}*"):
                 left.unlink()
-            held = _read(folder / HEADER)
+            header = _read(folder / HEADER)
         except BaseException:
             os.close(lock)
             raise
-        made = cls(folder, lock, held)
-        _opened[folder] = made
-        return made
+        checkpoint = cls(folder, lock, header)
+        _opened[folder] = checkpoint
+        return checkpoint
 
     def bind(self, what: str, *parts: object) -> None:
         """Says what the run is about; refused where it was begun with something else. Parts are bytes, or what JSON
@@ -116,7 +116,7 @@ class Checkpoint:
                 raise self.other(what)
             self._store()
 
-    def seed(self, given: int | None, made: Callable[[], int], *, mixed: bool) -> int:
+    def seed(self, given: int | None, draw: Callable[[], int], *, mixed: bool) -> int:
         """The seed of the run: the one that it was begun with, else the one that is made of what is given. Where what
         is given is `mixed` with other randomness, a run goes on only when it was begun so, and with the same."""
         with self._writing:
@@ -129,7 +129,7 @@ class Checkpoint:
                         "or not; leave the seed out, or name another folder"
                     )
             if known is None:
-                known = self._held["seed"] = made()
+                known = self._held["seed"] = draw()
                 self._held["given"] = given
             self._store()
             return int(known)
@@ -254,22 +254,22 @@ def _read(path: Path) -> dict[str, Any]:
 
     name = path.parent.name
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        header = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {"run": FORMAT, "shoal": __version__, "seed": None, "bound": {}, "parts": {}}
     except OSError:
         raise InputError(f"{name}: the saved progress cannot be read") from None
     except ValueError:
-        held = None
-    if not isinstance(held, Mapping) or not isinstance(held.get("run"), int):
+        header = None
+    if not isinstance(header, Mapping) or not isinstance(header.get("run"), int):
         raise InputError(f"{name}: the saved progress is damaged; {ANEW}")
-    if held["run"] != FORMAT or held.get("shoal") != __version__:
+    if header["run"] != FORMAT or header.get("shoal") != __version__:
         raise InputError(f"{name}: another version of Shoal began this run; {ANEW}")
     texts = all(
-        isinstance(held.get(what), dict) and all(isinstance(each, str) for each in held[what].values())
+        isinstance(header.get(what), dict) and all(isinstance(each, str) for each in header[what].values())
         for what in ("bound", "parts")
     )
-    named = texts and all(map(_PART.fullmatch, held["parts"]))
-    if not named or not (held.get("seed") is None or type(held["seed"]) is int):
+    named = texts and all(map(_PART.fullmatch, header["parts"]))
+    if not named or not (header.get("seed") is None or type(header["seed"]) is int):
         raise InputError(f"{name}: the saved progress is damaged; {ANEW}")
-    return dict(held)
+    return dict(header)

@@ -156,14 +156,14 @@ def _identity(path: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _keep(path: Path, kept: Path) -> None:
+def _keep(path: Path, copy: Path) -> None:
     """Keeps a file, or a link as such, whatever becomes of the path."""
     try:
-        os.link(path, kept, follow_symlinks=False)
+        os.link(path, copy, follow_symlinks=False)
     except OSError:  # some file systems have no links
-        shutil.copy2(path, kept, follow_symlinks=False)
-        if not kept.is_symlink():
-            flush(kept)
+        shutil.copy2(path, copy, follow_symlinks=False)
+        if not copy.is_symlink():
+            flush(copy)
 
 
 def flush_all(path: Path) -> None:

@@ -55,8 +55,8 @@ def address(path: str | Path) -> str | None:
         >>> address(Path("postgres://clerk@server/base::people")), address("folder/base.duckdb::people")
         ('postgres://clerk@server/base::people', None)
     """
-    found = _ADDRESS.match(str(path))
-    return None if found is None else f"{found[1]}://{str(path)[found.end() :]}"
+    match = _ADDRESS.match(str(path))
+    return None if match is None else f"{match[1]}://{str(path)[match.end() :]}"
 
 
 def in_folder(path: Path) -> bool:
@@ -190,13 +190,13 @@ def recover(folder: Path | None = None) -> list[Path]:
     process is writing, and what lies in the folder without such a mark, is left alone.
     """
     there = None if folder is None else folder.resolve()
-    found: list[Path] = []
+    targets: list[Path] = []
     try:
         for mark in left_behind():
             exchange = Exchange(mark.targets, mark.name, mark, mark.placings)
             if there is None or there in exchange.parents:
                 exchange.undo()
-                found += mark.targets
+                targets += mark.targets
             elif mark.placings is None and not any(parent.exists() for parent in exchange.parents):
                 mark.remove()  # the folder is gone, with all that was written there
     except OSError as error:
@@ -204,7 +204,7 @@ def recover(folder: Path | None = None) -> list[Path]:
             "a run that was stopped left its files half replaced, and the old ones cannot be put back "
             f"({error.strerror or type(error).__name__}); try again where writing is allowed"
         ) from None
-    return found
+    return targets
 
 
 def check_whole(*paths: Path) -> None:

@@ -120,10 +120,10 @@ def _wiped(folder: Path, lock: int | None, process: int) -> None:
 def wipe_left_behind(parent: Path | None = None) -> None:
     """Removes the temporary folders of processes that were killed; those of live ones are locked."""
     try:
-        found = sorted(Path(parent or tempfile.gettempdir()).glob(f"{PREFIX}*"))
+        folders = sorted(Path(parent or tempfile.gettempdir()).glob(f"{PREFIX}*"))
     except OSError:  # there is no temporary folder
         return
-    for left in found:
+    for left in folders:
         with suppress(OSError):  # it went meanwhile
             lock = locked(left, wait=False) if is_ours(left) and not left.is_symlink() else None
             if lock is not None:

@@ -75,9 +75,9 @@ class Mark:
     def keep(self, placings: Sequence[Placing] | None) -> None:
         """Notes how the files take their places; None before they do and once they have."""
         targets = [[str(target.parent), target.name] for target in self.targets]
-        told = None if placings is None else [asdict(each) for each in placings]
+        stated = None if placings is None else [asdict(each) for each in placings]
         beside = self.path.with_suffix(".new")
-        beside.write_text(json.dumps({"format": FORMAT, "targets": targets, "placings": told}), encoding="utf-8")
+        beside.write_text(json.dumps({"format": FORMAT, "targets": targets, "placings": stated}), encoding="utf-8")
         flush(beside)
         beside.replace(self.path)
         flush(self.path.parent)
@@ -143,13 +143,13 @@ def _listed(ending: str) -> list[Path]:
 def _read(path: Path) -> Mark | None:
     """A mark from its file; None where the file is none, or is gone."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        told: dict[str, Any] = json.loads(path.read_bytes())
-        pairs, placings = told["targets"], told["placings"]
+        stated: dict[str, Any] = json.loads(path.read_bytes())
+        pairs, placings = stated["targets"], stated["placings"]
         targets = tuple(Path(folder) / name for folder, name in pairs)
         plain = all(
             target.is_absolute() and target.name == name for target, (_, name) in zip(targets, pairs, strict=True)
         )
-        if told["format"] != FORMAT or not plain or not is_ours(path) or path.is_symlink():
+        if stated["format"] != FORMAT or not plain or not is_ours(path) or path.is_symlink():
             return None
         if placings is not None:
             placings = tuple(Placing(each["fresh"], tuple(each["new"]), tuple(each["hidden"])) for each in placings)

@@ -43,7 +43,6 @@ class Rows:
         if place not in self._distinct:
             bound = int(self.high[place].max(initial=0)) + 1
             found = group([self.low[place], self.high[place]], [bound, bound], index=True)
-            assert found.index is not None
             self._distinct[place] = found.keys[0], found.keys[1], found.index
         return self._distinct[place]
 

@@ -47,7 +47,7 @@ def test_a_generalized_person_is_in_every_class_that_covers(seed: int, rows: int
     assert release.recoding is not None and release.recoding.plan is not None
     plan = release.recoding.plan
     if not plan.by_record:
-        placed = release.placed(release.view.people())
+        placed = release.placement(release.recoding.plan, release.view.people())
         assert all(placed[own] in listed(found, at) for at, own in enumerate(plan.owners) if own >= 0)
 
 

@@ -262,7 +262,6 @@ class Groupings:
             ]
             radices = [int(self.domain.widths[position, level]) for position, level in enumerate(node)]
             found = group(columns, radices, weights=self.raw.tuples.weights, index=True)
-            assert found.index is not None
             firsts = np.empty(len(found.counts), dtype=np.int32)
             firsts[found.index] = self.raw.tuples.firsts
             return Grouping(self.raw, found.index, found.counts, firsts)

@@ -56,8 +56,8 @@ class Attempt:
     def as_dict(self) -> dict[str, Any]:
         """The attempt as JSON holds it."""
         optional = ("random", "control", "interval", "detail")
-        told = {name: value for name, value in vars(self).items() if name not in optional or value not in (None, {})}
-        return {**told, "gains": self.gains}
+        entries = {name: value for name, value in vars(self).items() if name not in optional or value not in (None, {})}
+        return {**entries, "gains": self.gains}
 
 
 class Attempts(tuple[Attempt, ...]):

@@ -88,7 +88,7 @@ class View(ABC):
     def candidates(self, people: Codes) -> Candidates:
         """The groups in which people can be whose quasi-identifiers are the leaves `people[:, p]`."""
 
-    def placed(self, recoding: Recoding) -> Codes:
+    def placement(self, recoding: Recoding) -> Codes:
         """For each class of a plan, the group that it is published as; negative: nothing of it is published."""
         raise NotDefined("this form does not say in which group a person is")
 
@@ -98,10 +98,9 @@ class View(ABC):
 
     def owners(self, dataset: Dataset, recoding: Recoding) -> Codes:
         """For each entry of a plan of the dataset, the group that it is published in; negative: it is not."""
-        assert recoding.plan is not None
-        owners, placed = recoding.plan.owners, self.placed(recoding)
-        found: Codes = np.where(owners >= 0, placed[owners], np.int32(-1)).astype(np.int32)
-        return found
+        owners = recoding.planned.owners
+        groups: Codes = np.where(owners >= 0, self.placement(recoding)[owners], np.int32(-1)).astype(np.int32)
+        return groups
 
     def distributions(self) -> tuple[Distribution, ...]:
         """What is published of columns that stand together, part by part of the records; nothing is told about how

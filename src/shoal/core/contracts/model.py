@@ -145,12 +145,12 @@ class Model(Parametrized, ABC):
         """The level of the model that the classes have, held against the parameter."""
         levels = self.levels(classes)
         return Finding(
-            name=self.level, value=self.told(self.worst(levels)), bound=self.bound,
-            holds=bool(self.keeps(levels).all()), how=self.said(classes), claim=self.claim,
+            name=self.level, value=self.readable(self.worst(levels)), bound=self.bound,
+            holds=bool(self.keeps(levels).all()), how=self.explanation(classes), claim=self.claim,
             unit="people" if self.unit == "records" and classes.people is not None else self.unit,
         )  # fmt: skip
 
-    def said(self, classes: Classes) -> str:
+    def explanation(self, classes: Classes) -> str:
         """How the level of such classes is computed."""
         return self.how if classes.people is None else f"{self.how}, counted in people"
 
@@ -159,7 +159,7 @@ class Model(Parametrized, ABC):
         found: float | int = (levels.min() if self.more_is_safer else levels.max()).item() if len(levels) else 0
         return found
 
-    def told(self, level: float) -> float | int:
+    def readable(self, level: float) -> float | int:
         """A level as people read it."""
         return int(level) if self.whole and math.isfinite(level) else level
 

@@ -87,7 +87,6 @@ class Publishing:
         quasi = self.schema.quasi
         columns = [self.table.columns[name] for name in quasi]
         spelled = group([each.places for each in columns], [len(each.spelled) for each in columns], index=True)
-        assert spelled.index is not None
         owners = np.empty(len(spelled.counts), np.int32)
         owners[spelled.index] = self._tallied
         kept = owners >= 0
@@ -254,7 +253,6 @@ class Publishing:
         if not codes:
             return np.zeros(self._plan.count, np.int32)
         found = group(codes, [len(each.dictionary) for each in encoded], index=True)
-        assert found.index is not None
         firsts = np.full(len(found.counts), self._plan.count, np.int32)
         np.minimum.at(firsts, found.index, np.arange(self._plan.count, dtype=np.int32))
         return None if len(firsts) == self._plan.count else firsts[found.index]
