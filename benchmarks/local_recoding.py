@@ -16,7 +16,7 @@ from shoal.algorithms.in_blocks import InBlocks
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.policy import Policy
 from shoal.core.run import Run
-from shoal.publishing.draft import Draft
+from shoal.publishing.draft import DraftRelease
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "adult"
 NINE = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation",
@@ -81,7 +81,7 @@ def searched(data: shoal.Dataset, method: Algorithm) -> tuple[float, float]:
     started = time.process_time()
     recoding = method.search(data, policy, Run())
     spent = time.process_time() - started
-    return spent, float(shoal.metrics.Lm().score(data, Draft.of(data, recoding, policy)).value or 0)
+    return spent, float(shoal.metrics.Lm().score(data, DraftRelease.of(data, recoding, policy)).value or 0)
 
 
 def beside(algorithm: str, whole: tuple[float, float], parted: tuple[float, float]) -> None:

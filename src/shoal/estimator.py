@@ -15,7 +15,7 @@ from shoal.core.recoding import Plan
 from shoal.core.release import Release
 from shoal.core.schema import Kind
 from shoal.errors import MissingExtraError
-from shoal.publishing.reusable_recoding import Rule
+from shoal.publishing.reusable_recoding import ReusableRecoding
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
@@ -119,13 +119,13 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             seed=self.seed,
             repeatable=self.repeatable,
         )
-        self.rule_ = Rule.of(self.release_)
+        self.rule_ = ReusableRecoding.of(self.release_)
         return data
 
     def _transformed(self, frame: Any) -> Any:
         engine = self.release_.engine
         opened = engine.open(frame)
-        self.rule_.applied(opened, engine)  # raises where the policy does not hold
+        self.rule_.apply(opened, engine)  # raises where the policy does not hold
         data = self.rule_.read(opened, engine)
         plan = self.rule_.recode(data).plan
         assert plan is not None

@@ -39,13 +39,13 @@ Count = Annotated[StrictInt, Field(ge=0)]
 Share = Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)]
 
 
-class _Part(BaseModel):
+class _StatedPart(BaseModel):
     """A part of a manifest; how it is checked is worked out when the first manifest is read."""
 
     model_config = ConfigDict(defer_build=True)
 
 
-class _Column(_Part):
+class _StatedColumn(_StatedPart):
     name: StrictStr
     role: Role
     kind: Kind
@@ -53,19 +53,19 @@ class _Column(_Part):
     format: StrictStr | None = None
 
 
-class _Table(_Part):
+class _StatedTable(_StatedPart):
     part: Annotated[StrictStr, Field(pattern=r"^[a-z0-9-]{0,40}$")]
     rows: Count
     sha256: StrictStr
 
 
-class _Policy(_Part):
+class _StatedPolicy(_StatedPart):
     models: list[dict[str, Any]]
     suppression: StrictFloat | StrictInt
     objective: dict[str, Any] | None = None
 
 
-class _Sensitive(_Part):
+class _Sensitive(_StatedPart):
     leaves: list[Count]
     population: list[Count]
     levels: list[list[Count]]
@@ -88,7 +88,7 @@ class _Sensitive(_Part):
         return self
 
 
-class _People(_Part):
+class _StatedPeople(_StatedPart):
     column: StrictStr
     published: Count
     smallest_class: Count
@@ -96,7 +96,7 @@ class _People(_Part):
     populations: dict[str, list[Count]] = {}
 
 
-class _Algorithm(_Part):
+class _Algorithm(_StatedPart):
     model_config = ConfigDict(extra="allow")
 
     name: StrictStr
@@ -108,7 +108,7 @@ def _claims(algorithm: _Algorithm) -> bool:
     return method is None or method.claims
 
 
-class _Attack(_Part):
+class _Attack(_StatedPart):
     name: StrictStr
     success: Share
     worst: Share
@@ -117,28 +117,28 @@ class _Attack(_Part):
     knew: StrictStr
 
 
-class _Unverified(_Part):
+class _Unverified(_StatedPart):
     k: Count
 
 
-class _Signature(_Part):
+class _Signature(_StatedPart):
     algorithm: Literal["Ed25519"]
     key: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
     value: StrictStr
 
 
-class _Manifest(_Part):
+class _Manifest(_StatedPart):
     unverified: _Unverified | None = None
     form: StrictStr
     algorithm: _Algorithm
-    tables: list[_Table] = Field(min_length=1)
+    tables: list[_StatedTable] = Field(min_length=1)
     records: Count
     published: Count
-    policy: _Policy
-    columns: list[_Column]
+    policy: _StatedPolicy
+    columns: list[_StatedColumn]
     sensitive: dict[str, _Sensitive]
     strict: StrictBool = False
-    people: _People | None = None
+    people: _StatedPeople | None = None
     counterfeits: Count = 0
     hulls: dict[StrictStr, Literal["interval", "hierarchy"]] = {}
     signature: _Signature | None = None

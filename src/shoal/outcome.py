@@ -25,9 +25,9 @@ from shoal.job import DEFAULT_ALGORITHM, Job, check_policy, plugin
 from shoal.notices import tell
 from shoal.plots.drawing import check_picture
 from shoal.plots.release import picture
-from shoal.publishing.columns import PublishedColumn
+from shoal.publishing.columns import ReleasedColumn
 from shoal.publishing.headlines import attacked, released
-from shoal.publishing.reusable_recoding import Rule
+from shoal.publishing.reusable_recoding import ReusableRecoding
 from shoal.publishing.signing import SigningKey
 from shoal.publishing.writable_release import WritableRelease, manifest_path
 from shoal.storage.checkpoint import check_folder
@@ -54,7 +54,7 @@ class Outcome:
     data: Dataset = field(repr=False)
     release: WritableRelease
     standing: Findings
-    columns: tuple[PublishedColumn, ...]
+    columns: tuple[ReleasedColumn, ...]
     figures: Mapping[str, Any]
     files: tuple[Path, ...]
     notes: tuple[str, ...] = ()
@@ -112,7 +112,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         rows_are_people=job.rows_are_people, allow_plain=job.allow_plain, run=run.part(between=(READ, MADE)),
         history=None if ledger is None else ledger.history(data),
     )  # fmt: skip
-    recoding = "" if job.recoding is None else recodings.spelled(Rule.of(release))
+    recoding = "" if job.recoding is None else recodings.spelled(ReusableRecoding.of(release))
     assert release.policy is not None and release.method is not None
     seed = release.policy.seed
     # What is saved repeats this run: with the seed that it had, which nobody mixes again.

@@ -22,7 +22,7 @@ from shoal.core.release import Release
 from shoal.core.schema import Column, Kind, Missing, Role, Schema
 from shoal.errors import InputError, ShoalError
 from shoal.parsing.dates import Calendar
-from shoal.publishing.reusable_recoding import Rule
+from shoal.publishing.reusable_recoding import ReusableRecoding
 from shoal.storage.files import replacing
 
 FORMAT = 2
@@ -31,7 +31,7 @@ FORMAT = 2
 def save(release: Release, path: str | Path) -> Path:
     """Writes the rule of a release to a file that only its owner can read; that file is not for recipients."""
     path = Path(path)
-    text = spelled(Rule.of(release))
+    text = spelled(ReusableRecoding.of(release))
     with replacing(path) as beside:
         put(text, beside)
     return path
@@ -43,7 +43,7 @@ def put(text: str, path: Path) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def spelled(rule: Rule) -> str:
+def spelled(rule: ReusableRecoding) -> str:
     """A rule as the text of its file."""
     return json.dumps(
         {
@@ -84,7 +84,7 @@ def _codebook(book: Codebook) -> dict[str, Any]:
     return {"column": book.column, "raw": book.raw, **arrays}
 
 
-def load(path: str | Path) -> Rule:
+def load(path: str | Path) -> ReusableRecoding:
     """A rule from its file."""
     path = Path(path)
     try:
@@ -98,7 +98,7 @@ def load(path: str | Path) -> Rule:
         raise InputError(f"{path.name}: this is not a recoding that this version of Shoal saved") from None
 
 
-def _rule(stated: dict[str, Any]) -> Rule:
+def _rule(stated: dict[str, Any]) -> ReusableRecoding:
     columns = tuple(
         Column(
             name=each["name"], role=Role(each["role"]), kind=Kind(each["kind"]), missing=Missing(each["missing"]),
@@ -111,7 +111,7 @@ def _rule(stated: dict[str, Any]) -> Rule:
     policy = Policy(
         models=tuple(job.plugin("models", model) for model in stated["models"]), suppression=stated["suppression"]
     )
-    return Rule(
+    return ReusableRecoding(
         registry.make("forms", stated["form"], {}), Schema(columns, tuple(stated["order"]), stated["strict"]), policy,
         books, np.array(stated["cells"], np.int32), None if stated["levels"] is None else tuple(stated["levels"]),
         stated["provenance"],
@@ -142,7 +142,7 @@ def _hierarchy(name: str, stated: dict[str, Any]) -> Hierarchy:
     )
 
 
-def _checked(rule: Rule) -> Rule:
+def _checked(rule: ReusableRecoding) -> ReusableRecoding:
     """The rule, when its parts fit together."""
     quasi = rule.schema.quasi
     fits = bool(rule.policy.models) and rule.cells.shape[1:] > (0,)

@@ -203,7 +203,7 @@ def test_a_table_is_read_alike(other, kind):
     same_classes(data.group(("disease", "age")), reference.group(("disease", "age")))
     for name in (*reference.schema.quasi, *reference.schema.sensitive):
         assert np.array_equal(data.codes(name), reference.codes(name)), name
-    for mine, other in zip(data.listed(7), reference.listed(7), strict=True):
+    for mine, other in zip(data.listing(7), reference.listing(7), strict=True):
         assert np.array_equal(mine, other)
     assert facts(shoal.diagnose(data, k=3)) == facts(shoal.diagnose(reference, k=3))
     asked, expected = shoal.ask(data, k=3), shoal.ask(reference, k=3)

@@ -16,8 +16,8 @@ from making import by_form, people, small, tells_no_value
 import shoal
 from shoal import registry
 from shoal.api import open_release
-from shoal.core.cells import Cells
 from shoal.core.classes import Classes
+from shoal.core.codebook import Cells
 from shoal.core.contracts.form import Candidates, Form
 from shoal.errors import NotDefined, SchemaError
 from shoal.publishing.writable_release import part_path

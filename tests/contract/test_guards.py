@@ -318,7 +318,7 @@ def test_a_sensitive_value_moved_to_another_group(table: pl.DataFrame) -> None:
 
     def exchanged(plan: Plan) -> Plan:
         # Two people of different groups and with different diseases change places, in both tables alike.
-        (diseases,) = data.listed(1)
+        (diseases,) = data.listing(1)
         left = 0
         differ = (plan.classes != plan.classes[left]) & (diseases != diseases[left])
         return swapped(plan, left, int(np.flatnonzero(differ)[0]))
@@ -332,7 +332,7 @@ def test_people_moved_to_other_groups(table: pl.DataFrame) -> None:
     data = read(table)
 
     def exchanged(plan: Plan) -> Plan:
-        (diseases,) = data.listed(1)
+        (diseases,) = data.listing(1)
         same = (plan.classes != plan.classes[0]) & (diseases == diseases[0])
         return swapped(plan, 0, int(np.flatnonzero(same)[0]))
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.cells import Cells
 from shoal.core.classes import Classes
+from shoal.core.codebook import Cells
 from shoal.core.contracts.form import Candidates
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts, group

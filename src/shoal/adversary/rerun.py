@@ -79,7 +79,7 @@ class Rerun:
         """The table itself, as leaves, records in the order of a plan by record."""
         summary, seed = self.dataset.summary, self.policy.seed
         quasi = np.repeat(summary.keys, summary.sizes, axis=1)
-        return dict(zip(self.names, (*quasi, *self.dataset.listed(seed)), strict=True))
+        return dict(zip(self.names, (*quasi, *self.dataset.listing(seed)), strict=True))
 
     def fits(self, leaves: Mapping[str, Codes], run: Run, seed: int | None = None) -> bool:
         """Whether the algorithm makes the release of a table, which has a leaf a record in each column, with the seed

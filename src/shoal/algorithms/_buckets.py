@@ -56,7 +56,7 @@ def drawable(records: Records) -> Counts:
 
 def some_of_each(records: Records, counts: Counts, owners: Codes | None = None) -> NDArray[np.int64]:
     """So many records of each value, drawn by the seed from those that have no cluster."""
-    (values,) = records.dataset.listed(records.policy.seed)
+    (values,) = records.dataset.listing(records.policy.seed)
     rows = np.arange(len(records)) if owners is None else np.flatnonzero(owners < 0)
     # In their own order the last ones, with the greatest quasi-identifiers, would go.
     rows = np.random.default_rng(records.policy.seed).permutation(rows)
@@ -70,7 +70,7 @@ def filled(records: Records, left: Counts, generator: np.random.Generator, run: 
     """The buckets of a table, and the record that each place of their owners stands for."""
     from shoal.kernels import buckets as kernel
 
-    (values,) = records.dataset.listed(records.policy.seed)
+    (values,) = records.dataset.listing(records.policy.seed)
     kinds = group([records.tuples, values], [len(records.points), len(left)], index=True)
     points = np.ascontiguousarray(records.points[kinds.keys[0]])
     origin = int(generator.integers(len(points)))

@@ -113,7 +113,7 @@ def _guard(records: Records) -> tuple[Any, bool]:
         whole &= covered
     if not any(bounds.values()):
         return Guard(np.empty(0, np.int32), 0, 0.0, 0.0), whole
-    (values,) = records.dataset.listed(records.policy.seed)
+    (values,) = records.dataset.listing(records.policy.seed)
     return Guard(values, len(histograms[0].population), bounds[levels.DISTINCT], bounds[levels.FREQUENCY]), whole
 
 

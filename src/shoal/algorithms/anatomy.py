@@ -56,7 +56,7 @@ class Anatomy(Algorithm):
             )
         check_one_sensitive(dataset, "Anatomy")
         least = policy.least
-        (codes,) = dataset.listed(policy.seed)
+        (codes,) = dataset.listing(policy.seed)
         counts = dataset.summary.sensitive[0].population
         kept = eligible_counts(counts, least, policy.budget(dataset.records))
         generator = np.random.default_rng(policy.seed)

@@ -29,7 +29,7 @@ from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError, NotDefined, ParameterError, SchemaError, ShoalError
-from shoal.publishing.draft import Draft
+from shoal.publishing.draft import DraftRelease
 from shoal.publishing.losses import misclassifications
 
 MILLION = 1e6
@@ -265,7 +265,7 @@ class _Trial:
         )
 
     def _loss(self, recoding: Recoding) -> float:
-        draft, objective = Draft.of(self.dataset, recoding, self.policy), self.policy.objective
+        draft, objective = DraftRelease.of(self.dataset, recoding, self.policy), self.policy.objective
         if objective is None:
             cells = self.dataset.records * len(self.dataset.hierarchies)
             return float(misclassifications(self.dataset, draft).sum()) / cells

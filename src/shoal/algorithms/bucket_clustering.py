@@ -66,7 +66,7 @@ class BucketClustering(DiverseClustering):
         owners = owners_of(buckets, order, len(rounds))
         residue = some_of_each(records, buckets.left, owners)
         if len(residue) < wanted:
-            (values,) = records.dataset.listed(records.policy.seed)
+            (values,) = records.dataset.listing(records.policy.seed)
             owners = placed_diverse(records, owners, residue, values, wanted, run)
         # Where a value is too frequent for rounds and the policy accepts that, mergers find a place.
         homeless = residue[owners[residue] < 0]

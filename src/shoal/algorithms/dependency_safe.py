@@ -99,7 +99,7 @@ class DependencySafe(Algorithm):
         run.check()
         wanted = self._wanted(dataset, policy)
         records = Records.of(dataset, policy, outputs(dataset, self.numeric, self.publish))
-        (values,) = dataset.listed(policy.seed)
+        (values,) = dataset.listing(policy.seed)
         order, frequencies = _descending(values)
         if len(frequencies) < wanted:
             raise InfeasibleError(

@@ -27,7 +27,7 @@ from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError, ParameterError
 from shoal.publishing.divided_table import TableBlock, Whole, divisible
-from shoal.publishing.packing import BLOCK, Held, cuts, kept, read, spelled
+from shoal.publishing.packing import BLOCK, Packed, cuts, once, read, spelled
 
 SAMPLE = 100_000
 """Records by which a table is cut."""
@@ -97,23 +97,23 @@ class InBlocks(Algorithm):
             return self.base.search(dataset, policy, run)
         whole = Whole.of(dataset)
         cutting, watch = run.part(between=(0.0, CUT_SHARE)), run.part(between=(CUT_SHARE, 1.0))
-        blocks = kept(
+        blocks = once(
             dataset.checkpoint, f"{BLOCK}cuts.npz", lambda: self._blocks(dataset, whole, policy, cutting),
             lambda cut: ({}, cuts(cut)), lambda _, arrays: Blocks(**arrays),
         )  # fmt: skip
 
         def solved(number: int, make: Callable[[], _Part]) -> _Part:
-            return kept(dataset.checkpoint, f"{BLOCK}{number}.npz", make, _Part.packed, _Part.unpacked)
+            return once(dataset.checkpoint, f"{BLOCK}{number}.npz", make, _Part.packed, _Part.unpacked)
 
         solve = _Solve(self.base, policy)
         parts = whole.worked_on(dataset, blocks, solve, policy.seed, watch, "recoding blocks", solved)
         facts = {"blocks": len(parts), "base": type(self.base).__name__, "of-blocks": [part.facts for part in parts]}
-        plan = _together(parts, blocks, [tree.size for tree in whole.hierarchies])
+        plan = _together(parts, blocks, [tree.size for tree in whole.schema.hierarchies])
         return Recoding(plan, facts=facts, hulls=parts[0].hulls)
 
     def _blocks(self, dataset: Dataset, whole: Whole, policy: Policy, run: Run) -> Blocks:
         """Blocks, each of which satisfies the policy as one class."""
-        trees = whole.hierarchies
+        trees = whole.schema.hierarchies
         run.report(0.0, "cutting into blocks")
         sample = divisible(dataset).sample(whole.schema.quasi, SAMPLE, policy.seed)
         points = np.ascontiguousarray(np.stack(sample, axis=1))
@@ -166,7 +166,7 @@ class _Part:
     facts: Mapping[str, Any]
     hulls: Mapping[str, str]
 
-    def packed(self) -> Held:
+    def packed(self) -> Packed:
         """As the state of a run keeps it."""
         told, arrays = spelled(Recoding(self.plan, facts=self.facts, hulls=self.hulls))
         return told, {**arrays, "sizes": self.sizes, "words": np.stack(self.words)}

@@ -61,7 +61,7 @@ class LMember(DiverseClustering):
             _draw(records, buckets, left, wanted, run)
         clusters = int(buckets.clusters[0])
         owners = owners_of(buckets, order, clusters)
-        (values,) = records.dataset.listed(records.policy.seed)
+        (values,) = records.dataset.listing(records.policy.seed)
         lacking = left - np.bincount(values[owners >= 0], minlength=len(left))
         leftovers = some_of_each(records, lacking, owners)
         facts: dict[str, Any] = {"clusters": clusters, "leftovers": len(leftovers), **as_categories(records.dataset)}

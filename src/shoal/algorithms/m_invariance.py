@@ -83,7 +83,7 @@ class MInvariance(Algorithm):
         check_one_sensitive(dataset, "m-invariance")
         policy.check_apart("m-invariance")
         least = max(self.m or 2, wanted_variety(policy))
-        (values,) = dataset.listed(policy.seed)
+        (values,) = dataset.listing(policy.seed)
         buckets = _kept_signatures(dataset, policy, values, least)
         placed = np.zeros(len(values), dtype=np.bool_)
         for bucket in buckets.values():

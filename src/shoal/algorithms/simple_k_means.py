@@ -118,7 +118,7 @@ def _filled(rows: Floats, nominal: NDArray[np.bool_], values: Codes) -> Floats:
 
 def _rows(records: Records, every: bool) -> tuple[Floats, NDArray[np.bool_], Codes]:
     """The columns of the records as WEKA sees them: numbers, or places of names."""
-    shown = records.dataset.shown(records.policy.seed)
+    shown = records.dataset.encoded_columns(records.policy.seed)
     chosen = [entry for name, entry in shown.items() if every or name in records.dataset.schema.quasi]
     rows = np.empty((len(records), len(chosen)))
     for place, (hierarchy, codes) in enumerate(chosen):

@@ -25,9 +25,9 @@ from shoal.core.run import Run
 from shoal.diagnosis.plain_columns import check_apart, plain_columns
 from shoal.errors import ParameterError, SchemaError, VerificationError
 from shoal.notices import tell
-from shoal.publishing.packing import BLOCK, kept, read, spelled
+from shoal.publishing.packing import BLOCK, once, read, spelled
 from shoal.publishing.publish import published
-from shoal.publishing.reusable_recoding import Rule
+from shoal.publishing.reusable_recoding import ReusableRecoding
 from shoal.publishing.writable_release import WritableRelease
 from shoal.storage.files import received
 
@@ -204,7 +204,7 @@ def _decided(data: Dataset, method: Algorithm, policy: Policy, pseudonyms: Pseud
         None if pseudonyms is None else pseudonyms.told_apart,
         *(part.tobytes() for part in earlier),
     )  # fmt: skip
-    found = kept(
+    found = once(
         checkpoint, DECIDED, lambda: method.search(data, policy, run),
         lambda made: spelled(made, data.summary.keys if "summary" in vars(data) else None),
         lambda told, arrays: read(told, arrays, None if "keys" in arrays else data.summary.keys),
@@ -356,7 +356,7 @@ def apply(
         >>> shoal.apply(path, table[20000:]).verify(release.policy).holds
         True
     """
-    rule = Rule.of(recoding) if isinstance(recoding, Release) else recodings.load(recoding)
+    rule = ReusableRecoding.of(recoding) if isinstance(recoding, Release) else recodings.load(recoding)
     chosen = recoding.engine if isinstance(recoding, Release) and engine is None else job.engine(engine, source)
     opening = Opening(
         delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
@@ -366,5 +366,5 @@ def apply(
     # The release was allowed to show these columns; what the others hold now nobody has looked at.
     plain = plain_columns(data, rule.provenance.get("plain", {}).get("allowed", ()), run)
     plain.check()
-    release = rule.carried_out(data, run)
+    release = rule.carry_out(data, run)
     return replace(release, provenance={**release.provenance, "plain": plain.as_dict()})

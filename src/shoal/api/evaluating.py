@@ -17,9 +17,9 @@ from shoal.core.policy import Policy
 from shoal.core.release import Release
 from shoal.diagnosis.exposure import exposure, linked
 from shoal.errors import NotDefined, ParameterError, PluginError
-from shoal.publishing.columns import PublishedColumn, published_columns
+from shoal.publishing.columns import ReleasedColumn, published_columns
 from shoal.publishing.reference import reference
-from shoal.publishing.reusable_recoding import Rule
+from shoal.publishing.reusable_recoding import ReusableRecoding
 from shoal.storage.files import received
 from shoal.utility.analyses import Analysis, all_parsed
 from shoal.utility.classification import accuracies
@@ -88,7 +88,7 @@ def standing(release: Release) -> Findings:
     return Findings((*kept, *(finding for finding in _risk(release) if finding.name not in named)))
 
 
-def columns(data: Dataset, release: Release | str | Path) -> tuple[PublishedColumn, ...]:
+def columns(data: Dataset, release: Release | str | Path) -> tuple[ReleasedColumn, ...]:
     """What a release shows of each column of its table, and the share of the column's detail that it lost.
 
     Example:
@@ -151,7 +151,7 @@ def _analysed(analysis: Analysis, data: Dataset, release: Release, baselines: bo
 def _read_likewise(release: Release, held_out: Any) -> Dataset:
     """Held-out records, with the roles and the hierarchies of a release."""
     source = held_out.table.source if isinstance(held_out, Dataset) else release.engine.open(received(held_out))
-    return Rule.shown_by(release).read(source, release.engine)
+    return ReusableRecoding.shown_by(release).read(source, release.engine)
 
 
 def scored(metric: Metric, data: Dataset, release: Release) -> Finding:

@@ -174,7 +174,7 @@ def _begun(folder: Path, opened: Source, reading: Sequence[Any]) -> Checkpoint:
             "resume_dir needs a table that lies in files, to check that it has not changed; write the table to Parquet "
             "first, or leave resume_dir out"
         )
-    checkpoint = Checkpoint.opened(folder)
+    checkpoint = Checkpoint.open(folder)
     try:
         checkpoint.bind("table", *map(identity, opened.files), list(reading))
     except BaseException:

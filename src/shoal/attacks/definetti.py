@@ -100,7 +100,7 @@ class Definetti(Attack):
         columns = np.repeat(summary.keys, summary.sizes, axis=1)
         attempts = [
             self._on(histogram, places, columns, truths, run)
-            for histogram, truths in zip(groups.sensitive, dataset.listed(release.seed), strict=True)
+            for histogram, truths in zip(groups.sensitive, dataset.listing(release.seed), strict=True)
         ]
         return max(attempts, key=lambda attempt: (attempt.success - attempt.baseline, attempt.success))
 

@@ -14,7 +14,7 @@ from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.adversary.rerun import Rerun, check_small
-from shoal.core.cells import Cells
+from shoal.core.codebook import Cells
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Counts

@@ -18,7 +18,7 @@ from shoal.core.formatting import amount, printable
 if TYPE_CHECKING:
     from shoal.core.finding import Finding
     from shoal.core.run import Run
-    from shoal.publishing.columns import PublishedColumn
+    from shoal.publishing.columns import ReleasedColumn
 
 VERSION = 1
 """Of the JSON that commands print; `shoal schema` tells what is in it."""
@@ -86,7 +86,7 @@ def tabulate(
     Console().print(table)
 
 
-def show_columns(columns: Sequence[PublishedColumn]) -> None:
+def show_columns(columns: Sequence[ReleasedColumn]) -> None:
     """What is published of the quasi-identifiers and how much of their detail was lost; then all other columns."""
     quasi = [column for column in columns if column.role == "quasi"]
     rows = [(column.name, column.words, column.lost_words) for column in quasi]

@@ -16,7 +16,7 @@ from shoal.errors import SchemaError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class People:
+class EntryPeople:
     """Whose the entries of a histogram are: `codes` has the person of each one, `population[v]` counts the people who
     have value `v` in the whole table, and `count` all of them there."""
 
@@ -47,7 +47,7 @@ class Histogram:
     population: Counts
     hierarchy: Hierarchy | None = None
     contexts: Codes | None = None
-    people: People | None = None
+    people: EntryPeople | None = None
     members: Counts | None = None
     everybody: int = 0
 
@@ -114,7 +114,7 @@ class Histogram:
         """The class of each of the parts."""
         return np.arange(len(self.starts) - 1) if self.contexts is None else self.owners[self._firsts]
 
-    def _in_people(self, people: People) -> Histogram:
+    def _in_people(self, people: EntryPeople) -> Histogram:
         """The same without contexts, counted in people."""
         owners, parts = self.owners, len(self.starts) - 1
         fresh = np.ones(len(self.values), dtype=np.bool_)
@@ -339,10 +339,10 @@ def unpacked(
     return Classes(tuple(attributes), tuples, sizes, (histogram,), tuple(hierarchies), records)
 
 
-def _people(values: Codes, size: int, codes: Codes, everybody: int) -> People:
+def _people(values: Codes, size: int, codes: Codes, everybody: int) -> EntryPeople:
     """Whose entries with such values are, when all of the table is there."""
     pairs = group([values, codes], [size, everybody])
-    return People(
+    return EntryPeople(
         codes, np.bincount(pairs.keys[0], minlength=size).astype(np.int64), len(group([codes], [everybody]).counts)
     )
 

@@ -93,8 +93,7 @@ class Dataset:
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
         """The hierarchies of the quasi-identifiers."""
-        trees = (self.schema[name].hierarchy for name in self.schema.quasi)
-        return tuple(tree for tree in trees if tree is not None)
+        return self.schema.hierarchies
 
     @property
     def outline(self) -> Classes:
@@ -128,11 +127,11 @@ class Dataset:
             return self.summary.select(attributes)
         return self.table.group(attributes, (), person=self.schema.person)
 
-    def listed(self, seed: int) -> tuple[Codes, ...]:
+    def listing(self, seed: int) -> tuple[Codes, ...]:
         """The sensitive codes of all records, as a plan by record orders them: by tuple, then by the keyed hash."""
-        return self._listed(seed)[: len(self.schema.sensitive)]
+        return self._listing(seed)[: len(self.schema.sensitive)]
 
-    def _listed(self, seed: int) -> tuple[Codes, ...]:
+    def _listing(self, seed: int) -> tuple[Codes, ...]:
         """The sensitive codes and, where there is a person column, the people."""
         listing = self._listings.get(seed)
         if listing is None:
@@ -147,12 +146,12 @@ class Dataset:
         return {}
 
     def partitioned(self, index: Codes, classes: int, *, seed: int) -> Classes:
-        """The classes of a partition: `index` has the class of each distinct tuple, or of each record as `listed`;
-        negative: none."""
+        """The classes of a partition: `index` has the class of each distinct tuple, or of each record as in the
+        `listing`; negative: none."""
         if len(index) == len(self.summary):
             return self.summary.rolled(index, np.zeros((0, classes), np.int32))
         published = index >= 0
-        people, listing = self.summary.people, self._listed(seed)
+        people, listing = self.summary.people, self._listing(seed)
         person = None if people is None else (people.column, listing[-1][published], len(people.population))
         sensitive = {
             whole.column: (whole.column, codes[published], len(whole.population), whole.hierarchy)
@@ -221,8 +220,9 @@ class Dataset:
 
         return self._again(hierarchy_for, {column: each.role for column, each in columns.items()}, self.schema.strict)
 
-    def shown(self, seed: int) -> dict[str, tuple[Hierarchy, Codes]]:
-        """Every column but identifiers, in the order of the table, encoded by its hierarchy: records as `listed`."""
+    def encoded_columns(self, seed: int) -> dict[str, tuple[Hierarchy, Codes]]:
+        """Every column but identifiers, in the order of the table, encoded by its hierarchy; records as in the
+        `listing`."""
         quasi = self.schema.quasi
         names = [column.name for column in self.schema.columns if column.role not in (Role.IDENTIFIER, Role.ENTITY)]
         known = self.knowing(names)

@@ -11,10 +11,10 @@ from shoal.errors import SchemaError
 from shoal.parsing import dates, numbers
 from shoal.parsing.dates import Calendar
 from shoal.parsing.identity import almost_alike, numbers_alike
-from shoal.parsing.moments import Moments, clock_of
+from shoal.parsing.instants import Instants, clock_of
 from shoal.parsing.recognition import Recognition
 
-_TOLD = {
+_MEANING = {
     "day-first": "dates with the day first",
     "month-first": "dates with the month first",
     "decimal-comma": "numbers with a decimal comma",
@@ -40,7 +40,7 @@ class Reading:
     notes: tuple[str, ...] = ()
 
 
-def understood(column: str, texts: Sequence[str], kind: Kind | None, form: str | None, *, plain: bool) -> Reading:
+def interpret(column: str, texts: Sequence[str], kind: Kind | None, form: str | None, *, plain: bool) -> Reading:
     """The reading of texts. The kind and the format are found out unless they are given; given ones must fit.
 
     `plain` says that the texts are numbers as they stand.
@@ -115,14 +115,14 @@ def _numeric(column: str, texts: Sequence[str], form: str, *, given: bool) -> Re
     unfit = spelled.count(None)
     if unfit:
         raise SchemaError(
-            f"column {column!r} is said to hold {_TOLD[form]} and {unfit:,} of its {len(texts):,} distinct values are "
-            "none"
+            f"column {column!r} is said to hold {_MEANING[form]} and {unfit:,} of its {len(texts):,} distinct values "
+            "are none"
         )
-    return Reading(spelled, Kind.NUMERIC, form=form, notes=() if given else (_told(column, form),))
+    return Reading(spelled, Kind.NUMERIC, form=form, notes=() if given else (_read_as(column, form),))
 
 
-def _told(column: str, form: str) -> str:
-    return f"column {column!r} is read as {_TOLD[form]}"
+def _read_as(column: str, form: str) -> str:
+    return f"column {column!r} is read as {_MEANING[form]}"
 
 
 def _recognized_dates(column: str, texts: Sequence[str], recognition: Recognition) -> Reading:
@@ -149,8 +149,8 @@ def _dated(column: str, texts: Sequence[str], form: str, *, given: bool) -> Read
     if not dates.few_damaged(damaged, len(texts)):
         raise _no_dates(column, texts, damaged, f" in the format {form}")
     notes = []
-    if not given and form in _TOLD:
-        notes.append(_told(column, form))
+    if not given and form in _MEANING:
+        notes.append(_read_as(column, form))
     if "%y" in form:
         notes.append(f"column {column!r}: years of two digits are 1969 to 2068")
     if damaged:
@@ -161,7 +161,12 @@ def _dated(column: str, texts: Sequence[str], form: str, *, given: bool) -> Read
 
 
 def dated(
-    column: str, texts: Sequence[str], moments: Moments, form: str = "iso", clock: str = "", notes: tuple[str, ...] = ()
+    column: str,
+    texts: Sequence[str],
+    moments: Instants,
+    form: str = "iso",
+    clock: str = "",
+    notes: tuple[str, ...] = (),
 ) -> Reading:
     """The reading of dates that are known: each spelled in ISO form, without times that are all midnight.
 

@@ -9,14 +9,12 @@ import numpy as np
 
 from shoal.core.hierarchy import Floats
 from shoal.errors import InputError, ParameterError, quoted
-from shoal.parsing.labels import number
+from shoal.parsing.labels import INTERVAL, NUMBER, number
 
 Numbers = Literal["intervals", "bounds", "midpoint"]
 """How numbers are shown: as they are published, as a lower and an upper bound, or as the middle between the two."""
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_BETWEEN = re.compile(rf"\[({_NUMBER})-({_NUMBER})[\])]")
-_BELOW, _FROM = re.compile(rf"<({_NUMBER})"), re.compile(rf"≥({_NUMBER})")
+_BELOW, _FROM = re.compile(rf"<({NUMBER})"), re.compile(rf"≥({NUMBER})")
 _NOTHING = (float("nan"), float("nan"))
 
 
@@ -29,7 +27,7 @@ def ends(label: str | None) -> tuple[float, float]:
     """
     if label is None:
         return _NOTHING
-    between = _BETWEEN.fullmatch(label)
+    between = INTERVAL.fullmatch(label)
     if between:
         return float(between[1]), float(between[2])
     below, above = _BELOW.fullmatch(label), _FROM.fullmatch(label)

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from shoal.core.cells import Cells, cells_of_entries, merged_cells
 from shoal.core.classes import Classes, Histogram, joined
-from shoal.core.codebook import Codebook
+from shoal.core.codebook import Cells, Codebook, cells_of_entries, merged_cells
 from shoal.core.contracts.table import Published
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Hierarchy

@@ -138,8 +138,8 @@ class Naming:
         return cls((*schema.quasi, *schema.sensitive))
 
     def hashes(self, dataset: Dataset, key: int, seed: int) -> tuple[Hashes, Hashes | None]:
-        """Of each record, as `listed`, the hash that tells whose it is and, where people may have several records, the
-        one that tells which it is."""
+        """Of each record, as in the `listing`, the hash that tells whose it is and, where people may have several
+        records, the one that tells which it is."""
         schema = dataset.schema
         several = bool(self.records) or schema.person is not None
         columns = self.records or (_record_columns(dataset, self.apart) if several else ())
@@ -245,12 +245,12 @@ class History:
     key: int
 
     def people(self, dataset: Dataset, seed: int) -> Hashes:
-        """Whose each record of a table is, as `listed`."""
+        """Whose each record of a table is, in the order of the `listing`."""
         return self.by.hashes(dataset, self.key, seed)[0]
 
     def places(self, dataset: Dataset, seed: int) -> tuple[Codes, NDArray[np.bool_], Codes]:
-        """For each earlier release and each record of a table, as `listed`: the class there, whether the record was in
-        the table at all, and the group; negative: none."""
+        """For each earlier release and each record of a table, as in the `listing`: the class there, whether the record
+        was in the table at all, and the group; negative: none."""
         tables = [*((each.ids, each.records) for each in self.releases), self.by.hashes(dataset, self.key, seed)]
         *earlier, ids = followed_units(tables)[0]
         classes, groups = np.full((2, len(self.releases), len(ids)), NOWHERE, np.int32)

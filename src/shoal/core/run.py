@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import CancelledError, ParameterError
 
-Told = Callable[[float, str], None]
+Listener = Callable[[float, str], None]
 """Called with the share that is done, between 0 and 1, and what is being done."""
 
 SURE = 0.02
@@ -36,10 +36,12 @@ class Run:
         shoal.errors.CancelledError: the run was cancelled; nothing was written
     """
 
-    def __init__(self, told: Told | None = None, *, seconds: float | None = None, within: Run | None = None) -> None:
+    def __init__(
+        self, listener: Listener | None = None, *, seconds: float | None = None, within: Run | None = None
+    ) -> None:
         if seconds is not None and not seconds >= 0:
             raise ParameterError("the time limit is a number of seconds from 0 up")
-        self.told = told
+        self.listener = listener
         self.seconds = seconds
         self.within = within
         self.flag: NDArray[np.uint8] = within.flag if within is not None else np.zeros(1, np.uint8)
@@ -72,8 +74,8 @@ class Run:
         self.check()
         with self._lock:
             self.share, self.doing = min(max(share, self.share), 1.0), doing
-            if self.told is not None:
-                self.told(self.share, doing)
+            if self.listener is not None:
+                self.listener(self.share, doing)
 
     @property
     def elapsed(self) -> float:

@@ -140,6 +140,12 @@ class Schema:
         """What the values of quasi-identifiers and sensitive attributes are, by which equal ones are known."""
         return {name: self[name].kind for name in (*self.quasi, *self.sensitive)}
 
+    @cached_property
+    def hierarchies(self) -> tuple[Hierarchy, ...]:
+        """The hierarchies of the quasi-identifiers."""
+        trees = (self[name].hierarchy for name in self.quasi)
+        return tuple(tree for tree in trees if tree is not None)
+
     @property
     def person(self) -> str | None:
         """The column that says whose each record is; without one every record is a person of its own."""

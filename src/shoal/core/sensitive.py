@@ -29,7 +29,7 @@ class SensitiveModel(Model):
     population is that of the whole original table, also of the records that a release leaves out, so that leaving
     records out never changes what is true of the other classes.
 
-    A model says what its level is by `compiled`, if a kernel has it, or by `levels_of`.
+    A model says what its level is by `kernel` or `compiled`, if a kernel has it, or by `levels_of`.
     """
 
     column: Annotated[
@@ -50,14 +50,20 @@ class SensitiveModel(Model):
         # A least size that is not asked for as such follows from different values.
         return self.least if self.floor == 1 else 1
 
+    kernel: ClassVar[str | None] = None
+    """The kernel's kind of level, where it takes nothing but the shares of values in the whole table."""
+
+    kernel_ceiling: ClassVar[str | None] = None
+    """The same of `ceiling`."""
+
     def compiled(self, histogram: Histogram) -> Measure | None:
         """The kernel's kind of level, with what it takes; None when `levels_of` is written otherwise."""
-        return None
+        return _measure(self.kernel, histogram)
 
     def ceiling(self, histogram: Histogram) -> Measure | None:
         """A compiled level that bounds the level of every part of a class from the safe side, where one is known: what
         it fails, no split of the class saves."""
-        return None
+        return _measure(self.kernel_ceiling, histogram)
 
     def levels_of(self, histogram: Histogram) -> Levels:
         """The level of each class of a histogram, which has no contexts."""
@@ -129,6 +135,12 @@ class SensitiveModel(Model):
         )  # fmt: skip
 
 
+def _measure(kind: str | None, histogram: Histogram) -> Measure | None:
+    from shoal.kernels import levels
+
+    return None if kind is None else levels.Measure(getattr(levels, kind), histogram.priors)
+
+
 def plain(histogram: Histogram) -> bool:
     """Whether it counts records, those of a class all together."""
     return histogram.contexts is None and histogram.people is None and histogram.members is None
@@ -188,6 +200,24 @@ class ChosenValuesModel(SensitiveModel):
                 f"{type(self).__name__}: {unknown} of {len(self.values)} chosen values are not in column {column!r}"
             )
         return tuple(sorted({*self.leaves, *(leaf for leaf in leaves if leaf is not None)}))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubsetModel(ChosenValuesModel):
+    """A model of a research subset, whose people have one of the chosen values."""
+
+    identity: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.values and not self.leaves:
+            raise ParameterError(
+                f"{type(self).__name__}: say with values what marks the records of the research subset"
+            )
+
+    def members(self, histogram: Histogram) -> NDArray[np.int64]:
+        """How many people of the subset each class has."""
+        return histogram.total(np.where(self.chosen(histogram)[histogram.values], histogram.counts, 0))
 
 
 def _ambiguous(columns: Any) -> SchemaError:

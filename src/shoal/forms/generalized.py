@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from shoal.adversary.fitting import pairs
-from shoal.core.cells import Cells
 from shoal.core.classes import Classes
+from shoal.core.codebook import Cells
 from shoal.core.contracts.form import Candidates, Form, Linked
 from shoal.core.contracts.table import Sheet, What
 from shoal.core.dataset import Dataset

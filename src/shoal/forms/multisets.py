@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from shoal.adversary.matching import matched
-from shoal.core.cells import Cells
+from shoal.core.codebook import Cells
 from shoal.core.contracts.form import Candidates, Distribution, Linked
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding

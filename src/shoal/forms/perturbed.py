@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar, NoReturn
 
-from shoal.core.cells import Cells
 from shoal.core.classes import Classes
+from shoal.core.codebook import Cells
 from shoal.core.contracts.form import Candidates, Form, Linked, View
 from shoal.core.contracts.table import Sheet, What
 from shoal.core.dataset import Dataset

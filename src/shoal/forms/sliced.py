@@ -10,8 +10,8 @@ import numpy as np
 from typing_extensions import Doc
 
 from shoal.adversary.matching import entries_of, matched
-from shoal.core.cells import Cells
 from shoal.core.classes import Classes
+from shoal.core.codebook import Cells
 from shoal.core.contracts.form import Candidates, Distribution, Form, Linked, View
 from shoal.core.contracts.model import Model
 from shoal.core.contracts.table import Sheet, SheetColumn, What

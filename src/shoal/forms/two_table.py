@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.core.cells import Cells
 from shoal.core.classes import Classes
+from shoal.core.codebook import Cells
 from shoal.core.contracts.form import Candidates, Distribution, Form, Linked
 from shoal.core.contracts.model import Model
 from shoal.core.contracts.table import Sheet, SheetColumn, What

@@ -22,7 +22,7 @@ from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.core.survey import spaced
 from shoal.errors import NotDefined
-from shoal.publishing.reusable_recoding import Rule
+from shoal.publishing.reusable_recoding import ReusableRecoding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class Clustering(Metric):
             raise NotDefined("clustering needs an optional package; install it with: pip install 'shoal[learn]'")
         trees, reached = dataset.hierarchies, np.cumsum(dataset.summary.sizes)
         keys = dataset.summary.keys[:, np.searchsorted(reached, spaced(dataset.records, self.records), side="right")]
-        low, high = Rule.shown_by(release).ranges(dataset, keys)
+        low, high = ReusableRecoding.shown_by(release).ranges(dataset, keys)
         kept = low[0] >= 0
         before, after = _points(trees, keys[:, kept], keys[:, kept]), _points(trees, low[:, kept], high[:, kept])
         if len(np.unique(before, axis=0)) <= self.clusters:

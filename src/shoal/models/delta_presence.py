@@ -12,12 +12,12 @@ from typing_extensions import Doc
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts.model import SLACK, UNBOUNDED, Levels
 from shoal.core.finding import Finding
-from shoal.core.sensitive import ChosenValuesModel
+from shoal.core.sensitive import SubsetModel
 from shoal.errors import ParameterError
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeltaPresence(ChosenValuesModel):
+class DeltaPresence(SubsetModel):
     """In every class the share of people who belong to a research subset is between `delta_min` and `delta_max`.
 
     The table is the population; a sensitive column says who belongs to the subset, and `values` says which of its
@@ -46,7 +46,6 @@ class DeltaPresence(ChosenValuesModel):
     delta_max: Annotated[float, Ge(0), Le(1), Doc("the greatest share of the subset in a class")]
 
     merge_monotone: ClassVar[bool] = True
-    identity: ClassVar[bool] = True
     counts_people: ClassVar[bool] = False
     asks: ClassVar[str] = "delta_max"
     level: ClassVar[str] = "delta-presence"
@@ -62,16 +61,13 @@ class DeltaPresence(ChosenValuesModel):
         super().__post_init__()
         if self.delta_min > self.delta_max:
             raise ParameterError("DeltaPresence: delta_min must not be above delta_max")
-        if not self.values and not self.leaves:
-            raise ParameterError("DeltaPresence: say with values what marks the records of the research subset")
 
     def levels_of(self, histogram: Histogram) -> Levels:
         shares = self.figures(histogram)
         return np.where(shares >= self.delta_min * (1 - SLACK), shares, np.inf)
 
     def figures(self, histogram: Histogram) -> Levels:
-        members = histogram.total(np.where(self.chosen(histogram)[histogram.values], histogram.counts, 0))
-        shares: Levels = members / np.maximum(histogram.sizes, 1)
+        shares: Levels = self.members(histogram) / np.maximum(histogram.sizes, 1)
         return shares
 
     def sql(self) -> str:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.core.classes import Histogram
 from shoal.core.sensitive import SensitiveModel
-
-if TYPE_CHECKING:
-    from shoal.kernels.levels import Measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +41,7 @@ class DistinctLDiversity(SensitiveModel):
     level: ClassVar[str] = "distinct-l"
     how: ClassVar[str] = "the fewest different sensitive values in a class"
     unit: ClassVar[str] = "values"
+    kernel: ClassVar[str] = "DISTINCT"
     examples: ClassVar = ({"l": 3}, {"l": 2, "column": "disease"})
 
     @property
@@ -54,11 +51,6 @@ class DistinctLDiversity(SensitiveModel):
     @property
     def least(self) -> int:
         return self.l
-
-    def compiled(self, histogram: Histogram) -> Measure:
-        from shoal.kernels import levels as kernel
-
-        return kernel.Measure(kernel.DISTINCT, histogram.priors)
 
     def sql(self) -> str:
         return "COUNT(*)"

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.core.classes import Histogram
 from shoal.core.contracts.model import SLACK
 from shoal.core.sensitive import SensitiveModel
-
-if TYPE_CHECKING:
-    from shoal.kernels.levels import Measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +43,8 @@ class EntropyLDiversity(SensitiveModel):
     asks: ClassVar[str] = "l"
     level: ClassVar[str] = "entropy-l"
     how: ClassVar[str] = "the exponential of the smallest entropy of the sensitive values of a class"
+    kernel: ClassVar[str] = "ENTROPY"
+    kernel_ceiling: ClassVar[str] = "DISTINCT"
     examples: ClassVar = ({"l": 2.5}, {"l": 2, "column": "disease"})
 
     @property
@@ -56,16 +54,6 @@ class EntropyLDiversity(SensitiveModel):
     @property
     def least(self) -> int:
         return ceil(self.l * (1 - SLACK))
-
-    def compiled(self, histogram: Histogram) -> Measure:
-        from shoal.kernels import levels as kernel
-
-        return kernel.Measure(kernel.ENTROPY, histogram.priors)
-
-    def ceiling(self, histogram: Histogram) -> Measure:
-        from shoal.kernels import levels as kernel
-
-        return kernel.Measure(kernel.DISTINCT, histogram.priors)
 
     def sql(self) -> str:
         return "EXP(LN(MAX(mass)) - SUM(n * LN(n)) / MAX(mass))"

@@ -48,6 +48,8 @@ class FrequencyLDiversity(SensitiveModel):
     asks: ClassVar[str] = "l"
     level: ClassVar[str] = "frequency-l"
     how: ClassVar[str] = "the least ratio of the size of a class to the count of its most frequent sensitive value"
+    kernel: ClassVar[str] = "FREQUENCY"
+    kernel_ceiling: ClassVar[str] = "DISTINCT"
     examples: ClassVar = ({"l": 2}, {"l": 1.5, "column": "disease"})
 
     @property
@@ -58,11 +60,6 @@ class FrequencyLDiversity(SensitiveModel):
     def least(self) -> int:
         return ceil(self.l * (1 - SLACK))
 
-    def compiled(self, histogram: Histogram) -> Measure:
-        from shoal.kernels import levels as kernel
-
-        return kernel.Measure(kernel.FREQUENCY, histogram.priors)
-
     def levels_of(self, histogram: Histogram) -> Levels:
         if histogram.members is None:
             return super().levels_of(histogram)
@@ -71,11 +68,6 @@ class FrequencyLDiversity(SensitiveModel):
 
     def bounding(self, histogram: Histogram) -> Measure | None:
         return self.compiled(histogram) if plain(histogram) else None
-
-    def ceiling(self, histogram: Histogram) -> Measure:
-        from shoal.kernels import levels as kernel
-
-        return kernel.Measure(kernel.DISTINCT, histogram.priors)
 
     def sql(self) -> str:
         return "MAX(size) * 1.0 / MAX(n)"

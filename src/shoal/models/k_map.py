@@ -11,12 +11,11 @@ from typing_extensions import Doc
 
 from shoal.core.classes import Histogram
 from shoal.core.contracts.model import UNBOUNDED, Levels
-from shoal.core.sensitive import ChosenValuesModel
-from shoal.errors import ParameterError
+from shoal.core.sensitive import SubsetModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class KMap(ChosenValuesModel):
+class KMap(SubsetModel):
     """Whoever belongs to a research subset shares the published quasi-identifiers with at least `k` people of the
     population, members of the subset or not.
 
@@ -46,7 +45,6 @@ class KMap(ChosenValuesModel):
     k: Annotated[int, Ge(1), Doc("the least number of people of the population whom a member's record matches")]
 
     merge_monotone: ClassVar[bool] = True
-    identity: ClassVar[bool] = True
     asks: ClassVar[str] = "k"
     level: ClassVar[str] = "k-map"
     how: ClassVar[str] = "the size of the smallest class that holds a member of the research subset"
@@ -57,14 +55,8 @@ class KMap(ChosenValuesModel):
     def claim(self) -> str:
         return f"{self.k}-mapped"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.values and not self.leaves:
-            raise ParameterError("KMap: say with values what marks the records of the research subset")
-
     def levels_of(self, histogram: Histogram) -> Levels:
-        members = histogram.total(np.where(self.chosen(histogram)[histogram.values], histogram.counts, 0))
-        return np.where(members > 0, histogram.sizes, np.inf)
+        return np.where(self.members(histogram) > 0, histogram.sizes, np.inf)
 
     def sql(self) -> str:
         return f"CASE WHEN SUM(CASE WHEN chosen = 1 THEN n ELSE 0 END) > 0 THEN MAX(size) ELSE {UNBOUNDED} END"

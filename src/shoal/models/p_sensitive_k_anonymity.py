@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.core.classes import Classes, Histogram
+from shoal.core.classes import Classes
 from shoal.core.finding import Finding
 from shoal.core.sensitive import SensitiveModel
-
-if TYPE_CHECKING:
-    from shoal.kernels.levels import Measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +44,7 @@ class PSensitiveKAnonymity(SensitiveModel):
     level: ClassVar[str] = "p"
     how: ClassVar[str] = "the fewest different sensitive values in a class"
     unit: ClassVar[str] = "values"
+    kernel: ClassVar[str] = "DISTINCT"
     examples: ClassVar = ({"p": 3, "k": 4}, {"p": 2, "k": 5, "column": "disease"})
 
     @property
@@ -64,11 +62,6 @@ class PSensitiveKAnonymity(SensitiveModel):
     @property
     def floor(self) -> int:
         return self.k
-
-    def compiled(self, histogram: Histogram) -> Measure:
-        from shoal.kernels import levels as kernel
-
-        return kernel.Measure(kernel.DISTINCT, histogram.priors)
 
     def sql(self) -> str:
         return "COUNT(*)"

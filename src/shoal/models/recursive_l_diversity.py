@@ -48,6 +48,7 @@ class RecursiveLDiversity(SensitiveModel):
     asks: ClassVar[str] = "l"
     level: ClassVar[str] = "recursive-c"
     how: ClassVar[str] = "the greatest ratio of the most frequent count to the tail's; c must exceed it"
+    kernel_ceiling: ClassVar[str] = "DISTINCT"
     examples: ClassVar = ({"c": 1.5, "l": 2}, {"c": 3, "l": 2, "column": "disease"})
 
     @property
@@ -62,11 +63,6 @@ class RecursiveLDiversity(SensitiveModel):
         from shoal.kernels import levels as kernel
 
         return kernel.Measure(kernel.RECURSIVE, histogram.priors, self.c)
-
-    def ceiling(self, histogram: Histogram) -> Measure:
-        from shoal.kernels import levels as kernel
-
-        return kernel.Measure(kernel.DISTINCT, histogram.priors)
 
     def sql(self) -> str:
         return f"SUM(CASE WHEN most * 1.0 / tail < {self.c!r} THEN 1 ELSE 0 END)"

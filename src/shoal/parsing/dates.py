@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import ParameterError
-from shoal.parsing.moments import DAY, NANOS, Days, Mask, Moments, filled, in_utc, of_typed, on_the_wall
+from shoal.parsing.instants import DAY, NANOS, Days, Instants, Mask, filled, in_utc, of_typed, on_the_wall
 from shoal.parsing.recognition import Recognition
 
 ORDERS = ("iso", "day-first", "month-first")
@@ -93,7 +93,7 @@ class _Split:
         part = self.parts[name]
         return filled(pc.if_else(pc.equal(part, ""), "0", part).cast(pa.int64())).astype(np.int64)
 
-    def read(self, order: str) -> Moments:
+    def read(self, order: str) -> Instants:
         """As dates in one order."""
         first, second, third = (self.number(name) for name in ("first", "second", "third"))
         year, month, day = {
@@ -104,10 +104,10 @@ class _Split:
         days = months.astype("M8[D]").astype(np.int64) + np.where(shaped, day - 1, 0)
         fits = (month >= 1) & (month <= 12) & (day >= 1) & (days.astype("M8[D]").astype("M8[M]") == months)
         sound = shaped & fits & self.clock_fits & (year >= 1)
-        return Moments(sound, days, self.nanos, self.timed & shaped, self.zoned & shaped, self.ahead)
+        return Instants(sound, days, self.nanos, self.timed & shaped, self.zoned & shaped, self.ahead)
 
 
-def read(texts: Sequence[str], form: str) -> Moments:
+def read(texts: Sequence[str], form: str) -> Instants:
     """Texts as dates of one format."""
     if form in ORDERS:
         return _Split(texts).read(form)
@@ -125,7 +125,7 @@ def read(texts: Sequence[str], form: str) -> Moments:
         offset = moment.utcoffset()
         zoned[place] = offset is not None
         ahead[place] = 0 if offset is None else round(offset.total_seconds())
-    return Moments(sound, days, nanos, timed, zoned, ahead)
+    return Instants(sound, days, nanos, timed, zoned, ahead)
 
 
 def recognized(texts: Sequence[str]) -> Recognition | None:
@@ -207,7 +207,7 @@ class Calendar:
     times: bool = False
     clock: str = ""
 
-    def moments(self, texts: Sequence[str]) -> Moments:
+    def moments(self, texts: Sequence[str]) -> Instants:
         """Texts in the column's format, or else in ISO form, which is how releases spell dates; by the column's clock.
 
         Example:

@@ -15,8 +15,8 @@ Floats = NDArray[np.float64]
 
 LARGEST = 1e300
 """What is larger is no quantity: a placeholder, or a code that happens to look like a number."""
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-INTERVAL = re.compile(rf"\[({_NUMBER})-({_NUMBER})[\])]")
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+INTERVAL = re.compile(rf"\[({NUMBER})-({NUMBER})[\])]")
 DATES = re.compile(r"\[(.+) - (.+)\]")
 
 

@@ -8,13 +8,13 @@ from typing import Any
 from shoal.core.formatting import printable
 from shoal.errors import ParameterError
 from shoal.plots.drawing import BLUE, INK, WIDTH, altair
-from shoal.publishing.columns import PublishedColumn
+from shoal.publishing.columns import ReleasedColumn
 
 ROW = 26
 """Pixels of a column's row."""
 
 
-def loss(columns: Sequence[PublishedColumn]) -> Any:
+def loss(columns: Sequence[ReleasedColumn]) -> Any:
     """A chart of the share of its detail that each quasi-identifier lost, the greatest loss first.
 
     Example:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.core.cells import Cells
+from shoal.core.codebook import Cells
 from shoal.core.contracts.model import SLACK
 from shoal.core.dataset import Dataset
 from shoal.core.formatting import percent
@@ -29,7 +29,7 @@ SHAPES: dict[Shape, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedColumn:
+class ReleasedColumn:
     """What is published of a column.
 
     `lost` is the share of its detail that is gone, left-out records included: all of a column that is not published;
@@ -53,7 +53,7 @@ class PublishedColumn:
         """What is published of it, in words.
 
         Example:
-            >>> PublishedColumn(name="age", role=Role.QUASI, shape="intervals", exact=0.25, hidden=0.0).words
+            >>> ReleasedColumn(name="age", role=Role.QUASI, shape="intervals", exact=0.25, hidden=0.0).words
             'intervals: 25 % exact, 75 % less precise'
         """
         if self.hidden == 1:
@@ -78,7 +78,7 @@ class PublishedColumn:
         return {**known, "role": str(self.role), "words": self.words}
 
 
-def published_columns(dataset: Dataset, release: Release) -> tuple[PublishedColumn, ...]:
+def published_columns(dataset: Dataset, release: Release) -> tuple[ReleasedColumn, ...]:
     """What a release shows of each column of the table that it was made from.
 
     Example:
@@ -117,14 +117,14 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[PublishedColu
             continue
         without = {"raw": release.suppressed / max(release.records, 1), "dropped": 1.0}
         columns.append(
-            PublishedColumn(
+            ReleasedColumn(
                 name=column.name, role=column.role, shape=shape, lost=lost.get(column.name, without.get(shape))
             )
         )
     return tuple(columns)
 
 
-def _generalized(release: Release, column: Column, cells: Cells, lost: float) -> PublishedColumn:
+def _generalized(release: Release, column: Column, cells: Cells, lost: float) -> ReleasedColumn:
     """A quasi-identifier by the ranges of leaves that its published values stand for."""
     people, hierarchy = release.view.people(), column.hierarchy
     assert hierarchy is not None
@@ -135,7 +135,7 @@ def _generalized(release: Release, column: Column, cells: Cells, lost: float) ->
     whole = ~single & (low == 0) & (high == hierarchy.size - 1)
     coarse = np.unique(people.keys[place][~single])
     labels = release.published.labels(column.name)
-    return PublishedColumn(
+    return ReleasedColumn(
         name=column.name,
         role=column.role,
         shape=_shape(hierarchy, [labels[entry] for entry in coarse.tolist()]),

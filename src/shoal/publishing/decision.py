@@ -44,7 +44,7 @@ def _parts(dataset: Dataset, plan: Plan, blocks: Blocks) -> Iterator[tuple[Datas
     """The blocks that a plan was decided in, each with its entries of the plan."""
     assert plan.sizes is not None
     whole, homes = Whole.of(dataset), blocks.of(plan.keys)
-    boxes = zip(*blocks.boxes([tree.size for tree in whole.hierarchies]), strict=True)
+    boxes = zip(*blocks.boxes([tree.size for tree in whole.schema.hierarchies]), strict=True)
     for number, box in enumerate(boxes):
         part, here = whole.boxed(dataset, *box), homes == number
         summary = part.summary

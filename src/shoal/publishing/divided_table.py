@@ -14,7 +14,6 @@ from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.table import Table
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
-from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.core.schema import Schema
 from shoal.errors import ParameterError, SchemaError
@@ -57,11 +56,6 @@ class Whole:
             raise SchemaError("no quasi-identifier is named; name the columns that outsiders may know")
         return cls(dataset.schema, dataset.records, dataset.extent, dataset.margin.sensitive)
 
-    @property
-    def hierarchies(self) -> list[Hierarchy]:
-        trees = (self.schema[name].hierarchy for name in self.schema.quasi)
-        return [tree for tree in trees if tree is not None]
-
     def boxed(self, dataset: Dataset, low: Codes, high: Codes) -> TableBlock:
         """The records of the table in a box, which the engine looks up."""
         table = divisible(dataset).within(self.schema.quasi, low.tolist(), high.tolist())
@@ -84,7 +78,7 @@ class Whole:
             return table.map_blocks(self.schema, blocks, _OnPart(self, work), seed=seed, run=run, doing=doing)
         from shoal.kernels import threads
 
-        boxes = list(zip(*blocks.boxes([tree.size for tree in self.hierarchies]), strict=True))
+        boxes = list(zip(*blocks.boxes([tree.size for tree in self.schema.hierarchies]), strict=True))
         quiet, done = Run(within=run), iter(range(1, len(boxes) + 1))
 
         def one(number: int) -> Result:

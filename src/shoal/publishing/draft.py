@@ -1,4 +1,4 @@
-"""Draft: what a plan would publish, measured before anything is published."""
+"""DraftRelease: what a plan would publish, measured before anything is published."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.core.cells import Cells, cells_of_entries, merged_cells
 from shoal.core.classes import Classes, summarize
+from shoal.core.codebook import Cells, cells_of_entries, merged_cells
 from shoal.core.contracts.form import Candidates, Form, Linked, View
 from shoal.core.contracts.table import Published, Sheet
 from shoal.core.dataset import Dataset
@@ -25,7 +25,7 @@ UNPUBLISHED = "it needs the published table, and this is only a draft of it"
 
 
 @dataclass(frozen=True, eq=False)
-class Draft(Release):
+class DraftRelease(Release):
     """A release that nobody made: its classes and cells follow from the plan alone.
 
     Measures that need no more score it as they would score the release. It is never handed out.
@@ -34,13 +34,13 @@ class Draft(Release):
         >>> import polars, shoal
         >>> data = shoal.read(polars.DataFrame({"age": [21, 22, 23, 24]}), quasi=["age"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=2), algorithm="mondrian", seed=1)
-        >>> draft = Draft.of(data, release.recoding, release.policy)
+        >>> draft = DraftRelease.of(data, release.recoding, release.policy)
         >>> shoal.metrics.Gcp().score(data, draft).value == shoal.metrics.Gcp().score(data, release).value
         True
     """
 
     @classmethod
-    def of(cls, dataset: Dataset, recoding: Recoding, policy: Policy) -> Draft:
+    def of(cls, dataset: Dataset, recoding: Recoding, policy: Policy) -> DraftRelease:
         """The draft of a recoding that has a plan."""
         assert recoding.plan is not None
         form = _Planned(dataset=dataset, plan=recoding.plan)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from shoal.core.contracts.attack import Attempt
 from shoal.core.finding import Finding, Findings, claimed
 from shoal.core.formatting import counted, enumerated, percent, printable
-from shoal.publishing.columns import PublishedColumn
+from shoal.publishing.columns import ReleasedColumn
 
 MOST_NAMED = 3
 """Columns that a sentence names for what they lost; one more is named, too, where it is the last."""
@@ -51,7 +51,7 @@ def risk(findings: Findings) -> str:
     )
 
 
-def released(findings: Findings, columns: Sequence[PublishedColumn], records: int, published: int) -> str:
+def released(findings: Findings, columns: Sequence[ReleasedColumn], records: int, published: int) -> str:
     """What a release is: how much is in it, what holds, who was left out, and which columns lost most.
 
     Example:
@@ -73,7 +73,7 @@ def released(findings: Findings, columns: Sequence[PublishedColumn], records: in
 
 
 def evaluated(
-    findings: Findings, columns: Sequence[PublishedColumn], records: int, published: int, wanted: Sequence[Finding]
+    findings: Findings, columns: Sequence[ReleasedColumn], records: int, published: int, wanted: Sequence[Finding]
 ) -> str:
     """What a release is, and how what was asked about came out.
 
@@ -186,7 +186,7 @@ def _not_kept(finding: Finding) -> str:
     return f"{finding.title} is {finding.words}{wanted}"
 
 
-def lost(columns: Sequence[PublishedColumn]) -> list[str]:
+def lost(columns: Sequence[ReleasedColumn]) -> list[str]:
     """The columns that lost most of their detail, and those whose values need not be true."""
     changed = [column.name for column in columns if column.shape == "changed"]
     if changed:

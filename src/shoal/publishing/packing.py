@@ -18,13 +18,13 @@ from shoal.core.grouping import Codes
 from shoal.core.recoding import Counterfeits, Plan, Recoding
 from shoal.storage.checkpoint import Checkpoint
 
-TOLD = "told"
+STATED = "told"
 BLOCK = "block-"
 """How the parts of a run's state begin that are about blocks."""
 
 _BOOK = ("low", "high", "levels", "lengths")
 
-Held = tuple[dict[str, Any], dict[str, NDArray[Any]]]
+Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 """What is packed: what JSON can spell, and arrays."""
 
 BROKEN = (OSError, ValueError, KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile)
@@ -36,7 +36,7 @@ def pack(file: IO[bytes], stated: Mapping[str, Any], arrays: Mapping[str, NDArra
     texts = {name: array.tolist() for name, array in arrays.items() if array.dtype == object}
     header = json.dumps({"told": stated, "texts": texts}, default=_plain).encode("utf-8", "surrogatepass")
     numbers = {name: array for name, array in arrays.items() if name not in texts}
-    np.savez(file, allow_pickle=False, **{TOLD: np.frombuffer(header, np.uint8)}, **numbers)
+    np.savez(file, allow_pickle=False, **{STATED: np.frombuffer(header, np.uint8)}, **numbers)
 
 
 def _plain(value: Any) -> Any:
@@ -46,17 +46,17 @@ def _plain(value: Any) -> Any:
     raise TypeError(type(value).__name__)
 
 
-def unpack(path: Path) -> Held:
+def unpack(path: Path) -> Packed:
     """What was packed; raises one of `BROKEN` where nothing was."""
     with np.load(path, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
-    header = json.loads(arrays.pop(TOLD).tobytes().decode("utf-8", "surrogatepass"))
+    header = json.loads(arrays.pop(STATED).tobytes().decode("utf-8", "surrogatepass"))
     for name, texts in header["texts"].items():
         arrays[name] = np.array([*texts, None], object)[:-1]
     return header["told"], arrays
 
 
-def spelled(recoding: Recoding, known: Codes | None = None) -> Held:
+def spelled(recoding: Recoding, known: Codes | None = None) -> Packed:
     """A recoding, to be packed; keys that are those `known` of a summary are left out, which has them."""
     arrays: dict[str, NDArray[Any]] = {}
     stated: dict[str, Any] = {
@@ -122,15 +122,15 @@ def _numbers(arrays: Mapping[str, NDArray[Any]], at: int) -> dict[str, Any]:
 Made = TypeVar("Made")
 
 
-def kept(
+def once(
     checkpoint: Checkpoint | None,
     name: str,
     make: Callable[[], Made],
-    put: Callable[[Made], Held],
+    put: Callable[[Made], Packed],
     take: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Made],
 ) -> Made:
     """What was made when a run was begun, by the name of that part of its state; otherwise it is made now, and kept."""
-    path = None if checkpoint is None else checkpoint.found(name)
+    path = None if checkpoint is None else checkpoint.part(name)
     if checkpoint is None or path is None:
         result = make()
         if checkpoint is not None:

@@ -1,4 +1,4 @@
-"""Rule: a recoding as something that can be applied to records that it was not made from."""
+"""ReusableRecoding: a recoding as something that can be applied to records that it was not made from."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class ReusableRecoding:
     """Which values each class of a generalized release stands for, and how it is published.
 
     A full-domain recoding has `levels`: every value goes to its level, whatever classes that makes. Otherwise a record
@@ -53,7 +53,7 @@ class Rule:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, release: Release) -> Rule:
+    def of(cls, release: Release) -> ReusableRecoding:
         """The rule of a generalized release that was made here."""
         recoding, policy = release.recoding, release.policy
         if recoding is None or recoding.plan is None or recoding.form != "generalized" or policy is None:
@@ -72,7 +72,7 @@ class Rule:
         )
 
     @classmethod
-    def shown_by(cls, release: Release) -> Rule:
+    def shown_by(cls, release: Release) -> ReusableRecoding:
         """The rule that a release shows, also one that was read from a file. It has no policy to keep: it is for
         reading other records as the release would show them, not for publishing them."""
         plan = release.recoding.plan if release.recoding is not None else None
@@ -87,7 +87,7 @@ class Rule:
     def labels(self, data: Dataset, keys: Codes) -> tuple[Any, ...]:
         """What tuples of other records would be published as, column by column: as the narrowest class that holds them,
         or where none does, each value as the narrowest that is published of it; else as missing."""
-        books, classes = self._placed(data, keys)
+        books, classes = self._placement(data, keys)
         columns = []
         for book, codes, cells in zip(books, keys, self.cells, strict=True):
             alone = _narrowest(codes[None], (book,), np.unique(cells)[None], [int(codes.max(initial=0)) + 2])
@@ -99,7 +99,7 @@ class Rule:
     def ranges(self, data: Dataset, keys: Codes) -> tuple[Codes, Codes]:
         """The first and the last leaf that tuples of records would be published as, in the narrowest class that holds
         them; negative where none does."""
-        books, classes = self._placed(data, keys)
+        books, classes = self._placement(data, keys)
         entries = [cells[classes] for cells in self.cells]
         low, high = (
             np.stack([np.where(classes >= 0, ends, -1) for ends in each])
@@ -109,14 +109,14 @@ class Rule:
         )
         return low, high
 
-    def _placed(self, data: Dataset, keys: Codes) -> tuple[tuple[Codebook, ...], Codes]:
+    def _placement(self, data: Dataset, keys: Codes) -> tuple[tuple[Codebook, ...], Codes]:
         """The codebooks in the leaves of other records, and the narrowest class that holds each of some tuples."""
         trees = data.summary.hierarchies
         places = zip(self.codebooks, self.schema.quasi, trees, strict=True)
         books = tuple(_moved(book, self.schema[name].hierarchy, tree) for book, name, tree in places)
         return books, _narrowest(keys, books, self.cells, [tree.size for tree in trees])
 
-    def applied(self, source: Source, engine: Engine, run: Run | None = None) -> WritableRelease:
+    def apply(self, source: Source, engine: Engine, run: Run | None = None) -> WritableRelease:
         """New records, published by the rule and verified against its policy, on these records alone.
 
         Records that no class holds, and those of classes that break the policy, are withheld as far as the policy
@@ -127,10 +127,10 @@ class Rule:
             HierarchyError: there are values that the rule does not know, and that no range of it holds.
             VerificationError: what the rule makes of these records breaks the policy; it is not handed out.
         """
-        return self.carried_out(self.read(source, engine), run)
+        return self.carry_out(self.read(source, engine), run)
 
-    def carried_out(self, data: Dataset, run: Run | None = None) -> WritableRelease:
-        """What `applied` gives of records that were read."""
+    def carry_out(self, data: Dataset, run: Run | None = None) -> WritableRelease:
+        """What `apply` gives of records that were read."""
         recoding = self.recode(data)
         release = replace(
             published(self.form, data, recoding, self.policy, None, run or Run()), provenance=self.provenance
@@ -181,7 +181,7 @@ class Rule:
             assert recoding.plan is not None
             plan = recoding.plan
         else:
-            books, classes = self._placed(data, summary.keys)
+            books, classes = self._placement(data, summary.keys)
             plan = Plan(summary.keys, classes, classes < 0, self.cells, books)
         withheld = plan.withheld | self._breaking(data, plan)
         if int(summary.sizes[withheld].sum()) <= self.policy.budget(data.records):

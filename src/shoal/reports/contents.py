@@ -15,7 +15,7 @@ from shoal.core.finding import Findings
 from shoal.core.policy import Policy
 from shoal.errors import OutputError, ParameterError, alternatives
 from shoal.plots.drawing import save
-from shoal.publishing.columns import PublishedColumn
+from shoal.publishing.columns import ReleasedColumn
 from shoal.reports.risk import Risk
 from shoal.storage.files import replacing_all
 
@@ -103,7 +103,7 @@ class Report:
     people: int | None
     identifiers: str
     files: tuple[File, ...]
-    columns: tuple[PublishedColumn, ...]
+    columns: tuple[ReleasedColumn, ...]
     policy: Policy
     promises: tuple[Promise, ...]
     algorithm: Mapping[str, Any]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shoal.core.formatting import enumerated, printable
 from shoal.core.release import Release
 from shoal.core.schema import Role
-from shoal.publishing.columns import PublishedColumn
+from shoal.publishing.columns import ReleasedColumn
 from shoal.reports.contents import Promise
 from shoal.reports.docstrings import limit
 
@@ -16,7 +16,7 @@ MOST_NAMED = 12
 
 
 def limits(
-    release: Release, promises: Sequence[Promise], columns: Sequence[PublishedColumn], *, unverified: bool
+    release: Release, promises: Sequence[Promise], columns: Sequence[ReleasedColumn], *, unverified: bool
 ) -> tuple[tuple[str, str], ...]:
     """Who or what leaves something open, and what: the models first, then what is true of every release like this."""
     found = [(each.claim, each.not_protected) for each in promises if each.not_protected]
@@ -38,7 +38,7 @@ def limits(
     return tuple(found)
 
 
-def _of_roles(release: Release, columns: Sequence[PublishedColumn]) -> list[tuple[str, str]]:
+def _of_roles(release: Release, columns: Sequence[ReleasedColumn]) -> list[tuple[str, str]]:
     """What was taken to be known to outsiders, and what was not."""
     quasi = _named([column.name for column in columns if column.role is Role.QUASI])
     found = [
@@ -77,7 +77,7 @@ def _of_roles(release: Release, columns: Sequence[PublishedColumn]) -> list[tupl
     return found
 
 
-def _of_cells(columns: Sequence[PublishedColumn]) -> list[tuple[str, str]]:
+def _of_cells(columns: Sequence[ReleasedColumn]) -> list[tuple[str, str]]:
     intervals = [column.name for column in columns if column.shape == "intervals"]
     if not intervals:
         return []

@@ -8,7 +8,7 @@ from shoal.core.contracts.attack import Attempt
 from shoal.core.finding import Findings, claimed
 from shoal.core.formatting import counted, enumerated, percent, printable
 from shoal.plots.exposure import hundredths
-from shoal.publishing.columns import PublishedColumn
+from shoal.publishing.columns import ReleasedColumn
 from shoal.publishing.headlines import attacked, lost
 from shoal.reports.risk import Risk
 
@@ -66,7 +66,7 @@ def tried(attempts: Sequence[Attempt], not_made: Mapping[str, str]) -> str:
     return said if len(attempts) == 1 else f"{len(attempts)} attacks were tried; {said[0].lower()}{said[1:]}"
 
 
-def cost(columns: Sequence[PublishedColumn], out: int, records: int, analyses: Findings) -> str:
+def cost(columns: Sequence[ReleasedColumn], out: int, records: int, analyses: Findings) -> str:
     """What was lost, and where to read on."""
     told = lost(columns) or ["how much detail was lost has no figure"]
     left_out = [f"{counted(out, 'records')} left out ({percent(out / max(records, 1))})"] if out else []

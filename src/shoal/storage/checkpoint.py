@@ -50,13 +50,13 @@ class Checkpoint:
     Example:
         >>> import tempfile
         >>> folder = Path(tempfile.mkdtemp()) / "state"
-        >>> kept = Checkpoint.opened(folder)
-        >>> kept.bind("table", "patients.parquet", 3)
-        >>> with kept.keeping("counts.npz") as file:
+        >>> saved = Checkpoint.open(folder)
+        >>> saved.bind("table", "patients.parquet", 3)
+        >>> with saved.keeping("counts.npz") as file:
         ...     _ = file.write(b"1, 2, 3")
-        >>> kept.close()
-        >>> again = Checkpoint.opened(folder)
-        >>> again.found("counts.npz").read_bytes()
+        >>> saved.close()
+        >>> again = Checkpoint.open(folder)
+        >>> again.part("counts.npz").read_bytes()
         b'1, 2, 3'
         >>> again.bind("table", "others.parquet", 3)
         Traceback (most recent call last):
@@ -70,12 +70,12 @@ class Checkpoint:
 
     def __init__(self, folder: Path, lock: int, header: dict[str, Any]) -> None:
         self.folder = folder
-        self._held = header
+        self._header = header
         self._writing = RLock()
         self._unlock = weakref.finalize(self, os.close, lock)
 
     @classmethod
-    def opened(cls, folder: Path) -> Checkpoint:
+    def open(cls, folder: Path) -> Checkpoint:
         """The state in a folder, which is made where there is none. No other process works with it until it is closed;
         whoever opens it again in this one takes it over."""
         check_folder(folder)
@@ -112,7 +112,7 @@ class Checkpoint:
             spelled = part if isinstance(part, bytes) else json.dumps(part, sort_keys=True, default=str).encode()
             digest.update(len(spelled).to_bytes(8, "little") + spelled)
         with self._writing:
-            if self._held["bound"].setdefault(what, digest.hexdigest()) != digest.hexdigest():
+            if self._header["bound"].setdefault(what, digest.hexdigest()) != digest.hexdigest():
                 raise self.other(what)
             self._store()
 
@@ -120,23 +120,23 @@ class Checkpoint:
         """The seed of the run: the one that it was begun with, else the one that is made of what is given. Where what
         is given is `mixed` with other randomness, a run goes on only when it was begun so, and with the same."""
         with self._writing:
-            known = self._held["seed"]
+            known = self._header["seed"]
             if known is not None and given is not None:
-                same = known != given == self._held.get("given") if mixed else known == given
+                same = known != given == self._header.get("given") if mixed else known == given
                 if not same:
                     raise InputError(
                         f"{self.folder.name}: this run was begun with another seed, or as one that can be repeated, "
                         "or not; leave the seed out, or name another folder"
                     )
             if known is None:
-                known = self._held["seed"] = draw()
-                self._held["given"] = given
+                known = self._header["seed"] = draw()
+                self._header["given"] = given
             self._store()
             return int(known)
 
-    def found(self, name: str) -> Path | None:
+    def part(self, name: str) -> Path | None:
         """The file of a part that is done."""
-        known = self._held["parts"].get(name)
+        known = self._header["parts"].get(name)
         if known is None:
             return None
         path = self.folder / name
@@ -184,15 +184,15 @@ class Checkpoint:
         flush(beside)
         with self._writing:
             beside.replace(self.folder / name)
-            self._held["parts"][name] = digest
+            self._header["parts"][name] = digest
             self._store()
 
     def drop(self, begins: str) -> None:
         """Forgets parts that are of no use any more, by how their names begin."""
         with self._writing:
-            gone = [name for name in self._held["parts"] if name.startswith(begins)]
+            gone = [name for name in self._header["parts"] if name.startswith(begins)]
             for name in gone:
-                del self._held["parts"][name]
+                del self._header["parts"][name]
             if gone:
                 self._store()
         for name in gone:
@@ -202,7 +202,7 @@ class Checkpoint:
         if not self._unlock.alive:
             raise OutputError(f"{self.folder.name}: another run in this process has taken over this folder")
         with self._beside() as beside:
-            beside.write_text(json.dumps(self._held, indent=1), encoding="utf-8")
+            beside.write_text(json.dumps(self._header, indent=1), encoding="utf-8")
             flush(beside)
             beside.replace(self.folder / HEADER)
             flush(self.folder)

@@ -116,7 +116,7 @@ def exchanging(paths: Sequence[Path]) -> Iterator[Exchange]:
     targets = tuple(path.parent.resolve() / path.name for path in paths)
     name = HIDDEN + secrets.token_hex(DIGITS // 2)
     try:
-        mark = Mark.made(name, targets)
+        mark = Mark.create(name, targets)
     except OSError as error:
         mark = None
         if len(targets) > 1:

@@ -51,7 +51,7 @@ class Mark:
         return self.path.with_suffix(".lock")
 
     @classmethod
-    def made(cls, name: str, targets: Sequence[Path]) -> Mark:
+    def create(cls, name: str, targets: Sequence[Path]) -> Mark:
         """The mark of a write that begins. Raises `OSError` where none can be kept."""
         folder = state_folder() / FOLDER
         folder.mkdir(mode=0o700, exist_ok=True)

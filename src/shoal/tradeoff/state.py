@@ -87,7 +87,7 @@ def _keyed(seed: int, *parts: bytes) -> str:
 
 def fingerprint(data: Dataset, seed: int) -> str:
     """What tells a table with its roles and hierarchies from any other, whatever the order of its records."""
-    schema, shown = data.schema, data.shown(seed)
+    schema, shown = data.schema, data.encoded_columns(seed)
     described = [[column.name, column.role, column.kind, column.missing] for column in schema.columns]
     trees = [[_hashable(level) for level in hierarchy.labels] for hierarchy, _ in shown.values()]
     text = json.dumps([__version__, described, schema.quasi, schema.strict, trees], default=str)

@@ -15,7 +15,7 @@ import numpy as np
 
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
-from shoal.core.formats import understood
+from shoal.core.formats import interpret
 from shoal.core.grouping import Codes
 from shoal.core.release import Release
 from shoal.core.schema import Role
@@ -23,7 +23,7 @@ from shoal.core.survey import spaced
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 from shoal.parsing.identity import plain_numbers, plain_text
 from shoal.parsing.labels import number
-from shoal.publishing.reusable_recoding import Rule
+from shoal.publishing.reusable_recoding import ReusableRecoding
 from shoal.utility.examples import Attribute, Examples, Floats, columns_of
 from shoal.utility.learning import Ints, Learner, folds, person_folds
 
@@ -178,7 +178,7 @@ def _said(column: str, values: Sequence[Any]) -> list[str | None]:
     distinct = sorted({text for text in texts if text is not None})
     spelled: Sequence[str | None] | None = plain_numbers(distinct)
     if spelled is None:
-        spelled = understood(column, distinct, None, None, plain=False).texts
+        spelled = interpret(column, distinct, None, None, plain=False).texts
     known = dict(zip(distinct, spelled, strict=True))
     return [None if text is None else known[text] for text in texts]
 
@@ -191,7 +191,7 @@ def recoded_like(release: Release, held_out: Dataset, target: str) -> Records:
     data = held_out.knowing(others)
     chosen = spaced(held_out.records, MOST)
     keys = np.repeat(held_out.summary.keys, held_out.summary.sizes, axis=1)[:, chosen]
-    labels = Rule.shown_by(release).labels(held_out, keys)
+    labels = ReusableRecoding.shown_by(release).labels(held_out, keys)
     listed = data.table.listing(quasi, others, SEED)
     columns: dict[str, Sequence[Any]] = {name: texts.tolist() for name, texts in zip(quasi, labels, strict=True)}
     for name, codes in zip(others, listed, strict=True):

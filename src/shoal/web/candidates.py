@@ -13,7 +13,7 @@ from shoal.core.finding import Findings
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import PluginError
-from shoal.publishing.columns import PublishedColumn
+from shoal.publishing.columns import ReleasedColumn
 from shoal.web.session import Session
 from shoal.web.work import HEAVY, Task
 
@@ -30,7 +30,7 @@ class Candidate:
     data: Dataset
     release: Release
     findings: Findings
-    columns: tuple[PublishedColumn, ...]
+    columns: tuple[ReleasedColumn, ...]
     seconds: float
 
     @property

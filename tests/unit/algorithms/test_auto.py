@@ -211,6 +211,6 @@ def test_a_cancelled_candidate_cancels_the_whole() -> None:
         if "k-member" in doing:
             run.cancel()
 
-    run.told = told
+    run.listener = told
     with pytest.raises(CancelledError):
         facts(opened(mixed(300)), shoal.KAnonymity(k=3), run=run)

@@ -105,7 +105,7 @@ def test_joining_keeps_what_is_not_broken() -> None:
     points = np.ascontiguousarray(data.summary.keys.T)
     from shoal.core.costs import width_costs
 
-    trees = whole.hierarchies
+    trees = whole.schema.hierarchies
     blocks = Blocks.cut(points, width_costs(trees, whole.extent, [tree.ordered for tree in trees]), 60, Run())
     sizes = [tree.size for tree in trees]
     before, broken = blocks.of(data.summary.keys), np.zeros(len(blocks), np.bool_)
@@ -126,7 +126,7 @@ def test_a_block_knows_the_whole_table(engine: str) -> None:
     data = adult(engine)
     whole = Whole.of(data)
     low = [0] * 4
-    high = [tree.size - 1 for tree in whole.hierarchies]
+    high = [tree.size - 1 for tree in whole.schema.hierarchies]
     high[0] = 30
     block = whole.boxed(data, np.array(low), np.array(high))
     kept = data.summary.keys[0] <= 30
@@ -135,7 +135,7 @@ def test_a_block_knows_the_whole_table(engine: str) -> None:
     assert np.array_equal(block.summary.sensitive[0].population, data.summary.sensitive[0].population)
     assert block.records == int(data.summary.sizes[kept].sum()) < block.summary.records == 2000
     listed = np.repeat(kept, data.summary.sizes)
-    assert np.array_equal(block.listed(7)[0], data.listed(7)[0][listed])
+    assert np.array_equal(block.listing(7)[0], data.listing(7)[0][listed])
 
 
 @pytest.mark.parametrize("base", [Mondrian(), KMember()], ids=["tuples", "records"])

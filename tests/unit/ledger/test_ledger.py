@@ -289,11 +289,11 @@ class TestTogether:
         self.job(tmp_path)
         (tmp_path / "job.toml").write_text(self.job(tmp_path).toml(tmp_path))
         script = (
-            "import os, sys\nfrom pathlib import Path\nfrom shoal import job\nfrom shoal.storage import files\n"
-            "carry_out = files._Exchange.carry_out\n"
+            "import os, sys\nfrom pathlib import Path\nfrom shoal import job\nfrom shoal.storage import exchange\n"
+            "carry_out = exchange.Exchange.carry_out\n"
             "def killed(self):\n"
             f"    {'carry_out(self)' if when == 'after' else 'pass'}\n    os._exit(9)\n"
-            "files._Exchange.carry_out = killed\njob.load(Path(sys.argv[1])).run()\n"
+            "exchange.Exchange.carry_out = killed\njob.load(Path(sys.argv[1])).run()\n"
         )
         done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "job.toml")], check=False)
         assert done.returncode == 9

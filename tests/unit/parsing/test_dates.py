@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import ParameterError
 from shoal.parsing.dates import Calendar, checked, hint, read, recognized
-from shoal.parsing.moments import of_typed
+from shoal.parsing.instants import of_typed
 
 DAY = (dt.date(1984, 5, 17) - dt.date(1970, 1, 1)).days
 FORMATS = {

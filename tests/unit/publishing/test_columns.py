@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.core.schema import Role
-from shoal.publishing.columns import PublishedColumn
+from shoal.publishing.columns import ReleasedColumn
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def data() -> shoal.Dataset:
     )
 
 
-def described(data: shoal.Dataset, release: shoal.Release | str | Path) -> dict[str, PublishedColumn]:
+def described(data: shoal.Dataset, release: shoal.Release | str | Path) -> dict[str, ReleasedColumn]:
     return {column.name: column for column in shoal.columns(data, release)}
 
 
@@ -88,6 +88,6 @@ def test_what_a_form_does_not_tell_is_not_made_up(data: shoal.Dataset) -> None:
 
 
 def test_shares_that_rounding_leaves_over_are_not_told():
-    column = PublishedColumn(name="sex", role=Role.QUASI, shape="levels", exact=0.18, hidden=0.82, lowest=0, highest=1)
+    column = ReleasedColumn(name="sex", role=Role.QUASI, shape="levels", exact=0.18, hidden=0.82, lowest=0, highest=1)
     assert 1 - column.exact - column.hidden > 0
     assert column.words == "levels: 18 % exact, 82 % hidden"

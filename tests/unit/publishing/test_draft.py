@@ -10,7 +10,7 @@ import pytest
 import shoal
 from shoal import registry
 from shoal.errors import NotDefined
-from shoal.publishing.draft import Draft
+from shoal.publishing.draft import DraftRelease
 
 QUASI = ["age", "sex", "race", "marital-status"]
 
@@ -31,7 +31,7 @@ def test_every_measure_of_classes_and_cells_is_that_of_the_release(
     metric = registry.make("metrics", name, {})
     release = shoal.anonymize(data, shoal.KAnonymity(k=4), algorithm=algorithm, suppression=0.1, seed=3)
     assert release.recoding is not None and release.policy is not None
-    draft = Draft.of(data, release.recoding, release.policy)
+    draft = DraftRelease.of(data, release.recoding, release.policy)
     assert draft.suppressed == release.suppressed
     try:
         score = metric.score(data, release).value

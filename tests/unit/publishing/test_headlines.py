@@ -6,14 +6,14 @@ from shoal import job
 from shoal.core.finding import Finding, Findings
 from shoal.core.formatting import percent
 from shoal.core.schema import Role
-from shoal.publishing.columns import PublishedColumn
+from shoal.publishing.columns import ReleasedColumn
 from shoal.publishing.headlines import exposed, released
 
 K = Finding(name="k", value=5, bound=5, holds=True, claim="5-anonymous", unit="records")
 
 
-def lost(name: str, share: float) -> PublishedColumn:
-    return PublishedColumn(name=name, role=Role.QUASI, shape="levels", lost=share)
+def lost(name: str, share: float) -> ReleasedColumn:
+    return ReleasedColumn(name=name, role=Role.QUASI, shape="levels", lost=share)
 
 
 def test_people_are_counted_where_they_are_known() -> None:

@@ -16,7 +16,7 @@ from shoal.core.schema import Kind
 from shoal.core.values import Values
 from shoal.errors import HierarchyError, InputError, NotDefined, SchemaError, VerificationError
 from shoal.hierarchies.intervals import Intervals
-from shoal.publishing.reusable_recoding import Rule, widened
+from shoal.publishing.reusable_recoding import ReusableRecoding, widened
 
 ROLES = {"quasi": ["age", "sex", "zip"], "sensitive": ["disease"], "kinds": {"zip": "categorical"}}
 
@@ -180,4 +180,4 @@ def test_a_saved_recoding_that_was_damaged(tmp_path: Path) -> None:
             shoal.apply(path, people(200, 2))
     with pytest.raises(InputError, match="cannot be read"):
         shoal.apply(tmp_path / "none.json", people(200, 2))
-    assert Rule.of(released(people(200, 1), "mondrian", k=4)).levels is None
+    assert ReusableRecoding.of(released(people(200, 1), "mondrian", k=4)).levels is None

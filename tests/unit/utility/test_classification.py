@@ -86,10 +86,12 @@ def test_held_out_records_are_recoded_like_the_release(heart, tmp_path):
 
 def test_records_of_the_table_itself_are_recoded_as_they_were_published(data, release, heart):
     """Where classes do not overlap, the rule gives back what is published."""
-    from shoal.publishing.reusable_recoding import Rule
+    from shoal.publishing.reusable_recoding import ReusableRecoding
 
     keys = np.repeat(data.summary.keys, data.summary.sizes, axis=1)
-    again = sorted(zip(*(texts.tolist() for texts in Rule.shown_by(release).labels(data, keys)), strict=True))
+    again = sorted(
+        zip(*(texts.tolist() for texts in ReusableRecoding.shown_by(release).labels(data, keys)), strict=True)
+    )
     shown = release.frame.select(data.schema.quasi).cast(pl.String).rows()
     assert again == sorted(shown)
 

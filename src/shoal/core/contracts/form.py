@@ -15,8 +15,8 @@ from shoal.core.parameters import Parametrized
 from shoal.errors import NotDefined
 
 if TYPE_CHECKING:
-    from shoal.core.cells import Cells
     from shoal.core.classes import Classes
+    from shoal.core.codebook import Cells
     from shoal.core.contracts.model import Model
     from shoal.core.contracts.table import Sheet
     from shoal.core.dataset import Dataset

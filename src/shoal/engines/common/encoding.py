@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.core.formats import Reading, dated, respelled_note, spelling_notes, understood
+from shoal.core.formats import Reading, dated, interpret, respelled_note, spelling_notes
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Kind
@@ -28,8 +28,8 @@ from shoal.parsing.identity import (
     plain_texts,
     without_idle_fraction,
 )
+from shoal.parsing.instants import of_typed
 from shoal.parsing.labels import LARGEST, are_numbers, ascending, number
-from shoal.parsing.moments import of_typed
 from shoal.parsing.numbers import FORMATS
 
 MISSING = -1
@@ -142,7 +142,7 @@ def _read(
         zone = values.type.tz if pa.types.is_timestamp(values.type) else None
         return dated(name, texts, of_typed(values), clock=zone or "")
     if _is_text(values.type) or kind is Kind.DATE or form not in (None, *FORMATS):
-        return understood(name, texts, kind, form, plain=plain)
+        return interpret(name, texts, kind, form, plain=plain)
     return Reading(texts)
 
 

@@ -48,11 +48,11 @@ class Kept:
     @classmethod
     def found(cls, checkpoint: Checkpoint | None, source: Source, names: Sequence[str]) -> Kept | None:
         """None where reading was not finished."""
-        if checkpoint is None or checkpoint.found(TALLY) is None:
+        if checkpoint is None or checkpoint.part(TALLY) is None:
             return None
         distinct, counts, leaves = {}, {}, {}
         for place, name in enumerate(names):
-            held = _table(checkpoint.found(_column(place)), checkpoint)
+            held = _table(checkpoint.part(_column(place)), checkpoint)
             kind = source.kinds[name]
             stored = source.session.load(held.select(["value", "n", "id"]), f"CAST(value AS {kind}) AS value, n, id")
             distinct[name] = Distinct(stored, as_came(held["value"], source.came(name)), held["n"].to_numpy())
@@ -63,7 +63,7 @@ class Kept:
         """The tally, when each value has the leaf that it had."""
         if any(not np.array_equal(leaves[name], self.leaves[name]) for name in leaves):
             raise self.checkpoint.other("columns")
-        return Tally(session, session.load(_table(self.checkpoint.found(TALLY), self.checkpoint)), sizes)
+        return Tally(session, session.load(_table(self.checkpoint.part(TALLY), self.checkpoint)), sizes)
 
 
 def keep(

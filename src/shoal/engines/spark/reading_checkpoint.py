@@ -18,7 +18,7 @@ def kept_tally(checkpoint: Checkpoint | None, source: Source, names: Sequence[st
     """The tally that was kept when the run was begun; otherwise it is counted now, and kept where there is a place."""
     if checkpoint is None:
         return tally(source, names)
-    path = checkpoint.found(TALLY)
+    path = checkpoint.part(TALLY)
     if path is None:
         counted = tally(source, names)
         _keep(checkpoint, counted, names)

@@ -1,4 +1,4 @@
-"""Moments: days and times by the clocks on walls and in UTC, as numbers and as ISO texts."""
+"""Instants: days and times by the clocks on walls and in UTC, as numbers and as ISO texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Instants:
     """What texts mean: the day (counted from 1970-01-01) and the nanosecond of it by the clock on the wall.
 
     `sound` says which texts are dates at all, `timed` which of them name a time, `zoned` which of those say how far
@@ -72,14 +72,14 @@ class Moments:
         seconds, rest = self._instants
         return np.where(self.sound, seconds + rest / NANOS if times else self.days.astype(np.float64), np.nan)
 
-    def by(self, clock: str) -> Moments:
+    def by(self, clock: str) -> Instants:
         """The same moments by one clock. What names no offset is by that clock already, a day without a time its first
         moment."""
         seconds, rest = self._instants
         known = np.where(self.sound & ~self.zoned, in_utc(np.where(self.zoned, 0, seconds), clock), seconds)
         wall = on_the_wall(np.where(self.sound, known, 0), clock)
         every = np.ones(len(wall), np.bool_)
-        return Moments(self.sound, wall // DAY, wall % DAY * NANOS + rest, every, every, wall - known)
+        return Instants(self.sound, wall // DAY, wall % DAY * NANOS + rest, every, every, wall - known)
 
     @cached_property
     def in_order(self) -> bool:
@@ -89,10 +89,10 @@ class Moments:
         days = self.days[order][self.sound[order]]
         return bool(np.all(np.diff(days) >= 0) and np.all(self.ahead[self.sound] % 60 == 0))
 
-    def otherwise(self, other: Moments) -> Moments:
+    def otherwise(self, other: Instants) -> Instants:
         """These moments, and in the place of what is no date here the other ones."""
         arrays = (np.where(self.sound, getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
-        return Moments(self.sound | other.sound, *list(arrays)[1:])
+        return Instants(self.sound | other.sound, *list(arrays)[1:])
 
 
 def on_the_wall(seconds: Days, clock: str) -> Days:
@@ -125,18 +125,18 @@ def _offset(ahead: int) -> str:
     return f"{'-' if ahead < 0 else '+'}{hours:02d}:{rest // 60:02d}{seconds}"
 
 
-def of_typed(values: pa.Array) -> Moments:
+def of_typed(values: pa.Array) -> Instants:
     """Dates and times as Arrow holds them; where they have a zone, by its clock."""
     kind = values.type
     every = np.ones(len(values), np.bool_)
     if not pa.types.is_timestamp(kind):
         days = values.cast(pa.date32()).cast(pa.int32()).to_numpy(zero_copy_only=False).astype(np.int64)
-        return Moments(every, days, np.zeros_like(days), ~every, ~every, np.zeros_like(days))
+        return Instants(every, days, np.zeros_like(days), ~every, ~every, np.zeros_like(days))
     per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
     counts = values.cast(pa.int64()).to_numpy(zero_copy_only=False)
     seconds, nanos = counts // per_second, counts % per_second * (NANOS // per_second)
     nothing = np.zeros_like(seconds)
-    moments = Moments(
+    moments = Instants(
         every, seconds // DAY, seconds % DAY * NANOS + nanos, every, np.full(len(values), kind.tz is not None), nothing
     )
     return moments if kind.tz is None else moments.by(kind.tz)
