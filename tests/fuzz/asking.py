@@ -10,7 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from random import Random
 from typing import Any, Literal
@@ -36,6 +36,8 @@ class Condition:
     column: Column
     asked: Any
     holds: Test
+    told: dict[str, str | None] = field(default_factory=dict, compare=False)
+    """What cells say about it, as far as they were looked at."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,14 @@ def _parts(checks: Checks) -> Iterator[_Part]:
 
 def _told(checks: Checks, condition: Condition, cells: dict[str, Any]) -> str | None:
     """What a cell says about a condition: `surely`, `maybe` or `no`; None: it may be a mean."""
-    column, cell = condition.column, cells[condition.column.name]
+    cell = cells[condition.column.name]
+    if repr(cell) not in condition.told:
+        condition.told[repr(cell)] = _verdict(checks, condition, cell)
+    return condition.told[repr(cell)]
+
+
+def _verdict(checks: Checks, condition: Condition, cell: Any) -> str | None:
+    column = condition.column
     kind = next((each.types.get(column.name) for each in checks.sheets.values() if column.name in each.names), None)
     lexicon = checks.lexicons[column.name]
     verdicts = set()

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import os
+import shutil
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -12,13 +16,16 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 
+import pyarrow as pa
+import typer.main
 from tests.fuzz.case import Case, simpler
 from tests.fuzz.coverage import counted, table
 from tests.fuzz.drawing import drawn
-from tests.fuzz.running import Outcome, run
+from tests.fuzz.running import MEMORY, Outcome, run
 
 SPAN = 1_000_000
 """Cases of one seed: case `i` of seed `s` is number `s * SPAN + i`."""
@@ -85,6 +92,20 @@ def begin(engine: str | None) -> None:
         SparkSession.builder.master("local[2]").config(map=cluster.SETTINGS).getOrCreate()
 
 
+def settle() -> None:
+    """Makes a process ready for many small cases: one thread, marks of writes in memory, where bringing them to the
+    disk costs nothing, the command built once, and garbage looked for less often."""
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    if os.access(MEMORY, os.W_OK):
+        folder = tempfile.mkdtemp(dir=MEMORY)
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ["XDG_STATE_HOME"] = folder
+    typer.main.get_command = cache(typer.main.get_command)
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
 def reports(numbers: Iterable[int], engine: str | None) -> list[Report]:
     """How each of some cases ended."""
     found = []
@@ -100,10 +121,11 @@ def all_reports(numbers: list[int], engine: str | None, processes: int) -> Itera
     """The same by several processes."""
     chunks = [numbers[begin : begin + CHUNK] for begin in range(0, len(numbers), CHUNK)]
     if processes == 1 or len(chunks) == 1:
+        settle()
         for number in numbers:
             yield from reports([number], engine)
         return
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=settle) as pool:
         for some in pool.map(reports, chunks, [engine] * len(chunks)):
             yield from some
 

@@ -44,11 +44,19 @@ def bare(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(found)).strip()
 
 
+@lru_cache(10_000)
+def _spelled_number(text: str) -> Fraction | None:
+    try:
+        return Fraction(Decimal(text.strip()))
+    except (InvalidOperation, ValueError, OverflowError):
+        return None
+
+
 def number(value: Any) -> Fraction | None:
     """A value as an exact number, if it is a finite one."""
+    if isinstance(value, str):
+        return _spelled_number(value)
     try:
-        if isinstance(value, str):
-            return Fraction(Decimal(value.strip()))
         if isinstance(value, float):  # what it is written as, which is what a reader sees
             return Fraction(Decimal(repr(value)))
         exact = isinstance(value, (int, Decimal, Fraction)) and not isinstance(value, bool)
@@ -83,7 +91,12 @@ def moment(raw: Any, kind: pa.DataType) -> Fraction | None:
         return Fraction(since // dt.timedelta(microseconds=1), 10**6)
     if isinstance(raw, dt.date):
         return Fraction((raw - EPOCH.date()).days * DAY)
-    parts = DATE.fullmatch(iso(bare(raw))) if isinstance(raw, str) else None
+    return _spelled_moment(raw) if isinstance(raw, str) else None
+
+
+@lru_cache(10_000)
+def _spelled_moment(text: str) -> Fraction | None:
+    parts = DATE.fullmatch(iso(bare(text)))
     if parts is None:
         return None
     try:
