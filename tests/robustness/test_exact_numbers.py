@@ -81,6 +81,18 @@ def test_a_hierarchy_keeps_numbers_apart_that_are_one_in_floating_point(tmp_path
         library.read(table, quasi=["x"], kinds={"x": "numeric"}, hierarchies={"x": file})
 
 
+def test_a_tree_that_parts_numbers_that_are_one_in_floating_point_has_no_order() -> None:
+    """Its leaves stand as the tree has them: an interval from the first to the last one would leave values out."""
+    large, larger = "12345678901234567.01", "12345678901234567.02"
+    apart = [("0.1", "a", "any"), (larger, "a", "any"), (large, "b", "any")]
+    together = [("0.1", "a", "any"), (larger, "b", "any"), (large, "b", "any")]
+    assert not Hierarchy.from_paths("x", apart).ordered and Hierarchy.from_paths("x", together).ordered
+    table = pa.table({"x": ["0.1", larger, large] * 2, "ill": [*"abcabc"]})
+    data = library.read(table, quasi=["x"], sensitive=["ill"], hierarchies={"x": Hierarchy.from_paths("x", apart)})
+    release = library.anonymize(data, library.KAnonymity(k=6), algorithm="k-member", seed=1, rows_are_people=True)
+    assert set(release.frame["x"].to_pylist()) == {"any"}
+
+
 def test_intervals_of_large_numbers_hold_their_values() -> None:
     values = Values.of("x", Kind.NUMERIC, [str(number) for number in BIG])
     tree = Intervals(width=3, origin=1).build(values)

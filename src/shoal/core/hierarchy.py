@@ -16,7 +16,7 @@ from shoal.core.hierarchy_paths import checked_paths, walk_order
 from shoal.errors import HierarchyError
 from shoal.parsing.dates import Calendar
 from shoal.parsing.identity import plain_number, plain_numbers, plain_text
-from shoal.parsing.labels import DATES, INTERVAL, are_numbers, ascending, spelled
+from shoal.parsing.labels import DATES, INTERVAL, are_numbers, ascending, is_less, spelled
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -88,7 +88,11 @@ class Hierarchy:
         if self.values is None or self.masks:
             return False
         present = self.values[int(self.missing) :]
-        return bool(np.all(np.isfinite(present)) and np.all(np.diff(present) >= 0))
+        steps = np.diff(present)
+        if not (np.all(np.isfinite(present)) and np.all(steps >= 0)):
+            return False
+        alike = np.flatnonzero(steps == 0) + int(self.missing) if self.calendar is None else ()
+        return all(not is_less(*self.labels[0][[at + 1, at]]) for at in alike)
 
     def ancestor_levels(self, low: Codes, high: Codes) -> NDArray[np.int64]:
         """The lowest level at which two leaves are the same value, for arrays of pairs."""

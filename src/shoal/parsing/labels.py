@@ -47,3 +47,9 @@ def ascending(texts: Sequence[str], numbers: Floats) -> NDArray[np.int64]:
     if bool(np.any(np.diff(numbers[order]) == 0)):
         return np.array(sorted(range(len(texts)), key=lambda place: (Decimal(texts[place]), texts[place])), np.int64)
     return order
+
+
+def is_less(text: str, other: str) -> bool:
+    """Whether a number is less than another one, exactly; False where a text spells none."""
+    first, second = plain_number(text), plain_number(other)
+    return first is not None and second is not None and Decimal(first) < Decimal(second)
