@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from shoal import job, registry
+from shoal import registry
 from shoal.core.codebook import Spelling
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.contracts.form import Form
@@ -32,6 +32,8 @@ from shoal.core.published_tables import Crowd
 from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.core.validation import demand
 from shoal.errors import InputError, ParameterError, ShoalError, unknown_columns
+from shoal.job import plugins
+from shoal.job.job import ColumnJob
 from shoal.publishing.writable_release import FORMAT, manifest_path, part_path
 from shoal.storage.files import address, check_inside, check_whole
 
@@ -218,22 +220,22 @@ def provenance(
         "shoal": __version__,
         "form": registry.name_of(form),
         "policy": {
-            "models": [job.spelled(model.concealed(schema)) for model in policy.models],
+            "models": [plugins.spelled(model.concealed(schema)) for model in policy.models],
             "suppression": policy.suppression,
-            "objective": None if policy.objective is None else job.spelled(policy.objective),
+            "objective": None if policy.objective is None else plugins.spelled(policy.objective),
         },
-        "algorithm": job.spelled(method),
+        "algorithm": plugins.spelled(method),
         "identifiers": "dropped" if pseudonyms is None else "keyed" if pseudonyms.key is not None else "random",
     }
 
 
-def columns_of(path: Path) -> dict[str, job.ColumnJob]:
+def columns_of(path: Path) -> dict[str, ColumnJob]:
     """The roles, kinds and formats of the columns, as the manifest of a release states them."""
     columns = {}
     for column in load(path)["columns"]:
         form, kind = column.get("format"), Kind(column["kind"])
         named = {} if form is None else {"date_format" if kind is Kind.DATE else "number_format": form}
-        columns[column["name"]] = job.ColumnJob(role=Role(column["role"]), kind=kind, **named)
+        columns[column["name"]] = ColumnJob(role=Role(column["role"]), kind=kind, **named)
     return columns
 
 
@@ -243,9 +245,9 @@ def policy_of(stated: Mapping[str, Any]) -> Policy:
     objective = policy.get("objective")
     try:
         return Policy(
-            models=tuple(job.plugin("models", model) for model in policy["models"]),
+            models=tuple(plugins.plugin("models", model) for model in policy["models"]),
             suppression=policy["suppression"],
-            objective=None if objective is None else job.plugin("metrics", objective),
+            objective=None if objective is None else plugins.plugin("metrics", objective),
         )
     except ParameterError as error:
         raise InputError(f"the manifest states a policy that is none: {error}") from None
@@ -254,7 +256,7 @@ def policy_of(stated: Mapping[str, Any]) -> Policy:
 def method_of(stated: Mapping[str, Any]) -> Algorithm | None:
     """The algorithm that a manifest states; None where it is not known here."""
     try:
-        method: Algorithm = job.plugin("algorithms", stated["algorithm"])
+        method: Algorithm = plugins.plugin("algorithms", stated["algorithm"])
     except ShoalError:
         return None
     return method

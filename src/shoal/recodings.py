@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal import job, registry
+from shoal import registry
 from shoal.core.codebook import Codebook
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.policy import Policy
 from shoal.core.release import Release
 from shoal.core.schema import Column, Kind, Missing, Role, Schema
 from shoal.errors import InputError, ShoalError
+from shoal.job import plugins
 from shoal.parsing.dates import Calendar
 from shoal.publishing.reusable_recoding import ReusableRecoding
 from shoal.storage.files import replacing
@@ -53,7 +54,7 @@ def spelled(rule: ReusableRecoding) -> str:
             "columns": [_column(column) for column in rule.schema.columns],
             "order": list(rule.schema.order),
             "strict": rule.schema.strict,
-            "models": [job.spelled(model) for model in rule.policy.models],
+            "models": [plugins.spelled(model) for model in rule.policy.models],
             "suppression": rule.policy.suppression,
             "codebooks": [_codebook(book) for book in rule.codebooks],
             "cells": rule.cells.tolist(),
@@ -109,7 +110,7 @@ def _rule(stated: dict[str, Any]) -> ReusableRecoding:
     )  # fmt: skip
     books = tuple(_book(each) for each in stated["codebooks"])
     policy = Policy(
-        models=tuple(job.plugin("models", model) for model in stated["models"]), suppression=stated["suppression"]
+        models=tuple(plugins.plugin("models", model) for model in stated["models"]), suppression=stated["suppression"]
     )
     return ReusableRecoding(
         registry.make("forms", stated["form"], {}), Schema(columns, tuple(stated["order"]), stated["strict"]), policy,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal import job
+from shoal import api, job
 from shoal.core.run import Run
 from shoal.errors import CancelledError
 
@@ -46,7 +46,7 @@ def asked(tmp_path: Path, engine: str) -> job.Job:
 
 def test_every_stage_is_told_in_its_order_and_the_share_never_falls(asked: job.Job) -> None:
     told: list[tuple[float, str]] = []
-    asked.run(Run(lambda share, doing: told.append((share, doing))))
+    api.run(asked, run=Run(lambda share, doing: told.append((share, doing))))
     shares = [share for share, _ in told]
     assert shares == sorted(shares) and shares[-1] == 1.0
     order = list(dict.fromkeys(doing for _, doing in told if doing in STAGES))
@@ -64,5 +64,5 @@ def test_a_run_that_is_cancelled_in_a_stage_writes_nothing(asked: job.Job, stage
 
     run = Run(told)
     with pytest.raises(CancelledError):
-        asked.run(run)
+        api.run(asked, run=run)
     assert [path.name for path in tmp_path.iterdir() if path.name != "warehouse"] == []

@@ -117,12 +117,12 @@ def test_a_picture_that_needs_what_is_not_installed(
 def test_what_fails_after_anonymizing_writes_nothing(
     failing: str, table: Path, target: Path, shoal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shoal import outcome
+    from shoal.api import running
 
     def broken(*_arguments: object) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr(outcome if failing == "picture" else library.api, failing, broken)
+    monkeypatch.setattr(running, failing, broken)
     ran = shoal("anonymize", table, *ROLES, "--k", 2, "-o", target, "--plot", target.with_name("p.svg"),
                 "--save-job", target.with_name("job.toml"))  # fmt: skip
     assert ran.code == 70

@@ -182,7 +182,7 @@ def test_the_command_tells_the_seed_that_was_used(tmp_path: Path, capsys: pytest
 
 def test_a_job_file_says_that_it_is_repeatable(tmp_path: Path) -> None:
     made = job.parse({"policy": {"seed": 7, "repeatable": True}, "algorithm": "additive-noise"}, tmp_path)
-    assert made.repeatable and "repeatable = true" in made.toml()
+    assert made.repeatable and "repeatable = true" in job.toml(made)
     assert job.parse({"policy": {"seed": 7}}, tmp_path).repeatable is False
     with pytest.raises(InputError, match="repeatable"):
         job.parse({"policy": {"repeatable": "yes"}}, tmp_path)

@@ -270,7 +270,7 @@ def test_a_job_file_says_it_all_and_comes_back(file: Path, capsys: Any, tmp_path
     assert printed["seeds"] == 2 and printed["definitions"]["naive-bayes"] == "accuracy of naive-bayes on sex"
     made = job.load(path)
     again = tmp_path / "again.toml"
-    again.write_text(made.toml(tmp_path), encoding="utf-8")
+    again.write_text(job.toml(made, tmp_path), encoding="utf-8")
     assert job.load(again) == made
 
 

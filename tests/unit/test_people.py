@@ -342,7 +342,7 @@ def test_the_job_file_and_the_command_line_say_the_same(tmp_path):
     }  # fmt: skip
     made = job.parse(text, tmp_path)
     assert made.person == "patient" and job.parse(_toml(made, tmp_path), tmp_path) == made
-    outcome = made.run()
+    outcome = api.run(made)
     assert outcome.release.verify(outcome.release.policy)["k"].value >= 3
     assert outcome.findings["people"].value == 40
     twice = {**text, "columns": {**text["columns"], "sex": {"role": "entity"}}}

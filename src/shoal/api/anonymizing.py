@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal import job, manifest, recodings, registry
+from shoal import manifest, recodings, registry
 from shoal.api.reading import check_dataset, listed
 from shoal.core import seeds
 from shoal.core.contracts.algorithm import Algorithm
@@ -24,6 +24,8 @@ from shoal.core.release_history import History
 from shoal.core.run import Run
 from shoal.diagnosis.plain_columns import check_apart, plain_columns
 from shoal.errors import ParameterError, SchemaError, VerificationError
+from shoal.job import plugins
+from shoal.job.job import DEFAULT_ALGORITHM
 from shoal.notices import tell
 from shoal.publishing.packing import BLOCK, once, read, spelled
 from shoal.publishing.publish import published
@@ -45,7 +47,7 @@ the release is verified where a ledger judges it then."""
 def anonymize(
     data: Dataset,
     *models: Model | str,
-    algorithm: Algorithm | str = job.DEFAULT_ALGORITHM,
+    algorithm: Algorithm | str = DEFAULT_ALGORITHM,
     suppression: float = 0.0,
     objective: Metric | str | None = None,
     seed: int | None = None,
@@ -118,15 +120,15 @@ def anonymize(
         raise ParameterError(
             "pseudonyms must be shoal.Pseudonyms() for random ones, or shoal.Pseudonyms(key=…) for keyed ones"
         )
-    method = job.plugin("algorithms", algorithm)
+    method = plugins.plugin("algorithms", algorithm)
     policy = Policy(
-        models=tuple(job.plugin("models", model) for model in models),
+        models=tuple(plugins.plugin("models", model) for model in models),
         suppression=suppression,
-        objective=None if objective is None else job.plugin("metrics", objective),
+        objective=None if objective is None else plugins.plugin("metrics", objective),
         seed=_seed(data, seed, method, repeatable),
         history=history if ledger is None else _opened(ledger).history(data),
     )
-    job.check_policy(policy, method, allow_unverified=allow_unverified)
+    plugins.check_policy(policy, method, allow_unverified=allow_unverified)
     if policy.models:
         _check_people(data, policy, method, rows_are_people)
     method, cut = _in_blocks(data, policy, method)
@@ -196,11 +198,11 @@ def _decided(data: Dataset, method: Algorithm, policy: Policy, pseudonyms: Pseud
     checkpoint, history = data.checkpoint, policy.history
     if checkpoint is None:
         return method.search(data, policy, run)
-    stated = [job.spelled(model) for model in policy.models]
-    objective = None if policy.objective is None else job.spelled(policy.objective)
+    stated = [plugins.spelled(model) for model in policy.models]
+    objective = None if policy.objective is None else plugins.spelled(policy.objective)
     earlier = [] if history is None else [part for seen in history.releases for part in (seen.ids, seen.groups)]
     checkpoint.bind(
-        "policy", stated, policy.suppression, objective, job.spelled(method), policy.seed,
+        "policy", stated, policy.suppression, objective, plugins.spelled(method), policy.seed,
         None if pseudonyms is None else pseudonyms.told_apart,
         *(part.tobytes() for part in earlier),
     )  # fmt: skip
@@ -357,7 +359,7 @@ def apply(
         True
     """
     rule = ReusableRecoding.of(recoding) if isinstance(recoding, Release) else recodings.load(recoding)
-    chosen = recoding.engine if isinstance(recoding, Release) and engine is None else job.engine(engine, source)
+    chosen = recoding.engine if isinstance(recoding, Release) and engine is None else plugins.engine(engine, source)
     opening = Opening(
         delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
         rename_duplicates=rename_duplicates, neutralize=neutralize_formulas,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from shoal import job, registry
+from shoal import registry
 from shoal.api.reading import check_dataset, listed, looked_at
 from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.model import Model
@@ -22,6 +22,7 @@ from shoal.diagnosis.exposure import exposure
 from shoal.diagnosis.questions import TABLE, Answer, which
 from shoal.diagnosis.questions import ask as answered
 from shoal.errors import ParameterError, alternatives, unknown_columns
+from shoal.job import plugins
 
 
 def diagnose(data: Dataset, *, k: int | None = None, attributes: Iterable[str] | None = None) -> Findings:
@@ -100,7 +101,7 @@ def ask(
     if isinstance(notion, Model) or (notion is not None and ":" in notion):
         if c is not None or distance != "equal":
             raise ParameterError("a model has its own parameters; give c and distance to it, or name the notion only")
-        model = job.plugin("models", notion)
+        model = plugins.plugin("models", notion)
         name = registry.name_of(model)
         if wanted is None and (question not in TABLE or TABLE[question][1]):
             wanted = model.bound

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal import job, registry
+from shoal import registry
 from shoal.adversary.locating import locate
 from shoal.api.evaluating import every
 from shoal.api.opening import open_release
@@ -25,6 +25,7 @@ from shoal.core.release_history import LocatedRelease, Naming
 from shoal.core.run import Run
 from shoal.core.schema import Kind
 from shoal.errors import InputError, NotDefined, SchemaError, quoted, unknown_columns
+from shoal.job import plugins
 from shoal.storage.files import received
 
 NOTHING = Known()
@@ -73,7 +74,7 @@ def attack(
         held_out=_people(held_out, data, "the table of held-out people", sensitive=True),
     )
     if attacks:
-        chosen = [job.plugin("attacks", attack) for attack in attacks]
+        chosen = [plugins.plugin("attacks", attack) for attack in attacks]
         return Attempts(attack.attempt(data, opened, known, run or Run()) for attack in chosen)
     return every_attack(data, opened, known, run)[0]
 

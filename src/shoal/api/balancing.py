@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal import job
 from shoal.api.learning import DEFAULT
-from shoal.api.reading import check_dataset, listed
+from shoal.api.reading import check_dataset, listed, read_job
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.contracts.metric import Metric
 from shoal.core.contracts.model import Model
@@ -18,6 +17,9 @@ from shoal.core.dataset import Dataset
 from shoal.core.run import Run
 from shoal.core.seeds import drawn as drawn_seed
 from shoal.errors import ParameterError
+from shoal.job import plugins
+from shoal.job.arguments import arguments
+from shoal.job.job import DEFAULT_ALGORITHM, Job
 from shoal.utility.analyses import Analysis, all_parsed
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def balance(
     l: Iterable[int] | None = None,  # noqa: E741
     t: Iterable[float] | None = None,
     suppression: float | Iterable[float] = 0.0,
-    algorithm: Algorithm | str | Iterable[Algorithm | str] = job.DEFAULT_ALGORITHM,
+    algorithm: Algorithm | str | Iterable[Algorithm | str] = DEFAULT_ALGORITHM,
     utility: Any = None,
     privacy: Metric | str | Iterable[Metric | str] = "suppression-share",
     analyses: Iterable[Analysis | str | Mapping[str, Any]] = (),
@@ -120,10 +122,10 @@ def balance(
         swept["algorithm"] = SEARCHED
     axes = {name: checked(name, values) for name, values in swept.items()}
     basis = Setting(
-        place=(), models=tuple(job.plugin("models", model) for model in models),
-        algorithm=job.plugin("algorithms", algorithm if "algorithm" not in swept else job.DEFAULT_ALGORITHM),
+        place=(), models=tuple(plugins.plugin("models", model) for model in models),
+        algorithm=plugins.plugin("algorithms", algorithm if "algorithm" not in swept else DEFAULT_ALGORITHM),
         suppression=suppression if isinstance(suppression, (int, float)) else 0.0,
-        objective=None if objective is None else job.plugin("metrics", objective),
+        objective=None if objective is None else plugins.plugin("metrics", objective),
         rows_are_people=rows_are_people, allow_plain=tuple(listed(allow_plain)),
     )  # fmt: skip
     wanted = list(settings(axes, basis))
@@ -163,6 +165,22 @@ def balance(
             for number, each in enumerate(wanted)
         ),
     )  # fmt: skip
+
+
+def balance_job(
+    job: Job, *, resume_file: Path | None = None, workers: int | None = None, run: Run | None = None
+) -> Balance:
+    """Reads the table of a job and finds where its privacy and utility balance, along the job's sweep."""
+    from shoal.tradeoff.sweep import parsed
+
+    swept: dict[str, list[Any]] = {}
+    for text in job.sweep:
+        name, values = parsed(text)
+        swept.setdefault(name, []).extend(values)
+    if not swept and not job.analyses:
+        raise ParameterError("name what to vary, as in --sweep k=2..20, or as sweep in [balance] of the job file")
+    chosen = {**arguments(job, "balance"), **swept}
+    return balance(read_job(job), *job.models, **chosen, resume_file=resume_file, workers=workers, run=run)
 
 
 def _several(given: Any) -> list[Any]:

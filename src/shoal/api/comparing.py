@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 
-from shoal import job, registry
+from shoal import registry
 from shoal.api.anonymizing import anonymize
 from shoal.api.evaluating import scored
 from shoal.api.reading import check_dataset
@@ -18,6 +18,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import CancelledError, NotDefined, ParameterError, ShoalError
+from shoal.job import plugins
 from shoal.utility.comparison import ALGORITHMS, METRICS, Compared, Comparison
 
 Wanted = Model | str | Sequence[Model | str]
@@ -61,10 +62,10 @@ def compare(
     """
     check_dataset(data)
     run = run or Run()
-    measures = [job.plugin("metrics", metric) for metric in metrics]
-    methods = [job.plugin("algorithms", algorithm) for algorithm in algorithms]
+    measures = [plugins.plugin("metrics", metric) for metric in metrics]
+    methods = [plugins.plugin("algorithms", algorithm) for algorithm in algorithms]
     wanted = [[wish] if isinstance(wish, str | Model) else list(wish) for wish in models] or [[]]
-    beside = [tuple(job.plugin("models", model) for model in wish) for wish in wanted]
+    beside = [tuple(plugins.plugin("models", model) for model in wish) for wish in wanted]
     by_size: dict[int | None, tuple[Model, ...]] = {
         size: (registry.make("models", "k-anonymity", {"k": size}),) for size in k
     }
@@ -77,9 +78,9 @@ def compare(
     rows = []
     for number, (method, others, size) in enumerate(combinations):
         row = Compared(
-            algorithm=job.written(method),
-            models=" + ".join(job.written(model.concealed(data.schema)) for model in others),
-            k=size, losses=dict.fromkeys(map(job.written, measures)), seconds=0.0,
+            algorithm=plugins.written(method),
+            models=" + ".join(plugins.written(model.concealed(data.schema)) for model in others),
+            k=size, losses=dict.fromkeys(map(plugins.written, measures)), seconds=0.0,
         )  # fmt: skip
         share = number / len(combinations), (number + 1) / len(combinations)
         run.report(share[0], f"comparing {row.algorithm}, {number + 1} of {len(combinations)}")

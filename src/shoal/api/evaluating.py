@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal import job, registry
+from shoal import registry
 from shoal.api.learning import DEFAULT, learner
 from shoal.api.opening import open_release
 from shoal.core.contracts.metric import Metric
@@ -17,6 +17,7 @@ from shoal.core.policy import Policy
 from shoal.core.release import Release
 from shoal.diagnosis.exposure import exposure, linked
 from shoal.errors import NotDefined, ParameterError, PluginError
+from shoal.job import plugins
 from shoal.publishing.columns import ReleasedColumn, published_columns
 from shoal.publishing.reference import reference
 from shoal.publishing.reusable_recoding import ReusableRecoding
@@ -68,7 +69,7 @@ def evaluate(
     if held_out is not None and target is None:
         raise ParameterError("held-out records are for classifiers: name the column that they predict as target")
     opened = release if isinstance(release, Release) else open_release(release, data)
-    chosen, broken = ([job.plugin("metrics", metric) for metric in metrics], []) if metrics else every("metrics")
+    chosen, broken = ([plugins.plugin("metrics", metric) for metric in metrics], []) if metrics else every("metrics")
     beside = references(data, opened.policy) if baselines else {}
     scores = [*(_between(metric, data, opened, beside) for metric in chosen), *broken]
     asked = [_analysed(analysis, data, opened, baselines) for analysis in wanted]

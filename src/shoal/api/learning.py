@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from shoal.errors import MissingExtraError, ParameterError, alternatives
-from shoal.job import parse_spec
+from shoal.job.plugins import parse_spec
 from shoal.lazy import modules
 from shoal.utility.learning import Estimated, Learner
 

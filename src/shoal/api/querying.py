@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from shoal import job, manifest
+from shoal import manifest
 from shoal.api.opening import as_published
 from shoal.api.reading import HierarchySpec, chosen_hierarchies
 from shoal.core.contracts.engine import Engine
@@ -14,6 +14,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.release import Release
 from shoal.core.values import Values
+from shoal.job import plugins
 from shoal.utility import queries
 from shoal.utility.estimation import Estimate
 
@@ -57,7 +58,7 @@ def query(
         return queries.of_release(source, measure, column, where, trees)
     path = Path(source)
     stated = manifest.load(path)
-    release = as_published(path, stated, job.engine(engine))
+    release = as_published(path, stated, plugins.engine(engine))
     return queries.of_release(release, measure, column, where, _hierarchies_of_labels(release, hierarchies))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal import job, registry
+from shoal import registry
 from shoal.core.contracts.builder import Builder
 from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.table import Source
@@ -19,6 +19,9 @@ from shoal.core.schema import Column, Kind, Missing, Role, roles
 from shoal.core.survey import Overview
 from shoal.core.values import Values
 from shoal.errors import HierarchyError, InputError, SchemaError, unknown_columns
+from shoal.job import plugins
+from shoal.job.arguments import arguments
+from shoal.job.job import Job
 from shoal.parsing.dates import checked as date_format
 from shoal.parsing.numbers import checked as number_format
 from shoal.storage.checkpoint import Checkpoint
@@ -104,7 +107,7 @@ def read(
         >>> data.records, len(data.summary)
         (30162, 528)
     """
-    chosen_engine = job.engine(engine, source)
+    chosen_engine = plugins.engine(engine, source)
     opening = Opening(
         delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
         rename_duplicates=rename_duplicates, neutralize=neutralize_formulas,
@@ -119,7 +122,7 @@ def read(
         unknown = [name for name in named if name not in assigned]
         if unknown:
             raise unknown_columns(unknown, assigned)
-    rules = {name: job.member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()}
+    rules = {name: plugins.member(Missing, rule, "missing-value rule") for name, rule in (missing_rules or {}).items()}
     idle = [name for name, rule in rules.items() if rule is not Missing.VALUE and assigned[name] not in _RULED]
     if idle:
         raise SchemaError(
@@ -128,7 +131,7 @@ def read(
         )
     chosen = {**chosen_hierarchies(hierarchies, assigned), **chosen_hierarchies(column_hierarchies, assigned)}
 
-    kinds_given = {name: job.member(Kind, kind, "kind") for name, kind in (kinds or {}).items()}
+    kinds_given = {name: plugins.member(Kind, kind, "kind") for name, kind in (kinds or {}).items()}
     checkpoint = None
     if resume_dir is not None:
         reading = [
@@ -165,6 +168,16 @@ def read(
             checkpoint.close()
         raise
     return replace(data, notes=tuple(notes))
+
+
+def read_job(job: Job, *, resume: bool = False, run: Run | None = None) -> Dataset:
+    """The table of a job; with `resume`, what reading it found is kept in the job's `resume_dir`, where it has one."""
+    if job.input is None:
+        raise InputError("name the table to read, or give a job file that names it")
+    chosen = arguments(job, "read")
+    if not resume:
+        chosen.pop("resume_dir", None)
+    return read(job.input, **chosen, run=run)
 
 
 def _begun(folder: Path, opened: Source, reading: Sequence[Any]) -> Checkpoint:
@@ -222,14 +235,14 @@ def chosen_hierarchies(
             name: path
             for name, role in assigned.items()
             if role in _RULED
-            for path in job.hierarchy_files(folder, name)
+            for path in plugins.hierarchy_files(folder, name)
             if path.is_file()
         }
-        return {name: job.builder(path) for name, path in files.items()}
+        return {name: plugins.builder(path) for name, path in files.items()}
     unknown = [name for name in given if name not in assigned]
     if unknown:
         raise unknown_columns(unknown, assigned)
-    return {name: spec if isinstance(spec, Hierarchy) else job.builder(spec) for name, spec in given.items()}
+    return {name: spec if isinstance(spec, Hierarchy) else plugins.builder(spec) for name, spec in given.items()}
 
 
 def check_dataset(data: Any) -> None:
@@ -241,5 +254,5 @@ def looked_at(source: Any, engine: Engine | str | None, **reading: Any) -> Overv
     """Every column of a source, or of a dataset's source, and its distinct rows."""
     if isinstance(source, Dataset):
         return source.engine.profile(source.table.source)
-    chosen = job.engine(engine, source)
+    chosen = plugins.engine(engine, source)
     return chosen.profile(chosen.open(received(source), Opening(**reading)))

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shoal import job
 from shoal import manifest as manifests
 from shoal.api.opening import as_published
 from shoal.core.contracts.engine import Engine
@@ -16,6 +15,7 @@ from shoal.core.release import Release, people_in
 from shoal.core.schema import NAMING, Role
 from shoal.diagnosis.published_sql import Query, queries
 from shoal.errors import InputError, NotDefined, ShoalError, quoted
+from shoal.job import plugins
 from shoal.publishing.signing import PublicKey, checked
 
 
@@ -41,7 +41,7 @@ def verify(
         True
     """
     path = Path(path)
-    chosen = job.engine(engine)
+    chosen = plugins.engine(engine)
     stated = manifests.load(path, None if manifest is None else Path(manifest))
     places = manifests.parts(stated, path)
     lacking = [place.name for place in places.values() if not chosen.exists(place)]
@@ -104,7 +104,7 @@ def verification_sql(
     """
     path = Path(path)
     stated = manifests.load(path, None if manifest is None else Path(manifest))
-    return queries(as_published(path, stated, job.engine(engine)), table, dialect)
+    return queries(as_published(path, stated, plugins.engine(engine)), table, dialect)
 
 
 def _columns_agree(release: Release, stated: Mapping[str, Any]) -> Finding:

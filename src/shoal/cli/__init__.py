@@ -37,6 +37,8 @@ from shoal.cli import fast_start as lean
 from shoal.cli.signals import interruptible
 from shoal.core.formatting import printable
 from shoal.errors import CancelledError, ParameterError, ShoalError
+from shoal.job.job import Job
+from shoal.job.option import options as run_options
 from shoal.storage.private import wipe_left_behind
 
 WRONG, INTERNAL, INTERRUPTED = 2, 70, 130
@@ -50,13 +52,8 @@ EXIT_CODES = {
     INTERRUPTED: "stopped; no file is half-written",
 }
 
-JOINTLY = {"--strict": "--protect-jointly"}
-RENAMED = {
-    "anonymize": {**JOINTLY, "--state": "--resume-dir", "--gap": "--prove-gap"},
-    "balance": {**JOINTLY, "--state": "--resume-file"},
-    "compare": JOINTLY,
-}
-"""What options of a command were called before, and are called now."""
+RENAMED = {"anonymize": {"--gap": "--prove-gap"}, "balance": {"--state": "--resume-file"}}
+"""What options of a command were called before, and are called now; those of a run know it themselves."""
 
 app = typer.Typer(
     name="shoal",
@@ -71,7 +68,7 @@ for command in (
     schema, serve,
 ):  # fmt: skip
     name = command.__name__.rpartition(".")[2]
-    app.command(name=name)(lean.started(journal.kept(name, options.taken_apart(command.run))))
+    app.command(name=name)(lean.started(journal.kept(name, options.expand_options(name, command.run))))
 app.add_typer(overlap.app, name="overlap")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(keys.app, name="keys")
@@ -129,7 +126,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _check_renamed(arguments: list[str]) -> None:
     """Says of an option that had another name what it is called now."""
-    renamed = RENAMED.get(arguments[0], {}) if arguments else {}
+    if not arguments:
+        return
+    own = (each for each in run_options(Job) if arguments[0] in each.commands and each.formerly)
+    renamed = {**{f"--{each.formerly}": each.flag for each in own}, **RENAMED.get(arguments[0], {})}
     for argument in arguments:
         if argument == "--":
             return

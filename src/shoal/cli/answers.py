@@ -14,7 +14,7 @@ from shoal.core.formatting import amount, percent, printable
 if TYPE_CHECKING:
     from shoal.diagnosis.detection import Detection
     from shoal.diagnosis.questions import Answer
-    from shoal.job import Job
+    from shoal.job.job import Job
 
 SHOWN = 20
 """Sets and steps that people are shown of an answer."""
@@ -36,7 +36,7 @@ class Shown:
     ] = None
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the answer: a .svg, .png or .html file.")] = None
 
-    def check(self, made: Job) -> None:
+    def check(self, job: Job) -> None:
         """Refuses, before any work is done, a picture or a query that could not be made."""
         from shoal.diagnosis.sql import check_dialect
         from shoal.plots.drawing import check_picture
@@ -44,11 +44,11 @@ class Shown:
 
         if self.plot is not None:
             check_picture(self.plot)
-            check_outputs([self.plot], made.reads())
+            check_outputs([self.plot], job.reads())
         if self.sql is not None:
             check_dialect(self.sql)
 
-    def extras(self, found: Answer, made: Job) -> dict[str, str]:
+    def extras(self, found: Answer, job: Job) -> dict[str, str]:
         """The query of an answer and the place of its picture, where they are asked for."""
         from shoal.diagnosis.sql import sql
         from shoal.plots.diagnosis import picture
@@ -57,7 +57,7 @@ class Shown:
         if self.plot is not None:
             extras["plot"] = str(picture(found, self.plot))
         if self.sql is not None:
-            name = self.name or (made.input.name.split(".")[0] if made.input is not None else "data")
+            name = self.name or (job.input.name.split(".")[0] if job.input is not None else "data")
             extras["sql"] = sql(found, name, dialect=self.sql)
         return extras
 

@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from shoal.cli import keys, options, output
+from shoal.job.arguments import arguments
+from shoal.job.job import Job
 
 
 def run(
     recoding: Annotated[Path, typer.Argument(help="Recoding file, written by anonymize --save-recoding.")],
-    source: options.Source,
+    job: Job,
     target: options.Output = None,
-    sign: keys.Sign = None,
     as_json: options.Json = False,
 ) -> None:
     """Recode new records in the same way as an earlier release. They are verified before they are written.
@@ -29,18 +30,14 @@ def run(
     from shoal.publishing.writable_release import manifest_path
     from shoal.storage.files import check_outputs
 
-    made = source.made()
-    if made.input is None:
+    if job.input is None:
         raise InputError("name the table with the new records after the recoding file")
     if target is None:
         raise OutputError("name the file for the release with -o")
-    check_outputs([target, manifest_path(target)], [recoding, *made.reads(), *([] if sign is None else [sign])])
-    signer = keys.unlocked(sign)
+    check_outputs([target, manifest_path(target)], [recoding, *job.reads()])
+    signer = keys.unlocked(job.sign)
     with output.watching() as watched:
-        release = api.apply(
-            recoding, made.input, **made.reading(), neutralize_formulas=made.neutralize_formulas, engine=made.engine,
-            run=watched,
-        )  # fmt: skip
+        release = api.apply(recoding, job.input, **arguments(job, "apply"), run=watched)
         manifest = release.write(target, sign=signer)
     assert release.policy is not None
     findings = release.verify(release.policy)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import journal, options, output
+from shoal.job.job import Job
 
 if TYPE_CHECKING:
     from shoal.core.contracts.attack import Attempt, Known
     from shoal.core.dataset import Dataset
     from shoal.core.release import Release
-    from shoal.job import Job
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,14 +36,14 @@ class Beside:
         typer.Option("--earlier", help="Earlier release of some of the same people. Repeatable."),
     ] = None
 
-    def known(self, data: Dataset, release: Release, made: Job) -> Known:
+    def known(self, data: Dataset, release: Release, job: Job) -> Known:
         """The tables, read as the table is: columns of the same names have the same roles."""
         from shoal import api
 
         def opened(path: Path | None, option: str, *, sensitive: bool = False) -> Dataset | None:
             if path is None:
                 return None
-            found = api.beside(path, data, what=f"the table of {option}", sensitive=sensitive, missing=made.missing)
+            found = api.beside(path, data, what=f"the table of {option}", sensitive=sensitive, missing=job.missing)
             output.tell(found.notes)
             return found
 
@@ -55,7 +55,8 @@ class Beside:
 
 
 def run(
-    table: options.Compared,
+    job: Job,
+    release: options.Release,
     beside: Beside,
     attacks: Annotated[
         list[str] | None,
@@ -84,7 +85,7 @@ def run(
     from shoal import api
     from shoal.api.attacking import attacked_release
     from shoal.errors import NotDefined, ParameterError
-    from shoal.job import plugin
+    from shoal.job.plugins import plugin
     from shoal.plots.attack import picture
     from shoal.plots.drawing import check_picture
     from shoal.publishing.headlines import attacked
@@ -92,19 +93,18 @@ def run(
     if threshold is not None and not 0 <= threshold <= 1:
         raise ParameterError("--threshold must be a probability between 0 and 1")
     chosen = [plugin("attacks", attack) for attack in attacks or []]
-    made = table.made()
-    assert made.output is not None
+    job, path = options.compared(job, release)
     if plot is not None:
         check_picture(plot)
-    data = made.read()
-    release = attacked_release(data, made.output)
-    known = beside.known(data, release, made)
+    data = api.read_job(job)
+    opened = attacked_release(data, path)
+    known = beside.known(data, opened, job)
     with output.watching() as run:
         reasons: dict[str, str] = {}
         if chosen:
-            attempts = tuple(attack.attempt(data, release, known, run) for attack in chosen)
+            attempts = tuple(attack.attempt(data, opened, known, run) for attack in chosen)
         else:
-            attempts, reasons = api.every_attack(data, release, known, run)
+            attempts, reasons = api.every_attack(data, opened, known, run)
     summary = attacked(attempts, reasons)
     if threshold is not None and not attempts:
         raise NotDefined(f"there is no risk to compare with --threshold. {summary}")

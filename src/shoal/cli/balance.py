@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,98 +10,16 @@ import typer
 from shoal.cli import journal, options, output
 from shoal.core.formatting import percent
 from shoal.errors import InfeasibleError
+from shoal.job.job import Job
 
 if TYPE_CHECKING:
-    from shoal.job import BalanceJob, Job
     from shoal.tradeoff.balance import Balance, Point
 
 ENDING = ".json"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Swept:
-    """What varies, and what must hold beside it."""
-
-    target: Annotated[
-        str | None, typer.Option("--target", help="Column that a classifier should still be able to predict.")
-    ] = None
-    sweep: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--sweep",
-            help="What to vary: k=2..20, l=2..6, t=0.1..0.5..0.1, suppression=0,0.02,0.05 or "
-            "algorithm=oka,mondrian. Give it once or twice.",
-        ),
-    ] = None
-    utility: Annotated[
-        str | None,
-        typer.Option(
-            "--utility",
-            help="How to measure utility, separated by commas, the main one first: decision-stump, c45, "
-            "naive-bayes, a scikit-learn classifier such as sklearn.svm.SVC, analyses, or a metric such as gcp "
-            "(default: the analyses, else decision-stump).",
-        ),
-    ] = None
-    privacy: Annotated[
-        str | None,
-        typer.Option(
-            "--privacy",
-            help="How to measure privacy, separated by commas, the main one first: suppression-share, "
-            "suppression-share:missing=suppressed, highest-risk, average-risk, privacy-loss (default: the first).",
-        ),
-    ] = None
-    analyses: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--analysis",
-            help="Analysis that must survive, as for shoal evaluate, in addition to those in the job file. Repeatable.",
-        ),
-    ] = None
-    seeds: Annotated[int | None, typer.Option("--seeds", help="Number of seeds to try; the spread is shown.")] = None
-    models: options.Models = None
-    algorithm: Annotated[
-        str | None,
-        typer.Option(
-            "--algorithm", help="Algorithm, where none is swept, as NAME:key=value,… (default: auto).",
-            autocompletion=options.names_of("algorithms"),
-        ),
-    ] = None  # fmt: skip
-    suppression: options.Suppression = None
-    objective: options.Objective = None
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", help="The same seed gives the same figures. Keep it secret (default: random)."),
-    ] = None
-    protect_jointly: options.ProtectJointly = None
-    rows_are_people: options.RowsArePeople = None
-    allow_plain: options.AllowPlain = None
-
-    def applied(self, made: Job) -> Job:
-        from shoal.job import plugin
-        from shoal.utility.analyses import all_parsed
-
-        models = [plugin("models", model) for model in self.models or []]
-        return options.overridden(
-            made, models=made.models_with(models) if models else None, suppression=self.suppression, seed=self.seed,
-            protect_jointly=self.protect_jointly, rows_are_people=self.rows_are_people,
-            algorithm=None if self.algorithm is None else plugin("algorithms", self.algorithm),
-            allow_plain=None if self.allow_plain is None else tuple(options.listed(self.allow_plain)),
-            objective=None if self.objective is None else plugin("metrics", self.objective),
-            balance=self._balance(made.balance),
-            analyses=(*made.analyses, *all_parsed(self.analyses or ())),
-        )  # fmt: skip
-
-    def _balance(self, made: BalanceJob) -> BalanceJob:
-        given: dict[str, Any] = {
-            "target": self.target, "sweep": tuple(self.sweep or ()), "seeds": self.seeds,
-            "utility": tuple(options.listed(self.utility)), "privacy": tuple(options.listed(self.privacy)),
-        }  # fmt: skip
-        return replace(made, **{name: value for name, value in given.items() if value not in (None, ())})
-
-
 def run(
-    table: options.Table,
-    swept: Swept,
+    job: Job,
     figures: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the figures to this .json file.")
     ] = None,
@@ -127,21 +44,21 @@ def run(
     as_json: options.Json = False,
 ) -> None:
     """Find the setting that balances privacy and utility, by trying several. Nothing is published."""
+    from shoal.api.balancing import balance_job
     from shoal.errors import OutputError
     from shoal.plots.balance import curves, trade_off
     from shoal.plots.drawing import check_picture
     from shoal.storage.files import check_outputs, replacing_all
 
-    made = swept.applied(table.made())
     if figures is not None and figures.suffix != ENDING:
         raise OutputError(f"{figures.name}: the figures of a balance end in {ENDING}")
     for path in (plot, plane):
         if path is not None:
             check_picture(path)
     files = [path for path in (figures, plot, plane) if path is not None]
-    check_outputs([*files, *([] if resume_file is None else [resume_file])], made.reads())
+    check_outputs([*files, *([] if resume_file is None else [resume_file])], job.reads())
     with output.watching() as watched, output.going_on(resume_file):
-        found = made.balanced(watched, resume_file=resume_file, workers=workers)
+        found = balance_job(job, resume_file=resume_file, workers=workers, run=watched)
     journal.note(summary=found.summary)
     if files:
         with replacing_all(*files) as places:

@@ -11,9 +11,11 @@ import typer
 from shoal.cli import options, output
 from shoal.core.formatting import printable
 from shoal.errors import InfeasibleError
+from shoal.job.arguments import arguments
+from shoal.job.job import Job
+from shoal.job.kinds import split_names
 
 if TYPE_CHECKING:
-    from shoal.job import Job
     from shoal.utility.comparison import Compared, Comparison
 
 ENDINGS = (".csv", ".json")
@@ -41,48 +43,29 @@ class Asked:
     metrics: Annotated[
         str | None, typer.Option("--metrics", help="Losses to measure, separated by commas (default: lm,gcp).")
     ] = None
-    suppression: options.Suppression = None
-    objective: options.Objective = None
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", help="The same seed gives the same figures, except for seconds (default: random)."),
-    ] = None
-    protect_jointly: options.ProtectJointly = None
-
-    def applied(self, made: Job) -> Job:
-        from shoal.job import plugin
-
-        objective = plugin("metrics", self.objective) if self.objective else None
-        return options.overridden(
-            made,
-            suppression=self.suppression,
-            objective=objective,
-            seed=self.seed,
-            protect_jointly=self.protect_jointly,
-        )
 
     @property
     def sizes(self) -> list[int]:
         from shoal.errors import ParameterError
 
         try:
-            return [int(text) for text in options.listed(self.k)]
+            return [int(text) for text in split_names(self.k or "")]
         except ValueError:
             raise ParameterError("--k takes whole numbers, separated by commas, such as 2,5,10") from None
 
-    def wanted(self, made: Job) -> list[list[Any]]:
+    def wanted(self, job: Job) -> list[list[Any]]:
         """The models that hold together, for each policy; those of the job unless some are named here."""
         from shoal import registry
-        from shoal.job import plugin
+        from shoal.job.plugins import plugin
 
         if self.models:
             return [[plugin("models", text) for text in joined.split("+")] for joined in self.models]
-        kept = [model for model in made.models if not self.sizes or registry.name_of(model) != "k-anonymity"]
+        kept = [model for model in job.models if not self.sizes or registry.name_of(model) != "k-anonymity"]
         return [kept] if kept else []
 
 
 def run(
-    table: options.Table,
+    job: Job,
     asked: Asked,
     target: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the comparison to this .csv or .json file.")
@@ -98,20 +81,22 @@ def run(
     from shoal.storage.files import check_outputs, replacing_all
     from shoal.utility.comparison import ALGORITHMS, METRICS
 
-    made = asked.applied(table.made())
     if target is not None and target.suffix not in ENDINGS:
         raise OutputError(f"{target.name}: a comparison ends in {' or '.join(ENDINGS)}")
     if plot is not None:
         check_picture(plot)
     files = [path for path in (target, plot) if path is not None]
-    check_outputs(files, made.reads())
+    check_outputs(files, job.reads())
     with output.watching() as watched:
         found = api.compare(
-            made.read(), *asked.wanted(made), k=asked.sizes,
-            algorithms=asked.algorithms or ([made.algorithm] if made.algorithm else ALGORITHMS),
-            metrics=options.listed(asked.metrics) or METRICS, suppression=made.suppression,
-            objective=made.objective, seed=made.seed, run=watched,
-        )  # fmt: skip
+            api.read_job(job),
+            *asked.wanted(job),
+            k=asked.sizes,
+            algorithms=asked.algorithms or ([job.algorithm] if job.algorithm else ALGORITHMS),
+            metrics=split_names(asked.metrics or "") or METRICS,
+            **arguments(job, "compare"),
+            run=watched,
+        )
     if files:
         with replacing_all(*files) as places:
             for path, place in zip(files, places, strict=True):

@@ -12,7 +12,7 @@ from shoal.core.formatting import counted, printable
 
 if TYPE_CHECKING:
     from shoal.diagnosis.dependencies import Dependencies
-    from shoal.job import Job
+    from shoal.job.job import Job
 
 SHOWN = 40
 """Dependencies that people are shown."""
@@ -39,21 +39,21 @@ class Wanted:
         ),
     ] = None
 
-    def found(self, made: Job, time_limit: float | None) -> Dependencies:
+    def found(self, job: Job, time_limit: float | None) -> Dependencies:
         """The dependencies of a job's table, marked by its roles where it has some."""
         from shoal import api
         from shoal.core.schema import Role
         from shoal.errors import InputError
+        from shoal.job.arguments import arguments
 
-        if made.input is None:
+        if job.input is None:
             raise InputError("name the table to diagnose")
-        named = made.named(Role.QUASI) or made.named(Role.SENSITIVE)
+        named = job.named(Role.QUASI) or job.named(Role.SENSITIVE)
         limited: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
         with output.watching() as run:
             return api.dependencies(
-                made.read() if named else made.input, tolerance=self.tolerance, largest=self.largest,
-                support=self.support, **made.reading(),
-                engine=made.engine, run=run, **limited,
+                api.read_job(job) if named else job.input, tolerance=self.tolerance, largest=self.largest,
+                support=self.support, **arguments(job, "dependencies"), run=run, **limited,
             )  # fmt: skip
 
 

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import answers, dependencies, journal, options, output, questions
+from shoal.job.arguments import arguments
+from shoal.job.job import Job
 
 if TYPE_CHECKING:
     from shoal.core.contracts.model import Model
     from shoal.core.dataset import Dataset
     from shoal.core.finding import Findings
     from shoal.diagnosis.detection import Detection
-    from shoal.job import Job
 
 
 def run(
-    table: options.Table,
+    job: Job,
     question: questions.Question,
     shown: answers.Shown,
     wanted_dependencies: dependencies.Wanted,
-    models: options.Models = None,
     detect: Annotated[bool, typer.Option("--detect", help="Suggest a role for every column, with reasons.")] = False,
     share: Annotated[
         float,
@@ -47,38 +47,39 @@ def run(
     columns asks which sets of columns meet it. --ask chooses the question by its number. Without --quasi, every column
     that has no other role counts as a quasi-identifier.
     """
+    from shoal import api
     from shoal.errors import ParameterError
-    from shoal.job import plugin
+    from shoal.job.file import toml
+    from shoal.job.suggestion import suggested
     from shoal.publishing.headlines import exposed, risk
     from shoal.storage.files import check_outputs, replacing_all
 
-    made = table.made()
     if save_job is not None and not detect:
         raise ParameterError("--save-job needs --detect: it saves the suggested roles")
     if detect:
         if save_job is not None:
-            check_outputs([save_job], made.reads())
-        found = _detected(made, share, question.time_limit)
+            check_outputs([save_job], job.reads())
+        found = _detected(job, share, question.time_limit)
         if save_job is not None:
             with replacing_all(save_job) as (place,):
-                place.write_text(made.suggested(found, save_job).toml(save_job.parent, found.words()), encoding="utf-8")
+                text = toml(suggested(job, found, save_job), save_job.parent, found.words())
+                place.write_text(text, encoding="utf-8")
         answers.show_detection(found, everything=everything, as_json=as_json)
         return
     if wanted_dependencies.dependencies:
-        dependencies.show(wanted_dependencies.found(made, question.time_limit), as_json=as_json)
+        dependencies.show(wanted_dependencies.found(job, question.time_limit), as_json=as_json)
         return
-    made = _every_column_quasi(made)
-    shown.check(made)
-    data = made.read()
+    job = _every_column_quasi(job)
+    shown.check(job)
+    data = api.read_job(job)
     output.tell(data.notes)
-    wanted = made.models_with([plugin("models", model) for model in models or []])
     if question.k is None:
-        question = replace(question, k=max((model.least for model in wanted if model.by_size), default=None))
-    findings = _exposure(data, question, [*wanted, *question.bounded()])
+        question = replace(question, k=max((model.least for model in job.models if model.by_size), default=None))
+    findings = _exposure(data, question, [*job.models, *question.bounded()])
     asked = question.explicit or shown.plot is not None or shown.sql is not None
     with output.watching() as watched:
         answer = question.answer(data, watched) if asked else question.implied(data, watched)
-    extras = shown.extras(answer, made) if answer is not None else {}
+    extras = shown.extras(answer, job) if answer is not None else {}
     summary = exposed(findings, data.records, question.chosen or data.schema.quasi)
     journal.note(summary=summary)
     if as_json:
@@ -101,35 +102,28 @@ def run(
     output.answer(answer.answer is not False if answer is not None and by_number else findings.holds)
 
 
-def _detected(made: Job, share: float, time_limit: float | None) -> Detection:
+def _detected(job: Job, share: float, time_limit: float | None) -> Detection:
     from shoal import api
     from shoal.errors import InputError
 
-    if made.input is None:
+    if job.input is None:
         raise InputError("name the table to diagnose")
     limited: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
-    return api.detect(
-        made.input,
-        share=share,
-        **made.reading(),
-        engine=made.engine,
-        **limited,
-    )
+    return api.detect(job.input, share=share, **arguments(job, "detect"), **limited)
 
 
-def _every_column_quasi(made: Job) -> Job:
+def _every_column_quasi(job: Job) -> Job:
     """The job with every column that has no role as a quasi-identifier, unless some are named."""
-    from shoal import job
     from shoal.core.read_request import Opening
     from shoal.core.schema import Role
+    from shoal.job.plugins import engine
     from shoal.storage.files import received
 
-    if made.named(Role.QUASI) or made.input is None:
-        return made
-    engine = made.engine or job.engine(None)
-    names = engine.open(received(made.input), Opening(**made.reading())).names
-    taken = {*made.named(Role.SENSITIVE), *made.named(Role.IDENTIFIER), *made.named(Role.ENTITY)}
-    return made.with_roles({Role.QUASI: [name for name in names if name not in taken]})
+    if job.named(Role.QUASI) or job.input is None:
+        return job
+    opened = (job.engine or engine(None)).open(received(job.input), Opening(**arguments(job, "open")))
+    taken = {*job.named(Role.SENSITIVE), *job.named(Role.IDENTIFIER), *job.named(Role.ENTITY)}
+    return job.with_roles({Role.QUASI: [name for name in opened.names if name not in taken]})
 
 
 def _exposure(data: Dataset, question: questions.Question, models: list[Model]) -> Findings:

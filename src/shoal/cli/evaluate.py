@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import journal, options, output
+from shoal.job.job import Job
+from shoal.job.kinds import split_names
 
 if TYPE_CHECKING:
     from shoal.core.finding import Finding, Findings
-    from shoal.job import Job
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,14 +27,6 @@ class Asked:
             autocompletion=options.names_of("metrics"),
         ),
     ] = None  # fmt: skip
-    analyses: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--analysis",
-            help="A count, sum, mean or regression that must survive: 'mean(hours) where age >= 40', "
-            "'linear(hours ~ age + sex)'. Repeatable; those in the job file are added.",
-        ),
-    ] = None
     target: Annotated[
         str | None, typer.Option("--target", help="Column that a classifier trained on the release should predict.")
     ] = None
@@ -49,7 +42,7 @@ class Asked:
         typer.Option("--held-out", help="Table of records that are not in the release, to test classifiers on."),
     ] = None
 
-    def given(self, made: Job) -> dict[str, Any]:
+    def given(self, job: Job) -> dict[str, Any]:
         """What `evaluate` is told beside the metrics."""
         from shoal.api.learning import DEFAULT
         from shoal.errors import ParameterError
@@ -57,12 +50,14 @@ class Asked:
         if self.learners and self.target is None:
             raise ParameterError("name the column that learners predict with --target")
         return {
-            "analyses": [*made.analyses, *(self.analyses or ())], "target": self.target,
+            "analyses": job.analyses, "target": self.target,
             "learners": self.learners or [DEFAULT], "held_out": self.held_out,
         }  # fmt: skip
 
 
-def run(table: options.Compared, asked: Asked, everything: options.All = False, as_json: options.Json = False) -> None:
+def run(
+    job: Job, release: options.Release, asked: Asked, everything: options.All = False, as_json: options.Json = False
+) -> None:
     """Measure what a release lost compared with the original table, what it is still good for, and the remaining risk.
 
     If you give no roles, they are taken from the release's manifest. Each figure is shown next to that of the original
@@ -71,16 +66,15 @@ def run(table: options.Compared, asked: Asked, everything: options.All = False, 
     from shoal import api
     from shoal.publishing.headlines import evaluated
 
-    made = table.made()
-    assert made.output is not None
-    given = asked.given(made)
-    data = made.read()
+    job, path = options.compared(job, release)
+    given = asked.given(job)
+    data = api.read_job(job)
     output.tell(data.notes)
-    release = api.open_release(made.output, data)
-    findings = api.evaluate(data, release, *options.listed(asked.metrics), **given)
-    columns = api.columns(data, release)
+    opened = api.open_release(path, data)
+    findings = api.evaluate(data, opened, *split_names(asked.metrics or ""), **given)
+    columns = api.columns(data, opened)
     wanted = _wanted(findings, given)
-    summary = evaluated(findings, columns, release.records, release.published.records, wanted)
+    summary = evaluated(findings, columns, opened.records, opened.published.records, wanted)
     journal.note(summary=summary)
     if as_json:
         described = [column.as_dict() for column in columns]

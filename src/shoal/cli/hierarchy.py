@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import options, output
+from shoal.job.job import Job
 
 if TYPE_CHECKING:
     from shoal.core.contracts.builder import Builder
     from shoal.core.finding import Finding
     from shoal.core.hierarchy import Hierarchy
-    from shoal.job import Job
 
 
 def run(
-    source: options.Source,
+    job: Job,
     column: Annotated[str | None, typer.Option("--column", help="Column to make a hierarchy for.")] = None,
     builder: Annotated[
         str | None,
@@ -40,29 +40,29 @@ def run(
 
     With --extend, values that are missing from a file are added to it; only their number is printed.
     """
-    from shoal import job
+    from shoal.api.reading import read_job
     from shoal.core.finding import Finding, Findings
     from shoal.core.formatting import counted
     from shoal.core.schema import Role
     from shoal.errors import ParameterError
+    from shoal.job.plugins import builder as make_builder
     from shoal.storage.files import check_outputs, replacing
 
     if column is None:
         raise ParameterError("name the column with --column")
-    made = source.made()
-    made = made.with_roles({Role.SENSITIVE: [], Role.IDENTIFIER: [], Role.ENTITY: [], Role.QUASI: [column]})
-    chosen = None if builder is None else job.builder(builder)
+    job = job.with_roles({Role.SENSITIVE: [], Role.IDENTIFIER: [], Role.ENTITY: [], Role.QUASI: [column]})
+    chosen = None if builder is None else make_builder(builder)
     findings: list[Finding] = []
     if extend is not None:
         if target is not None:
             raise ParameterError("--extend changes the file that it names; leave -o out")
-        tree, findings = _extended(made, column, extend, chosen)
+        tree, findings = _extended(job, column, extend, chosen)
     else:
         if chosen is not None:
-            made = options.of_columns(made, hierarchy={column: chosen})
+            job = job.with_columns({"hierarchy": {column: chosen}})
         if target is not None:
-            check_outputs([target], made.reads())
-        data = made.read()
+            check_outputs([target], job.reads())
+        data = read_job(job)
         output.tell(data.notes)
         tree = data.hierarchies[0]
     if target is not None:
@@ -90,8 +90,9 @@ def run(
         output.say(f"Written: {target}; edit it: each line goes from a value up to the top level")
 
 
-def _extended(made: Job, column: str, file: Path, builder: Builder | None) -> tuple[Hierarchy, list[Finding]]:
+def _extended(job: Job, column: str, file: Path, builder: Builder | None) -> tuple[Hierarchy, list[Finding]]:
     """Adds to a file what it lacks of a column; the hierarchy that it then is, and how many values were added."""
+    from shoal.api.reading import read_job
     from shoal.core.finding import Finding
     from shoal.core.values import Values
     from shoal.errors import ParameterError
@@ -100,9 +101,9 @@ def _extended(made: Job, column: str, file: Path, builder: Builder | None) -> tu
 
     if file.suffix in (".toml", ".json"):
         raise ParameterError(f"{file.name}: only a file of rows can be extended; write one with --builder and -o")
-    check_outputs([file], made.reads())
-    plain = replace(made, hierarchies=None, columns={column: replace(made.columns[column], hierarchy=None)})
-    described = plain.read().schema[column]
+    check_outputs([file], job.reads())
+    plain = replace(job, hierarchies=None, columns={column: replace(job.columns[column], hierarchy=None)})
+    described = read_job(plain).schema[column]
     assert described.hierarchy is not None
     texts = [text for text in described.hierarchy.labels[0] if text is not None]
     values = Values.of(column, described.kind, texts)

@@ -16,6 +16,8 @@ from typing import Annotated, Any
 import typer
 
 from shoal.errors import OutputError, ShoalError
+from shoal.job.job import ColumnJob, Job, Roles
+from shoal.job.option import options
 
 LogFile = Annotated[
     Path | None,
@@ -23,12 +25,10 @@ LogFile = Annotated[
 ]
 BEGINS = '{"time": '
 """What every line of a log begins with, and nothing else should."""
-FAMILIES = {
-    "models": "models", "notion": "models", "algorithm": "algorithms", "objective": "metrics", "attacks": "attacks",
-    "engine": "engines",
-}  # fmt: skip
+OF_RUNS = {each.argument: each for noun in (Job, Roles, ColumnJob) for each in options(noun)}
+FAMILIES = {"notion": "models", **{name: each.kind.family for name, each in OF_RUNS.items() if each.kind.family}}
 """Options that spell a plug-in, some of whose parameters may be values of a table."""
-UNTOLD = ("seed", "missing", "hierarchy_of", "builder", "conditions", "analyses")
+UNTOLD = {"builder", "conditions", *(name for name, each in OF_RUNS.items() if not each.logged)}
 """Options of which only is told that they were given: a secret, or what may spell values of a table."""
 
 _noted: dict[str, Any] = {}
@@ -102,7 +102,7 @@ def _told(option: str, value: Any) -> Any:
 def _spelled(family: str, text: str) -> str:
     """A plug-in as it was spelled, without parameters that its printed form hides."""
     from shoal import registry
-    from shoal.job import parse_spec
+    from shoal.job.plugins import parse_spec
 
     name = text.partition(":")[0].strip()
     try:

@@ -18,15 +18,6 @@ app = typer.Typer(
     help="Make and show keys that sign releases, so that recipients see who made them.", no_args_is_help=True
 )
 
-Sign = Annotated[
-    Path | None,
-    typer.Option(
-        "--sign",
-        help="Sign the manifest with this key, made by shoal keys new. Its passphrase is asked for unless "
-        "SHOAL_PASSPHRASE is set.",
-    ),
-]
-
 
 @app.command()
 def new(

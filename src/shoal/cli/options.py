@@ -1,56 +1,153 @@
-"""The options that commands share, in blocks, and the job that they make."""
+"""The options of commands: those of a run, as the job declares them, and those that several commands share."""
 
 from __future__ import annotations
 
-import csv
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from shoal.errors import ParameterError
+from shoal.errors import InputError, ParameterError
+from shoal.job.job import ColumnJob, Job, Roles, role_of
+from shoal.job.kinds import Number, split_pairs
+from shoal.job.option import Option, options
 
 if TYPE_CHECKING:
     from shoal.core.contracts.engine import Engine
-    from shoal.job import Job
 
 
-def taken_apart(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with each parameter that is a block of options (a dataclass) taken apart into these options.
-
-    Typer sees the options; the command gets the blocks.
-    """
+def expand_options(name: str, command: Callable[..., None]) -> Callable[..., None]:
+    """The command with single options in the place of groups: a `Job` becomes the options of a run that the command
+    has, and any other dataclass its fields. Typer sees the options; the command gets the groups."""
     hints = get_type_hints(command, include_extras=True)
-    blocks: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    parameters = []
+    groups: dict[str, Any] = {each: hint for each, hint in hints.items() if is_dataclass(hint)}
+    expansions = {each: run_parameters(name) if hint is Job else _fields(hint) for each, hint in groups.items()}
+    parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command).parameters.values():
-        block = blocks.get(parameter.name)
-        if block is None:
-            parameters.append(parameter.replace(annotation=hints[parameter.name], kind=parameter.KEYWORD_ONLY))
-        else:
-            inner = get_type_hints(block, include_extras=True)
-            parameters += [
-                inspect.Parameter(
-                    field.name, parameter.KEYWORD_ONLY, default=field.default, annotation=inner[field.name]
-                )
-                for field in fields(block)
-            ]
+        kept = parameter.replace(annotation=hints[parameter.name], kind=parameter.KEYWORD_ONLY)
+        parameters += expansions.get(parameter.name, [kept])
 
     @wraps(command)
-    def taking(**given: Any) -> None:
-        made = {
-            name: block(**{field.name: given.pop(field.name) for field in fields(block)})
-            for name, block in blocks.items()
-        }
+    def expanded(**given: Any) -> None:
+        made = {}
+        for each, group in groups.items():
+            values = {parameter.name: given.pop(parameter.name) for parameter in expansions[each]}
+            made[each] = job_from(name, values) if group is Job else group(**values)
         command(**made, **given)
 
-    taking.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    taking.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return taking
+    expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return expanded
+
+
+def _fields(group: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [_parameter(field.name, hints[field.name], field.default) for field in fields(group)]
+
+
+def _parameter(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def run_parameters(command: str, job: type[Job] = Job) -> list[inspect.Parameter]:
+    """The options of a run that a command has, as Typer takes them, and the file that may have them all."""
+    declared = [option for noun in (Roles, ColumnJob, job) for option in options(noun) if command in option.commands]
+    parameters = [_parameter(option.argument, Annotated[_type(option), _typer_option(option)]) for option in declared]
+    return [*parameters, _parameter("master", Master), _parameter("job_file", JobFile)]
+
+
+def _type(option: Option) -> Any:
+    return list[str] | None if option.by_column else option.kind.of_command
+
+
+def _typer_option(option: Option) -> Any:
+    if not option.flags:
+        return typer.Argument(help=option.help)
+    family = None if option.by_column else option.kind.family
+    return typer.Option(
+        *option.flags,
+        help=option.help,
+        metavar="COLUMN=…" if option.by_column else option.kind.metavar,
+        rich_help_panel=_panel(option),
+        min=option.kind.least if isinstance(option.kind, Number) else None,
+        autocompletion=None if family is None else names_of(family),
+    )
+
+
+def _panel(option: Option) -> str:
+    """The heading under which the help of a command has an option: that of its table in the job file."""
+    return PANELS["columns" if option.by_column or not option.place else option.place[0]]
+
+
+PANELS = {
+    "columns": "Columns", "input": "Reading the table", "policy": "Policy", "algorithm": "Policy", "attacks": "Policy",
+    "output": "Output", "balance": "Balance", "analyses": "Analyses",
+}  # fmt: skip
+
+
+def job_from(command: str, given: Mapping[str, Any]) -> Job:
+    """The job file with what the options of a command say in the place of what it says."""
+    from shoal.job.file import load
+
+    def said(noun: type) -> list[tuple[Option, Any]]:
+        values = [(option, given[option.argument]) for option in options(noun) if command in option.commands]
+        return [(option, value) for option, value in values if value not in (None, [])]
+
+    job = Job() if given["job_file"] is None else load(given["job_file"])
+    changes = {
+        option.name: option.kind.merge(getattr(job, option.name), option.kind.parse(value))
+        for option, value in said(Job)
+        if option.name != "engine"
+    }
+    engine = _engine(given["engine"], given["master"])
+    job = replace(job, **changes)
+    job = job if engine is None else replace(job, engine=engine)
+    roles = {role_of(option.name): _listed(option.kind.parse(value)) for option, value in said(Roles)}
+    settings = {
+        option.name: {name: option.kind.parse(text) for name, text in split_pairs(value, option.flag).items()}
+        for option, value in said(ColumnJob)
+    }
+    return job.with_roles(roles).with_columns(settings)
+
+
+def _listed(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names
+
+
+def _engine(spec: str | None, master: str | None) -> Engine | None:
+    """The engine, at the address of a cluster where one is given."""
+    from shoal.job.plugins import engine, parse_spec
+
+    if master is None:
+        return None if spec is None else engine(spec)
+    if spec is None:
+        raise ParameterError("--master needs an engine that runs on a cluster; name it with --engine")
+    name, values = parse_spec(spec)
+    return engine({"name": name, **values, "master": master})
+
+
+def compared(job: Job, release: Path | None) -> tuple[Job, Path]:
+    """The job of a table and the release of it. Roles come from the release's manifest where the job has none."""
+    from shoal import manifest
+    from shoal.core.schema import Role
+
+    output = release or job.output
+    if output is None:
+        raise InputError("name the release file after the table")
+    job = replace(job, output=output)
+    if any(column.role is not Role.PLAIN for column in job.columns.values()):
+        return job, output
+    stated = manifest.columns_of(output)
+    known = {
+        name: replace(column, role=stated[name].role, kind=column.kind or stated[name].kind)
+        for name, column in job.columns.items()
+        if name in stated
+    }
+    return replace(job, columns={**stated, **job.columns, **known}), output
 
 
 def names_of(family: str) -> Callable[[str], list[str]]:
@@ -67,264 +164,15 @@ def names_of(family: str) -> Callable[[str], list[str]]:
 JobFile = Annotated[
     Path | None, typer.Option("--job", help="Job file (TOML). Options on the command line override it.")
 ]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        help="Address of the cluster, such as spark://host:7077 (with --engine).",
+        rich_help_panel="Reading the table",
+    ),
+]
+Release = Annotated[Path | None, typer.Argument(help="The release file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 All = Annotated[bool, typer.Option("--all", help="Show every measure, with its unit and how it is computed.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write the result to.")]
-Models = Annotated[
-    list[str] | None,
-    typer.Option("--model", help="Privacy model, as NAME:key=value,… Repeatable.", autocompletion=names_of("models")),
-]
-Suppression = Annotated[
-    float | None,
-    typer.Option("--suppression", help="Largest share of the records that may be left out, such as 0.02 (default: 0)."),
-]
-Objective = Annotated[
-    str | None,
-    typer.Option("--objective", help="Loss to minimize: the name of a metric.", autocompletion=names_of("metrics")),
-]
-ProtectJointly = Annotated[
-    bool | None,
-    typer.Option("--protect-jointly", help="Protect each sensitive column even against someone who knows the others."),
-]
-
-EngineName = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        help="Engine that processes the table, as NAME:key=value,… (default: this process).",
-        autocompletion=names_of("engines"),
-    ),
-]
-RowsArePeople = Annotated[
-    bool | None,
-    typer.Option(
-        "--rows-are-people", help="Confirm that every row is a different person, even where an identifier repeats."
-    ),
-]
-AllowPlain = Annotated[
-    str | None,
-    typer.Option(
-        "--allow-plain", help="Columns without a role to publish unchanged without a check, separated by commas."
-    ),
-]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    """The table, and how its file is read."""
-
-    source: Annotated[
-        Path | None,
-        typer.Argument(
-            help="The table: CSV or JSON lines (also .gz, .zst), Parquet (also a folder), Arrow IPC, a spreadsheet, or "
-            "a Stata, SPSS or SAS file; - reads standard input."
-        ),
-    ] = None
-    kinds: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--kind", help="Kind of a column: COLUMN=numeric|categorical|date|text (default: detected). Repeatable."
-        ),
-    ] = None
-    date_formats: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--date-format",
-            help="How a column writes dates: COLUMN=day-first|month-first|iso, or a pattern such as COLUMN=%d.%m.%y "
-            "(default: detected). Repeatable.",
-        ),
-    ] = None
-    number_formats: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--number-format",
-            help="How a column writes numbers: COLUMN=decimal-comma|decimal-point (default: detected). Repeatable.",
-        ),
-    ] = None
-    missing: Annotated[
-        str | None, typer.Option("--missing", help="Cells that mean a missing value, such as NA, separated by commas.")
-    ] = None
-    delimiter: Annotated[
-        str | None, typer.Option("--delimiter", help="Delimiter of the CSV file (default: detected).")
-    ] = None
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", help="Encoding of the CSV file (default: detected).")
-    ] = None
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help="File format: csv|parquet|arrow|xlsx|jsonl|arff|dta|sav|sas7bdat|xpt (default: detected).",
-        ),
-    ] = None
-    sheet: Annotated[str | None, typer.Option("--sheet", help="Sheet to read from a workbook with several sheets.")] = (
-        None
-    )
-    rename_duplicates: Annotated[
-        bool | None,
-        typer.Option("--rename-duplicates", help="Number columns that have the same name: x, x.1, …"),
-    ] = None
-    neutralize_formulas: Annotated[
-        bool | None,
-        typer.Option(
-            "--neutralize-formulas", help="Put an apostrophe before texts that a spreadsheet would run as a formula."
-        ),
-    ] = None
-    engine: EngineName = None
-    master: Annotated[
-        str | None, typer.Option("--master", help="Address of the cluster, such as spark://host:7077 (with --engine).")
-    ] = None
-    job: JobFile = None
-
-    def made(self) -> Job:
-        """The job file with what the options say in the place of what it says."""
-        from shoal import job
-        from shoal.core.schema import Kind
-        from shoal.parsing import dates, numbers
-
-        made = job.load(self.job) if self.job is not None else job.Job()
-        made = overridden(
-            made, input=self.source, delimiter=self.delimiter, encoding=self.encoding,
-            missing=tuple(listed(self.missing)) or None, format=self.format, sheet=self.sheet,
-            rename_duplicates=self.rename_duplicates,
-            neutralize_formulas=self.neutralize_formulas,
-            engine=self._engine(),
-        )  # fmt: skip
-        kinds = paired(self.kinds, "--kind")
-        dated, written = paired(self.date_formats, "--date-format"), paired(self.number_formats, "--number-format")
-        return of_columns(
-            made,
-            kind={name: job.member(Kind, text, "kind") for name, text in kinds.items()},
-            date_format={name: dates.checked(text) for name, text in dated.items()},
-            number_format={name: numbers.checked(text) for name, text in written.items()},
-        )
-
-    def _engine(self) -> Engine | None:
-        """The engine, at the address of a cluster where one is given."""
-        from shoal import job
-
-        if self.master is None:
-            return None if self.engine is None else job.engine(self.engine)
-        if self.engine is None:
-            raise ParameterError("--master needs an engine that runs on a cluster; name it with --engine")
-        name, values = job.parse_spec(self.engine)
-        return job.engine({"name": name, **values, "master": self.master})  # whose address may have commas
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table(Source):
-    """The table with the roles and hierarchies of its columns."""
-
-    quasi: Annotated[
-        str | None,
-        typer.Option("--quasi", help="Quasi-identifiers: columns that outsiders may know, separated by commas."),
-    ] = None
-    sensitive: Annotated[
-        str | None,
-        typer.Option(
-            "--sensitive", help="Sensitive columns: what nobody should learn about a person, separated by commas."
-        ),
-    ] = None
-    identifiers: Annotated[
-        str | None,
-        typer.Option(
-            "--identifiers",
-            help="Columns that name a person, such as a name or number, separated by commas; they are dropped.",
-        ),
-    ] = None
-    person: Annotated[
-        str | None,
-        typer.Option(
-            "--person", help="Column that identifies the person of each row; people are then counted instead of rows."
-        ),
-    ] = None
-    hierarchies: Annotated[
-        Path | None, typer.Option("--hierarchies", help="Folder with hierarchy files, one <column>.csv per column.")
-    ] = None
-    hierarchy_of: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--hierarchy", help="Hierarchy of a column: COLUMN=FILE or COLUMN=BUILDER:key=value,… Repeatable."
-        ),
-    ] = None
-    missing_rules: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--missing-rule",
-            help="What to do with missing values of a column: COLUMN=value|refuse|drop (default: value). Repeatable.",
-        ),
-    ] = None
-
-    def made(self) -> Job:
-        from shoal import job
-        from shoal.core.schema import Missing, Role
-
-        made = overridden(super().made(), hierarchies=self.hierarchies)
-        roles = ((Role.QUASI, self.quasi), (Role.SENSITIVE, self.sensitive), (Role.IDENTIFIER, self.identifiers))
-        given = {role: listed(names) for role, names in roles if names is not None}
-        made = made.with_roles(given if self.person is None else {**given, Role.ENTITY: [self.person]})
-        builders = paired(self.hierarchy_of, "--hierarchy")
-        rules = paired(self.missing_rules, "--missing-rule")
-        return of_columns(
-            made,
-            hierarchy={name: job.builder(text) for name, text in builders.items()},
-            missing={name: job.member(Missing, text, "missing-value rule") for name, text in rules.items()},
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compared(Table):
-    """The table and a release of it. Roles come from the release's manifest when none are given."""
-
-    release: Annotated[Path | None, typer.Argument(help="The release file.")] = None
-
-    def made(self) -> Job:
-        from shoal import manifest
-        from shoal.core.schema import Role
-        from shoal.errors import InputError
-
-        made = overridden(super().made(), output=self.release)
-        if made.output is None:
-            raise InputError("name the release file after the table")
-        if any(column.role is not Role.PLAIN for column in made.columns.values()):
-            return made
-        stated = manifest.columns_of(made.output)
-        given = {
-            name: replace(column, role=stated[name].role, kind=column.kind or stated[name].kind)
-            for name, column in made.columns.items()
-            if name in stated
-        }
-        return replace(made, columns={**stated, **made.columns, **given})
-
-
-def overridden(made: Job, **given: Any) -> Job:
-    """The job with every value that is given in the place of its own."""
-    return replace(made, **{name: value for name, value in given.items() if value is not None})
-
-
-def of_columns(made: Job, **settings: dict[str, Any]) -> Job:
-    """The job with settings of single columns in the place of its own."""
-    from shoal.job import ColumnJob
-
-    columns = dict(made.columns)
-    for setting, values in settings.items():
-        for name, value in values.items():
-            columns[name] = replace(columns.get(name, ColumnJob()), **{setting: value})
-    return replace(made, columns=columns)
-
-
-def listed(text: str | None) -> list[str]:
-    """Names separated by commas; one that holds a comma is quoted."""
-    cells = [] if text is None else next(csv.reader([text], skipinitialspace=True), [])
-    return [name.strip() for name in cells if name.strip()]
-
-
-def paired(entries: list[str] | None, option: str, form: str = "COLUMN=…") -> dict[str, str]:
-    """Entries of such a form."""
-    pairs = {}
-    for entry in entries or []:
-        column, equals, value = entry.partition("=")
-        if not equals:
-            raise ParameterError(f"write {option} as {form}")
-        pairs[column.strip()] = value.strip()
-    return pairs

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli import options
+from shoal.job.kinds import split_names
 
 if TYPE_CHECKING:
     from shoal.core.contracts.model import Model
@@ -67,7 +67,7 @@ class Question:
     @property
     def chosen(self) -> list[str] | None:
         """The columns that are named; None when none are."""
-        return options.listed(self.attributes) or None
+        return split_names(self.attributes or "") or None
 
     @property
     def explicit(self) -> bool:

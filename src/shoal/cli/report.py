@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from shoal.cli import attack, journal, options, output
-
-if TYPE_CHECKING:
-    from shoal.job import Job
+from shoal.job.job import Job
+from shoal.job.kinds import split_pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +42,9 @@ class Files:
 
     def pictures(self) -> dict[str, Path]:
         """Single pictures by their names."""
-        return {name: Path(place) for name, place in options.paired(self.plots, "--plot", "NAME=FILE").items()}
+        return {name: Path(place) for name, place in split_pairs(self.plots or (), "--plot", "NAME=FILE").items()}
 
-    def check(self, made: Job, also: Iterable[Path]) -> None:
+    def check(self, job: Job, release: Path, also: Iterable[Path]) -> None:
         """Refuses, before any work is done, files that could not be written or that are read."""
         from shoal.errors import OutputError
         from shoal.plots.drawing import check_picture
@@ -53,19 +52,19 @@ class Files:
         from shoal.reports.contents import check_endings
         from shoal.storage.files import check_outputs
 
-        assert made.output is not None
         outputs = tuple(self.targets or ())
         if not outputs and not self.plots:
             raise OutputError("name the file for the report with -o, such as -o report.html")
         check_endings(outputs)
         for place in self.pictures().values():
             check_picture(place)
-        read = [*made.reads(), made.output, manifest_path(made.output), *also]
+        read = [*job.reads(), release, manifest_path(release), *also]
         check_outputs([*outputs, *self.pictures().values()], read)
 
 
 def run(
-    table: options.Compared,
+    job: Job,
+    release: options.Release,
     told: Told,
     files: Files,
     beside: attack.Beside,
@@ -96,18 +95,17 @@ def run(
     from shoal import api
     from shoal.reports import report
 
-    made = table.made()
-    assert made.output is not None
+    job, path = options.compared(job, release)
     if not as_json or files.targets or files.plots:
-        files.check(made, [*filter(None, (key, beside.external, beside.held_out)), *(beside.earlier or ())])
-    data = made.read()
+        files.check(job, path, [*filter(None, (key, beside.external, beside.held_out)), *(beside.earlier or ())])
+    data = api.read_job(job)
     output.tell(data.notes)
     attackers = beside != attack.Beside()
-    known = beside.known(data, api.open_release(made.output, data), made) if attackers else None
+    known = beside.known(data, api.open_release(path, data), job) if attackers else None
     with output.watching() as watched:
         found = report(
-            data, made.output, recipient=told.recipient, purpose=told.purpose, author=told.author, date=told.date,
-            threshold=threshold, key=key, holder=holder, quick=quick, job=made,
+            data, path, recipient=told.recipient, purpose=told.purpose, author=told.author, date=told.date,
+            threshold=threshold, key=key, holder=holder, quick=quick, job=job,
             known=known, run=watched,
         )  # fmt: skip
         written = found.write(*(files.targets or ()), pictures=files.pictures())

@@ -34,17 +34,21 @@ def run(
         ),
     ] = None,
     table: Annotated[str, typer.Option("--table", help="With --sql: name of the table in the database.")] = "release",
-    engine: options.EngineName = None,
+    engine: Annotated[
+        str | None,
+        typer.Option("--engine", help="Engine that reads the release.", autocompletion=options.names_of("engines")),
+    ] = None,
     job: options.JobFile = None,
     as_json: options.Json = False,
 ) -> None:
     """Check a release against its manifest, without the original table. Exit code 0 if everything holds, 1 if not."""
     from shoal import api
-    from shoal import job as jobs
     from shoal.errors import InputError
+    from shoal.job.file import load
+    from shoal.job.job import Job
     from shoal.publishing.headlines import verified
 
-    asked = jobs.Job() if job is None else jobs.load(job)
+    asked = Job() if job is None else load(job)
     path, stated = release or asked.output, manifest or (asked.manifest if release is None else None)
     chosen = engine or asked.engine
     if path is None:
@@ -65,7 +69,7 @@ def run(
 
 def _print_queries(queries: Sequence[Query], as_json: bool) -> None:
     """The queries as a script; a model that has none has its reason there."""
-    from shoal.job import written
+    from shoal.job.plugins import written
 
     made = sum(query.sql is not None for query in queries)
     summary = f"{made} of {len(queries)} queries: each gives the worst level, the bound, and 1 if the bound is kept."

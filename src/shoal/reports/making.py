@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from shoal import api, manifest
-from shoal import job as jobs
 from shoal.api.attacking import attacked_release
 from shoal.api.reading import check_dataset
 from shoal.core.contracts.attack import Known
@@ -18,6 +17,7 @@ from shoal.core.finding import Findings
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import InputError, MissingExtraError, NotDefined
+from shoal.job.job import Job
 from shoal.plots.attack import attacks
 from shoal.plots.drawing import altair
 from shoal.plots.exposure import LINE, class_sizes
@@ -48,7 +48,7 @@ def report(
     key: PublicKey | str | Path | None = None,
     holder: bool = False,
     quick: bool = False,
-    job: jobs.Job | None = None,
+    job: Job | None = None,
     known: Known | None = None,
     run: Run | None = None,
 ) -> Report:
@@ -93,7 +93,7 @@ def report(
     _check_origin(data, stated, path)
     verification = api.verify(path, key=key, engine=data.engine)
     watched.report(0.1, "measuring")
-    made_by = job or jobs.Job()
+    made_by = job or Job()
     # What was changed is reported as such; whatever else is no release of the table is refused.
     unchanged = verification["unchanged"].holds
     opened = attacked_release(data, path) if unchanged else api.open_release(path, data)
@@ -223,7 +223,7 @@ def _pictures(
     return found
 
 
-def _holder(data: Dataset, release: Release, job: jobs.Job, findings: Any, attempts: Any) -> Holder:
+def _holder(data: Dataset, release: Release, job: Job, findings: Any, attempts: Any) -> Holder:
     table: dict[str, Any] = {"records": data.records, "columns": len(data.schema.columns)}
     if job.input is not None and job.input.is_file():
         table |= {"name": job.input.name, "sha256": sha256(job.input)}

@@ -10,9 +10,13 @@ from typing import Any
 
 from shoal import manifest
 from shoal.core.contracts.builder import Builder
+from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.metric import Metric
 from shoal.errors import ShoalError
-from shoal.job import ColumnJob, Job, plugin
+from shoal.job.file import toml
+from shoal.job.job import ColumnJob, Job
+from shoal.job.option import options
+from shoal.job.plugins import plugin
 
 REMARKS = (
     "What the release was made by. The seed, keys, and whatever may spell values of the table are left out:",
@@ -23,20 +27,18 @@ REMARKS = (
 def job_shown(made: Job, stated: Mapping[str, Any], release: Path) -> str:
     """The job of a release as anybody may read it: what its manifest states, the columns, and names of files.
 
-    Only what is named here is shown. A setting that a job gets one day is not, until somebody has looked at it.
+    Only options that are declared public are shown, and of files and engines their names alone.
     """
     policy = manifest.policy_of(stated)
     objective = policy.objective if isinstance(policy.objective, Metric) else None
     columns = made.columns or manifest.columns_of(release)
+    public = {each.name: _public(getattr(made, each.name)) for each in options(Job) if each.public}
     shown = Job(
-        input=_name(made.input), delimiter=made.delimiter, encoding=made.encoding, format=made.format,
-        rename_duplicates=made.rename_duplicates, neutralize_formulas=made.neutralize_formulas,
-        hierarchies=_name(made.hierarchies), columns={name: _shown(column) for name, column in columns.items()},
+        **public, columns={name: _shown(column) for name, column in columns.items()},
         models=policy.models, suppression=policy.suppression, objective=objective,
-        protect_jointly=stated.get("strict", False), rows_are_people=made.rows_are_people, allow_plain=made.allow_plain,
-        algorithm=_algorithm(stated), output=_name(release), pseudonyms=made.pseudonyms,
+        protect_jointly=stated.get("strict", False), algorithm=_algorithm(stated), output=_public(release),
     )  # fmt: skip
-    return shown.toml(remarks=REMARKS)
+    return toml(shown, remarks=REMARKS)
 
 
 def commands(made: Job, release: Path, *, signed: bool) -> tuple[tuple[str, str], ...]:
@@ -52,9 +54,11 @@ def commands(made: Job, release: Path, *, signed: bool) -> tuple[tuple[str, str]
     )
 
 
-def _name(path: Path | None) -> Path | None:
-    """The name of a file: where it lies is nobody's business."""
-    return None if path is None else Path(path.name)
+def _public(value: Any) -> Any:
+    """A value as anybody may read it: where a file lies, or a cluster is, is nobody's business."""
+    if isinstance(value, Engine):
+        return type(value)()
+    return Path(value.name) if isinstance(value, Path) else value
 
 
 def _shown(column: ColumnJob) -> ColumnJob:
@@ -68,7 +72,7 @@ def _named(builder: Builder) -> Builder:
         for field in fields(builder)  # type: ignore[arg-type]
         if field.repr
     }
-    return type(builder)(**{key: _name(value) if isinstance(value, Path) else value for key, value in given.items()})
+    return type(builder)(**{key: _public(value) for key, value in given.items()})
 
 
 def _algorithm(stated: Mapping[str, Any]) -> Any:

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from shoal import job, registry
+from shoal import registry
 from shoal.api.learning import learner, learner_names
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.release import Release
 from shoal.diagnosis.exposure import exposure
 from shoal.errors import NotDefined, ParameterError, alternatives, unknown_columns
+from shoal.job import plugins
 from shoal.tradeoff.balance import Definition
 from shoal.utility.analyses import Analysis
 from shoal.utility.classification import Records, check_target, majority, of_dataset, of_release, ten_fold
@@ -177,7 +178,7 @@ def privacy(spec: str | Metric) -> Measure:
     if isinstance(spec, str) and spec in RISKS:
         return Safety(spec)
     metric = _metric(spec, "privacy", RISKS, (PRIVACY, *GAINS))
-    name = job.written(metric)
+    name = plugins.written(metric)
     return Hidden(name, metric) if registry.name_of(metric) == PRIVACY else Kept(name, metric)
 
 
@@ -193,10 +194,10 @@ def utility(spec: Any, target: str | None, analyses: Sequence[Analysis] = ()) ->
         if not analyses:
             raise ParameterError("no analyses are declared; declare them in the job file, or with --analysis")
         return Survival(tuple(analyses))
-    named = job.parse_spec(spec)[0] if isinstance(spec, str) else ""
+    named = plugins.parse_spec(spec)[0] if isinstance(spec, str) else ""
     if isinstance(spec, Metric) or named in registry.names("metrics"):
         metric = _metric(spec, "utility", (), registry.names("metrics"))
-        return Kept(job.written(metric), metric)
+        return Kept(plugins.written(metric), metric)
     if isinstance(spec, str) and named not in learner_names() and not named.startswith("sklearn."):
         there = alternatives(named, [*learner_names(), ANALYSES, *registry.names("metrics")])
         raise ParameterError(f"there is no such definition of utility; {there}")
@@ -206,10 +207,10 @@ def utility(spec: Any, target: str | None, analyses: Sequence[Analysis] = ()) ->
 
 
 def _metric(spec: str | Metric, what: str, others: Iterable[str], metrics: Iterable[str]) -> Metric:
-    name = registry.name_of(spec) if isinstance(spec, Metric) else job.parse_spec(spec)[0]
+    name = registry.name_of(spec) if isinstance(spec, Metric) else plugins.parse_spec(spec)[0]
     if name not in metrics:
         raise ParameterError(f"there is no such definition of {what}; {alternatives(name, [*others, *metrics])}")
-    made: Metric = job.plugin("metrics", spec)
+    made: Metric = plugins.plugin("metrics", spec)
     return made
 
 

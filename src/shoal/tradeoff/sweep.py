@@ -9,11 +9,12 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from shoal import job, registry
+from shoal import registry
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.contracts.metric import Metric
 from shoal.core.contracts.model import Model
 from shoal.errors import ParameterError, alternatives
+from shoal.job import plugins
 
 MODELS = {"k": "k-anonymity", "l": "distinct-l-diversity", "t": "t-closeness"}
 """The model of a swept parameter where the policy has none with such a parameter."""
@@ -72,7 +73,7 @@ def _plain(number: Fraction, name: str) -> int | float:
 
 def checked(name: str, values: Iterable[Any]) -> tuple[Any, ...]:
     """The values of a swept parameter, each once: algorithms as they were named, numbers in ascending order."""
-    given = [job.plugin("algorithms", value) for value in values] if name == "algorithm" else list(values)
+    given = [plugins.plugin("algorithms", value) for value in values] if name == "algorithm" else list(values)
     if name != "algorithm":
         try:
             given = sorted(given)
@@ -98,10 +99,10 @@ class Setting:
     def spelled(self) -> dict[str, Any]:
         """Everything that decides what comes out, for the state of a sweep, which holds a hash of it."""
         return {
-            "models": [job.spelled(model) for model in self.models],
-            "algorithm": job.spelled(self.algorithm),
+            "models": [plugins.spelled(model) for model in self.models],
+            "algorithm": plugins.spelled(self.algorithm),
             "suppression": self.suppression,
-            "objective": None if self.objective is None else job.spelled(self.objective),
+            "objective": None if self.objective is None else plugins.spelled(self.objective),
             "rows_are_people": self.rows_are_people,
             "allow_plain": list(self.allow_plain),
         }
@@ -122,7 +123,7 @@ def settings(swept: Mapping[str, tuple[Any, ...]], basis: Setting) -> Iterator[S
 
 def shown(value: Any) -> Any:
     """A swept value as it is printed and stored."""
-    return job.written(value) if isinstance(value, Algorithm) else value
+    return plugins.written(value) if isinstance(value, Algorithm) else value
 
 
 def _with(setting: Setting, name: str, value: Any) -> Setting:

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from shoal import api, job, registry
+from shoal import api, registry
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Findings
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import PluginError
+from shoal.job import plugins
+from shoal.job.arguments import arguments
+from shoal.job.file import toml
 from shoal.publishing.columns import ReleasedColumn
 from shoal.web.session import Session
 from shoal.web.work import HEAVY, Task
@@ -90,7 +93,7 @@ def title(spec: str) -> str:
         >>> title("optimal:least_levels=age:2|sex:0,greatest_levels=age:2|sex:0"), title("mondrian")
         ('age 2, sex 0', 'mondrian')
     """
-    asked = job.plugin("algorithms", spec).parameters()
+    asked = plugins.plugin("algorithms", spec).parameters()
     levels = asked.get("least_levels")
     if not levels or levels != asked.get("greatest_levels"):
         return spec
@@ -102,21 +105,18 @@ def task(session: Session, spec: str) -> Task:
     held, data = session.alone(), session.prepared()
 
     def made(run: Run) -> Candidate:
-        release = api.anonymize(
-            data, *held.models, algorithm=spec, suppression=held.suppression, objective=held.objective,
-            seed=held.seed, repeatable=held.repeatable, rows_are_people=held.rows_are_people,
-            allow_plain=held.allow_plain, run=run.part(between=(0.0, 0.9)),
-        )  # fmt: skip
+        chosen = {**arguments(held, "anonymize"), "algorithm": spec}
+        release = api.anonymize(data, *held.models, **chosen, run=run.part(between=(0.0, 0.9)))
         run.report(0.95, "measuring")
         findings = api.evaluate(data, release, *METRICS, baselines=False)
         return Candidate(spec, data, release, findings, api.columns(data, release), run.elapsed)
 
-    return session.work.task((HEAVY, held.toml(), spec), "work.candidate", made, long=True, words={"name": spec})
+    return session.work.task((HEAVY, toml(held), spec), "work.candidate", made, long=True, words={"name": spec})
 
 
 def chosen(session: Session) -> str:
     """The algorithm that the job has; local recoding until somebody chooses."""
-    return USUAL[0] if session.job.algorithm is None else job.written(session.job.algorithm)
+    return USUAL[0] if session.job.algorithm is None else plugins.written(session.job.algorithm)
 
 
 def candidate(session: Session) -> Candidate:

@@ -12,11 +12,13 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from shoal import job as jobs
+from shoal import api
+from shoal.api.running import Outcome
 from shoal.core.run import Run
 from shoal.errors import InputError
-from shoal.job import Job
-from shoal.outcome import Outcome
+from shoal.job import plugins
+from shoal.job.file import toml
+from shoal.job.job import Job
 from shoal.publishing.signing import SigningKey
 from shoal.reports import Report, report
 from shoal.storage.files import check_outputs, replacing_all
@@ -72,7 +74,7 @@ class Package:
     def add_report(self, about: Mapping[str, Any], run: Run) -> Report:
         """Writes the report beside the release; `about` says who gets it, what for, who answers for it, and the day."""
         key = None if self.order.signer is None else self.order.signer.public
-        told = report(self.job.read(), self.folder / self.order.name, job=self.job, key=key, run=run, **about)
+        told = report(api.read_job(self.job), self.folder / self.order.name, job=self.job, key=key, run=run, **about)
         told.write(self.folder / REPORT)
         return told
 
@@ -90,7 +92,7 @@ class Package:
         lying = replace(self.job, input=named, output=place / self.job.output.name, columns=columns)
         if not self.order.local:
             lying = replace(lying, sign=None, ledger=None, allow_unjudged=())
-        return lying.toml(place)
+        return toml(lying, place)
 
     def content(self, name: str) -> bytes:
         """A file, as it is saved through the browser."""
@@ -152,10 +154,10 @@ def made(order: Order, private: Path, run: Run) -> Package:
                 (folder / HIERARCHIES).mkdir(exist_ok=True)
                 copy = folder / HIERARCHIES / file_name(name, ".csv")
                 shutil.copyfile(path, copy)
-                columns[name] = replace(column, hierarchy=jobs.builder(copy))
+                columns[name] = replace(column, hierarchy=plugins.builder(copy))
                 own.append(f"{HIERARCHIES}/{copy.name}")
         job = replace(job, columns=columns, output=folder / order.name)
-        outcome = job.run(run, signer=order.signer)
+        outcome = api.run(job, signer=order.signer, run=run)
         return Package(order, job, outcome, folder, tuple(path.name for path in outcome.files), tuple(own))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

@@ -11,14 +11,18 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from shoal import api, job, registry
+from shoal import api, registry
 from shoal.core import seeds
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
 from shoal.core.schema import Role
 from shoal.diagnosis.detection import Detection
 from shoal.errors import InputError
-from shoal.job import SUGGESTED_K, BalanceJob, ColumnJob, Job
+from shoal.job import plugins
+from shoal.job.arguments import arguments
+from shoal.job.file import toml
+from shoal.job.job import ColumnJob, Job
+from shoal.job.suggestion import SUGGESTED_K
 from shoal.publishing.signing import SigningKey
 from shoal.web.packages import Order
 from shoal.web.table import Look, looked
@@ -125,7 +129,7 @@ class Session:
             self._steps, self._place = [], -1
             self.tried, self.pinned, self.uploaded = [], [], uploaded
             self.order, self.about, self.saved = None, None, ()
-            models = (job.plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
+            models = (plugins.plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
             self.change(Job(input=path, models=models, seed=seeds.drawn(), repeatable=True, **given), "history.opened")
             self._looking()
         self.give_attacker(None)
@@ -169,7 +173,7 @@ class Session:
             for name, column in read.columns.items()
             if column.kind or column.date_format or column.number_format
         }
-        return str(read.input), str(read.reading()), str(formats)
+        return str(read.input), str(arguments(read, "open")), str(formats)
 
     def roles(self) -> Hashable:
         """What of the job decides the diagnosis."""
@@ -198,11 +202,11 @@ class Session:
 
     def _detecting(self, held: Job) -> Task:
         def detected(run: Run) -> Detection:
-            found = api.detect(held.input, **held.reading(), engine=held.engine, run=run)
+            found = api.detect(held.input, **arguments(held, "detect"), run=run)
             self._suggest(held, found)
             return found
 
-        return self.work.task(("detection", str(held.input), str(held.reading())), "work.detect", detected)
+        return self.work.task(("detection", str(held.input), str(arguments(held, "detect"))), "work.detect", detected)
 
     def _suggest(self, about: Job, found: Detection) -> None:
         with self._lock:
@@ -226,18 +230,18 @@ class Session:
     def prepared(self) -> Dataset:
         """The table as a run of the job reads it, with hierarchies."""
         held = self.job
-        task = self.work.task(("prepared", self.policy_free()), "work.read", lambda run: held.read())
+        task = self.work.task(("prepared", self.policy_free()), "work.read", lambda run: api.read_job(held))
         found: Dataset = self.result(task)
         return found
 
     def policy_free(self) -> str:
         """The job without what must hold, as text: what decides how the table is read."""
         bare = replace(self.alone(), models=(), suppression=0.0, seed=None, objective=None)
-        return bare.toml()
+        return toml(bare)
 
     def alone(self) -> Job:
         """The job without what changes no release: where it goes, what is measured, and who makes it."""
-        return replace(self.job, algorithm=None, output=None, analyses=(), balance=BalanceJob())
+        return replace(self.job.without("balance"), algorithm=None, output=None, analyses=())
 
 
 def _grouped(look: Look, held: Job) -> Dataset:

@@ -16,7 +16,8 @@ from shoal.core.run import Run
 from shoal.core.schema import Kind, Role, refused
 from shoal.core.values import Values
 from shoal.errors import InputError, ShoalError
-from shoal.job import ColumnJob, Job
+from shoal.job.arguments import arguments
+from shoal.job.job import ColumnJob, Job
 
 PREVIEWED = 8
 """Records that a preview shows."""
@@ -66,7 +67,7 @@ def looked(job: Job, run: Run) -> Look:
         raise InputError("choose a table first")
     engine = job.engine or registry.engine()
     run.report(0.1, "opening the file")
-    opened = engine.open(job.input, Opening(**job.reading()))
+    opened = engine.open(job.input, Opening(**arguments(job, "open")))
     run.report(0.2, "reading the columns")
     try:
         return _encoded(engine, opened, job, opened.names, {})

@@ -256,7 +256,7 @@ def test_a_job_file_names_tables_of_a_server(server, tmp_path, monkeypatch, caps
         },
         tmp_path,
     )
-    outcome = asked.run(save=tmp_path / "saved.toml")
+    outcome = shoal.run(asked, save=tmp_path / "saved.toml")
     assert alike(there(after), released(before).frame) and outcome.files[1] == tmp_path / "m.json"
     saved = job.load(tmp_path / "saved.toml")
     assert (saved.input, saved.output, saved.manifest) == (asked.input, asked.output, asked.manifest)
@@ -264,7 +264,7 @@ def test_a_job_file_names_tables_of_a_server(server, tmp_path, monkeypatch, caps
     assert ran("verify", "--job", "saved.toml") == 0
     assert all(SECRET not in said for said in capsys.readouterr())
     with pytest.raises(InputError, match="--manifest"):
-        replace(asked, manifest=None).run()
+        shoal.run(replace(asked, manifest=None))
 
 
 def test_a_database_that_is_read_is_not_written(tmp_path):

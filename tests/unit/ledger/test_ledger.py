@@ -256,11 +256,11 @@ class TestTogether:
 
     def test_both_are_there(self, tmp_path: Path) -> None:
         job = self.job(tmp_path)
-        job.run()
+        shoal.run(job)
         (entry,) = Ledger(tmp_path / "adult.ledger").entries()
         manifest = json.loads((tmp_path / "release.csv.manifest.json").read_text())
         assert entry.manifest == manifest and entry.name == "release.csv"
-        assert shoal.job.parse(__import__("tomllib").loads(job.toml(tmp_path)), tmp_path) == job
+        assert shoal.job.parse(__import__("tomllib").loads(shoal.job.toml(job, tmp_path)), tmp_path) == job
 
     def test_neither_is_there_when_writing_fails(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         from shoal.storage import exchange
@@ -272,7 +272,7 @@ class TestTogether:
 
         monkeypatch.setattr(exchange.Exchange, "carry_out", fail)
         with pytest.raises(OutputError):
-            job.run()
+            shoal.run(job)
         assert not (tmp_path / "release.csv").exists() and not Ledger(tmp_path / "adult.ledger").entries()
 
     def test_neither_is_there_when_the_entry_fails(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,19 +281,19 @@ class TestTogether:
 
         monkeypatch.setattr(store.Store, "add", fail)
         with pytest.raises(OutputError, match="the disk is full"):
-            self.job(tmp_path).run()
+            shoal.run(self.job(tmp_path))
         assert not (tmp_path / "release.csv").exists() and not Ledger(tmp_path / "adult.ledger").entries()
 
     @pytest.mark.parametrize("when", ["before", "after"])
     def test_a_process_that_was_killed_in_between(self, tmp_path: Path, when: str) -> None:
         self.job(tmp_path)
-        (tmp_path / "job.toml").write_text(self.job(tmp_path).toml(tmp_path))
+        (tmp_path / "job.toml").write_text(shoal.job.toml(self.job(tmp_path), tmp_path))
         script = (
-            "import os, sys\nfrom pathlib import Path\nfrom shoal import job\nfrom shoal.storage import exchange\n"
+            "import os, sys\nfrom pathlib import Path\nfrom shoal import api\nfrom shoal.storage import exchange\n"
             "carry_out = exchange.Exchange.carry_out\n"
             "def killed(self):\n"
             f"    {'carry_out(self)' if when == 'after' else 'pass'}\n    os._exit(9)\n"
-            "exchange.Exchange.carry_out = killed\njob.load(Path(sys.argv[1])).run()\n"
+            "exchange.Exchange.carry_out = killed\napi.run(Path(sys.argv[1]))\n"
         )
         done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "job.toml")], check=False)
         assert done.returncode == 9

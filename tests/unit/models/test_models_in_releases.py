@@ -254,6 +254,6 @@ def test_job_keeps_protect_jointly(tmp_path: Path) -> None:
     policy = "[policy]\nprotect_jointly = true\nmodels = ['distinct-l-diversity:l=2']\n"
     (tmp_path / "job.toml").write_text("[input]\npath = 'table.csv'\n" + columns + policy)
     loaded = job.load(tmp_path / "job.toml")
-    assert loaded.protect_jointly and loaded.read().schema.strict
-    (tmp_path / "again.toml").write_text(loaded.toml())
+    assert loaded.protect_jointly and shoal.api.read_job(loaded).schema.strict
+    (tmp_path / "again.toml").write_text(job.toml(loaded))
     assert job.load(tmp_path / "again.toml").protect_jointly

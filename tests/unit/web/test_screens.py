@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -13,6 +14,7 @@ import polars as pl
 import pytest
 
 import shoal
+import shoal.job.suggestion
 from shoal.core.schema import Role
 from shoal.ledger import Ledger
 from shoal.web.screens import NAMES
@@ -191,7 +193,7 @@ def test_the_recommended_k_is_taken(served: Any) -> None:
     assert served.post("/balance/take", k=taken)[1]["location"] == "/candidates"
     assert [model.k for model in served.session.job.models] == [taken]
     served.post("/history", step="undo")
-    assert [model.k for model in served.session.job.models] == [shoal.job.SUGGESTED_K]
+    assert [model.k for model in served.session.job.models] == [shoal.job.suggestion.SUGGESTED_K]
 
 
 def test_the_report_is_written_beside_the_release(served: Any, tmp_path: Path) -> None:
@@ -322,7 +324,7 @@ def test_a_table_of_five_hundred_columns_is_shown(serving, tmp_path: Path) -> No
     assert len(told["columns"]["rows"]) == 500 and told["exposure"]["state"] == "ready"
     page.session.change_column("answer_0", "history.role", role=Role.QUASI)
     columns = {name: shoal.job.ColumnJob(role=Role.QUASI) for name in page.session.look().names}
-    page.session.change(shoal.job.replace(page.session.job, columns=columns), "history.suggested")
+    page.session.change(replace(page.session.job, columns=columns), "history.suggested")
     told = page.facts("/why.json", panel="borders")["borders"]
     assert told["state"] == "failed" and "at most 63" in told["task"]["error"]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from shoal import job
+from shoal import api
 from shoal.core.schema import Role
 from shoal.errors import ParameterError
-from shoal.job import BalanceJob
+from shoal.job import plugins
+from shoal.job.file import toml
 from shoal.plots import balance as plots
 from shoal.tradeoff.balance import Balance
 from shoal.web.candidates import chosen
@@ -25,7 +26,7 @@ RISK = "highest-risk"
 
 
 def facts(session: Session, asked: Asked) -> dict[str, Any]:
-    held = session.job.balance
+    held = session.job
     told = {
         "chosen": chosen(session), "target": held.target, "sweep": list(held.sweep),
         "targets": panel(lambda: {"names": _targets(session)}), "from": 2, "to": 20,
@@ -47,9 +48,9 @@ def _targets(session: Session) -> list[dict[str, Any]]:
 
 
 def _found(session: Session) -> Balance:
-    held = replace(session.job, output=None, algorithm=job.plugin("algorithms", chosen(session)))
+    held = replace(session.job, output=None, algorithm=plugins.plugin("algorithms", chosen(session)))
     task = session.work.task(
-        ("balance", held.toml()), "work.balance", lambda run: held.balanced(run, workers=1), long=True
+        ("balance", toml(held)), "work.balance", lambda run: api.balance_job(held, workers=1, run=run), long=True
     )
     found: Balance = session.result(task)
     return found
@@ -73,15 +74,19 @@ def begin(session: Session, given: Asked) -> None:
     step = max(1, (int(last) - int(first)) // (STEPS - 1))
     values = sorted({*range(int(first), int(last) + 1, step), int(last)})
     target = session.column(int(given["target"])) if given.get("target") else None
-    asked = BalanceJob(
-        target=target, sweep=(f"k={','.join(map(str, values))}",), privacy=(RISK,), utility=() if target else (LOSS,)
+    changed = replace(
+        session.job.without("balance"),
+        target=target,
+        sweep=(f"k={','.join(map(str, values))}",),
+        privacy=(RISK,),
+        utility=() if target else (LOSS,),
     )
-    session.change(replace(session.job, balance=asked), "history.balance")
+    session.change(changed, "history.balance")
 
 
 def take(session: Session, given: Asked) -> str:
     """Takes the k that is recommended."""
-    model = job.plugin("models", {"name": "k-anonymity", "k": int(given["k"])})
+    model = plugins.plugin("models", {"name": "k-anonymity", "k": int(given["k"])})
     session.change(replace(session.job, models=session.job.models_with([model])), "history.policy")
     return "/candidates"
 

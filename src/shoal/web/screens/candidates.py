@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from shoal import job
 from shoal.core.dataset import Dataset
 from shoal.core.lattice import Lattice
 from shoal.core.loss import by_level, misclassification
 from shoal.core.schema import Role
 from shoal.diagnosis.exposure import exposure
 from shoal.errors import InputError, ParameterError, PlainColumnError, SchemaError
+from shoal.job import plugins
 from shoal.plots import lattice
 from shoal.plots.candidates import chart
 from shoal.web import candidates
@@ -119,7 +119,7 @@ def _levels(session: Session) -> dict[str, int]:
 
 def try_algorithm(session: Session, given: Asked) -> None:
     """Makes a further candidate."""
-    spec = job.written(job.plugin("algorithms", given["spec"]))
+    spec = plugins.written(plugins.plugin("algorithms", given["spec"]))
     if spec not in session.tried:
         session.tried.append(spec)
 
@@ -134,14 +134,16 @@ def try_levels(session: Session, given: Asked) -> str:
     if any(set(name) & set("|,") or name != name.strip() for name in levels):
         raise ParameterError("columns whose names have commas, bars or outer blanks cannot be tried so; rename them")
     wanted = {"name": "optimal", "least_levels": levels, "greatest_levels": levels}
-    try_algorithm(session, {"spec": job.written(job.plugin("algorithms", wanted))})
+    try_algorithm(session, {"spec": plugins.written(plugins.plugin("algorithms", wanted))})
     return "/candidates"
 
 
 def choose(session: Session, given: Asked) -> str:
     """The candidate that is looked at, attacked and handed over."""
     session.change(
-        replace(session.job, algorithm=job.plugin("algorithms", given["spec"])), "history.algorithm", name=given["spec"]
+        replace(session.job, algorithm=plugins.plugin("algorithms", given["spec"])),
+        "history.algorithm",
+        name=given["spec"],
     )
     return "/before-after" if given.get("go") else "/candidates"
 

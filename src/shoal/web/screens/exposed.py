@@ -10,7 +10,8 @@ from shoal.core.finding import Finding
 from shoal.core.schema import Role
 from shoal.diagnosis.detection import Detection
 from shoal.errors import InputError
-from shoal.job import ColumnJob, member
+from shoal.job.job import ColumnJob
+from shoal.job.plugins import member
 from shoal.parsing import dates, numbers
 from shoal.web.panels import panel
 from shoal.web.screens import Asked

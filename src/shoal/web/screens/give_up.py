@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal import job, registry
+from shoal import registry
 from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy
@@ -19,6 +19,7 @@ from shoal.core.schema import Kind, Role
 from shoal.core.values import Values
 from shoal.diagnosis.exposure import exposure
 from shoal.errors import InputError, ParameterError, PluginError
+from shoal.job import plugins
 from shoal.web import editing
 from shoal.web.packages import file_name
 from shoal.web.panels import panel
@@ -173,7 +174,7 @@ def _effects(data: Dataset, name: str, run: Run) -> list[dict[str, Any]]:
 
 def change_policy(session: Session, given: Asked) -> None:
     """Takes k, the share of rows that may be left out, and the models that are ticked with their numbers."""
-    models = [job.plugin("models", {"name": "k-anonymity", "k": _whole(given.get("k", ""), "k")})]
+    models = [plugins.plugin("models", {"name": "k-anonymity", "k": _whole(given.get("k", ""), "k")})]
     for name, found in _offered():
         if given.get(f"model-{name}"):
             numbers = {
@@ -181,7 +182,7 @@ def change_policy(session: Session, given: Asked) -> None:
                 for each in parameters(found)
                 if each.required
             }
-            models.append(job.plugin("models", {"name": name, **numbers}))
+            models.append(plugins.plugin("models", {"name": name, **numbers}))
     share = given.get("suppression", "0")
     try:
         suppression = float(share) / 100
@@ -219,7 +220,7 @@ def edit(session: Session, given: Asked) -> str:
     paths = editing.edit(tree, action, int(level), chosen, group, given.get("name", ""))
     number = sum(1 for _ in session.folder.glob("hierarchies/*.csv"))
     path = editing.saved(tree, paths, session.folder / "hierarchies" / f"{number}.csv")
-    session.change_column(tree.column, "history.hierarchy", hierarchy=job.builder(path))
+    session.change_column(tree.column, "history.hierarchy", hierarchy=plugins.builder(path))
     return f"/give-up?column={place}#editor"
 
 

@@ -7,12 +7,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from shoal import job as jobs
 from shoal.errors import InputError, OutputError, ParameterError
-from shoal.job import Job
+from shoal.job import plugins, spelling
+from shoal.job.job import Job
 from shoal.publishing.signing import SigningKey
 from shoal.reports import Report
-from shoal.web import packages, spelling
+from shoal.web import packages
 from shoal.web.candidates import chosen
 from shoal.web.packages import Order, Package
 from shoal.web.panels import panel
@@ -52,7 +52,7 @@ def _named(session: Session, name: str) -> Job:
     known = session.local and not session.uploaded
     return replace(
         session.job, input=source if known else Path(source.name), output=Path(name),
-        algorithm=jobs.plugin("algorithms", chosen(session)),
+        algorithm=plugins.plugin("algorithms", chosen(session)),
     )  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def _told(session: Session) -> dict[str, Any]:
 
 
 def _current(session: Session) -> Job:
-    return replace(session.job, algorithm=jobs.plugin("algorithms", chosen(session)))
+    return replace(session.job, algorithm=plugins.plugin("algorithms", chosen(session)))
 
 
 def make(session: Session, given: Asked) -> str:

@@ -11,8 +11,7 @@ import pytest
 import shoal
 from shoal.cli import main
 from shoal.core.schema import Role
-from shoal.job import ColumnJob, Job, builder, plugin
-from shoal.web import spelling
+from shoal.job import ColumnJob, Job, builder, plugin, spelling
 
 
 @pytest.fixture
@@ -36,7 +35,7 @@ def job(tmp_path: Path) -> Job:
 
 
 def test_the_command_is_the_run(job: Job, tmp_path: Path) -> None:
-    job.run()
+    shoal.run(job)
     text = spelling.command(replace(job, output=tmp_path / "two.csv"))
     words = shlex.split(text.replace("\\\n", " "))
     assert words[0] == "shoal"
@@ -47,7 +46,7 @@ def test_the_command_is_the_run(job: Job, tmp_path: Path) -> None:
 
 
 def test_the_python_is_the_run(job: Job, tmp_path: Path) -> None:
-    job.run()
+    shoal.run(job)
     text = spelling.python(replace(job, output=tmp_path / "three.csv"))
     exec(compile(text, "spelled", "exec"), {})
     assert (tmp_path / "three.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()

@@ -1,8 +1,10 @@
-"""Outcome: what a run of a job gave, and how it comes to be. Both front ends stand on it."""
+"""Running a job: the table read, a release made, measured and written, all files together. Both front ends stand on
+it."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import time
@@ -13,15 +15,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal import api, recodings, registry
+from shoal import recodings, registry
+from shoal.api.anonymizing import anonymize
+from shoal.api.attacking import above, attempts, public_figures
+from shoal.api.evaluating import columns, evaluate, every, quick_metrics, standing
+from shoal.api.reading import read_job
 from shoal.core.contracts.attack import Attempt
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Findings
 from shoal.core.formatting import percent
 from shoal.core.policy import Policy
+from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.run import Run
-from shoal.errors import NotDefined, OutputError, ParameterError, VerificationError
-from shoal.job import DEFAULT_ALGORITHM, Job, check_policy, plugin
+from shoal.errors import InputError, NotDefined, OutputError, ParameterError, VerificationError
+from shoal.job.arguments import arguments
+from shoal.job.file import load, toml
+from shoal.job.job import DEFAULT_ALGORITHM, Job
+from shoal.job.plugins import check_policy, plugin
 from shoal.notices import tell
 from shoal.plots.drawing import check_picture
 from shoal.plots.release import picture
@@ -63,7 +73,7 @@ class Outcome:
     @cached_property
     def findings(self) -> Findings:
         """What it cost and what risk is left: every quick metric, measured when somebody asks."""
-        return api.evaluate(self.data, self.release, *api.quick_metrics(), baselines=False)
+        return evaluate(self.data, self.release, *quick_metrics(), baselines=False)
 
     @property
     def summary(self) -> str:
@@ -71,23 +81,70 @@ class Outcome:
         return released(self.standing, self.columns, self.release.records, self.release.published.records)
 
 
-def carry_out(job: Job, run: Run, save: Path | None, signer: SigningKey | None = None) -> Outcome:
-    """Runs a job. Files are checked before any work is done, and change only when all of it is."""
+def run(
+    job: Job | str | Path, *, save: str | Path | None = None, signer: SigningKey | None = None, run: Run | None = None
+) -> Outcome:
+    """Reads the table of a job, anonymizes and measures it, and writes every file of the job together at the very end.
+
+    Files are checked before any work is done. Whatever goes wrong, also a cancelled run, changes no file but those in
+    the job's `resume_dir`, from which the same job goes on.
+
+    Args:
+        job: the job, or its file.
+        save: where the job itself is written, with the seed that was drawn or mixed.
+        signer: the key in the file that the job says to `sign` with, where somebody unlocked it already.
+        run: receives progress, and can stop the work.
+
+    Example:
+        >>> import shoal, tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> shoal.samples.adult().write_csv(folder / "adult.csv")
+        >>> job = shoal.job.parse(
+        ...     {
+        ...         "input": {"path": "adult.csv"},
+        ...         "columns": {"age": {"role": "quasi"}, "sex": {"role": "quasi"}},
+        ...         "policy": {"models": ["k-anonymity:k=5"]},
+        ...         "output": {"path": "release.csv"},
+        ...     },
+        ...     folder,
+        ... )
+        >>> outcome = shoal.run(job)
+        >>> outcome.findings["k"].holds, [path.name for path in outcome.files]
+        (True, ['release.csv', 'release.csv.manifest.json'])
+    """
+    job = job if isinstance(job, Job) else load(Path(job))
+    run, saved = run or Run(), None if save is None else Path(save)
     if job.output is None:
         raise OutputError("name the file for the release with -o, or - for the standard output")
     if not sent(job):
         if job.manifest is not None and not (job.engine or registry.engine()).in_database(job.output):
             raise ParameterError("the manifest lies beside the release; name its file only with -o - or a database")
-        return _carried_out(job, job.output, run, save, signer)
+        return _run(job, job.output, run, saved, signer)
     if job.manifest is None:
         if job.sign is not None:
             raise ParameterError("what is signed is the manifest; name a file for it with --manifest")
         tell("the release has no manifest, without which nobody can verify it; name a file for one with --manifest")
     folder = PrivateFolder()
     try:
-        return _carried_out(job, folder.path / "release.csv", run, save, signer)
+        return _run(job, folder.path / "release.csv", run, saved, signer)
     finally:
         folder.wipe()
+
+
+def _pseudonyms(job: Job) -> Pseudonyms | None:
+    """What identifiers are replaced by; a key comes from a file or the environment, never from the job itself."""
+    if job.pseudonyms is None:
+        return None
+    if job.pseudonyms == "random":
+        return Pseudonyms()
+    if job.key_file is not None:
+        try:
+            return Pseudonyms(key=job.key_file.read_bytes().strip())
+        except OSError:
+            raise InputError("the file with the pseudonym key cannot be read") from None
+    if "SHOAL_KEY" in os.environ:
+        return Pseudonyms(key=os.environb[b"SHOAL_KEY"].strip())
+    raise ParameterError("keyed pseudonyms need a key: give --key-file, or set SHOAL_KEY in the environment")
 
 
 def sent(job: Job) -> bool:
@@ -95,23 +152,25 @@ def sent(job: Job) -> bool:
     return str(job.output) == STANDARD
 
 
-def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: SigningKey | None) -> Outcome:
+def _run(job: Job, output: Path, run: Run, save: Path | None, signer: SigningKey | None) -> Outcome:
     started = time.perf_counter()
     others = [path for path in (save, job.plot, job.recoding) if path is not None]
     _check(job, output, others)
     if job.sign is not None:
         signer = signer or SigningKey.load(job.sign)
-    pseudonyms = job.replacement()
+    pseudonyms = _pseudonyms(job)
     ledger = None if job.ledger is None else _ledger(job.ledger)
-    data = job.read(run.part(between=(0.0, READ)), resume_dir=job.resume_dir)
+    data = read_job(job, resume=True, run=run.part(between=(0.0, READ)))
     run.report(READ, "read")
-    release = api.anonymize(
-        data, *job.models, algorithm=job.algorithm or DEFAULT_ALGORITHM, suppression=job.suppression,
-        objective=job.objective, seed=job.seed, repeatable=job.repeatable, pseudonyms=pseudonyms,
-        allow_unverified=job.allow_unverified,
-        rows_are_people=job.rows_are_people, allow_plain=job.allow_plain, run=run.part(between=(READ, MADE)),
+    chosen = {**arguments(job, "anonymize"), "ledger": None, "allow_unjudged": ()}  # it is entered with the files
+    release = anonymize(
+        data,
+        *job.models,
+        **chosen,
+        pseudonyms=pseudonyms,
         history=None if ledger is None else ledger.history(data),
-    )  # fmt: skip
+        run=run.part(between=(READ, MADE)),
+    )
     recoding = "" if job.recoding is None else recodings.spelled(ReusableRecoding.of(release))
     assert release.policy is not None and release.method is not None
     seed = release.policy.seed
@@ -122,8 +181,8 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         run.report(MADE, "attacking")
         release, attacks = _attacked(job, data, release, run)
     run.report(MADE, "measuring")
-    standing = api.standing(release)
-    columns = api.columns(data, release)
+    findings = standing(release)
+    described = columns(data, release)
     parts = release.files(output, None if sent(job) else job.manifest)
     if sent(job):
         if len(parts) > 2:
@@ -131,7 +190,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         parts = (output, job.manifest or parts[-1])
     figures = {
         **(release.recoding.facts if release.recoding is not None else {}), "records": release.records,
-        **{finding.name: finding.value for finding in standing if finding.name == "classes"},
+        **{finding.name: finding.value for finding in findings if finding.name == "classes"},
         "suppressed": release.suppressed, "seed": seed, "notes": list(release.notes),
         **({"attacks": [attempt.as_dict() for attempt in attacks]} if job.attack else {}),
         **({"manifest": str(parts[-1])} if job.manifest is not None or not sent(job) else {}),
@@ -147,7 +206,7 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
         )
         beside = dict(zip(others, places[len(parts) :], strict=True))
         if save is not None:
-            beside[save].write_text(job.toml(save.parent), encoding="utf-8")
+            beside[save].write_text(toml(job, save.parent), encoding="utf-8")
         if job.plot is not None:
             picture(data, release, beside[job.plot])
         if job.recoding is not None:
@@ -164,8 +223,8 @@ def _carried_out(job: Job, output: Path, run: Run, save: Path | None, signer: Si
     figures["seconds"] = round(time.perf_counter() - started, 3)
     files = tuple(path for path in (*parts, *others) if path.parent != output.parent or not sent(job))
     return Outcome(
-        data=data, release=release, standing=standing, columns=columns, figures=figures, files=files, notes=data.notes,
-        attacks=attacks,
+        data=data, release=release, standing=findings, columns=described, figures=figures, files=files,
+        notes=data.notes, attacks=attacks,
     )  # fmt: skip
 
 
@@ -173,19 +232,19 @@ def _attacked(
     job: Job, data: Dataset, release: WritableRelease, run: Run
 ) -> tuple[WritableRelease, tuple[Attempt, ...]]:
     """The release with the figures of attacks on it in its manifest, once nobody's risk is above the threshold."""
-    chosen = job.attacks or api.every("attacks")[0]
-    found, reasons = api.attempts(data, release, chosen, run=run)
+    chosen = job.attacks or every("attacks")[0]
+    found, reasons = attempts(data, release, chosen, run=run)
     threshold = job.attack_threshold
     if threshold is not None and not found:
         raise NotDefined(f"there is no risk to compare with the threshold of attacks. {attacked(found, reasons)}")
-    broken = [] if threshold is None else api.above(found, threshold)
+    broken = [] if threshold is None else above(found, threshold)
     if broken:
         worst = ", ".join(f"{attempt.name} {percent(attempt.worst)}" for attempt in broken)
         raise VerificationError(
             f"attacks reach more than {percent(threshold or 0.0)} for the most exposed person ({worst}), so nothing "
             "was written; ask for more with models, leave columns out, or accept a higher threshold"
         )
-    stated = {**release.provenance, "attacks": api.public_figures(data, release, chosen, run)}
+    stated = {**release.provenance, "attacks": public_figures(data, release, chosen, run)}
     return replace(release, provenance=stated), found
 
 

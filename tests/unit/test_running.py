@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shoal import api, job, outcome
+from shoal import api, job
+from shoal.api import running
 from shoal.core.run import Run
 from shoal.errors import CancelledError, OutputError
 
@@ -28,7 +29,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_every_file_is_there_and_the_outcome_names_them(made: job.Job, tmp_path: Path) -> None:
     pytest.importorskip("altair")
-    found = made.run(save=tmp_path / "job.toml")
+    found = api.run(made, save=tmp_path / "job.toml")
     names = ["out.csv", "out.csv.manifest.json", "job.toml", "out.svg"]
     assert [path.name for path in found.files] == names
     assert set(contents(tmp_path)) == {*names, "people.csv"}
@@ -36,7 +37,7 @@ def test_every_file_is_there_and_the_outcome_names_them(made: job.Job, tmp_path:
     again = job.load(tmp_path / "job.toml")
     assert again.seed == found.figures["seed"] == found.release.policy.seed
     before = contents(tmp_path)
-    again.run()
+    api.run(again)
     assert contents(tmp_path) == before
 
 
@@ -56,12 +57,12 @@ class Cancelling(Run):
 
 def test_a_cancel_at_any_report_changes_nothing(made: job.Job, tmp_path: Path) -> None:
     plain = Cancelling(0)
-    made.run(plain, save=tmp_path / "job.toml")
+    api.run(made, run=plain, save=tmp_path / "job.toml")
     assert plain.reports[-3:] == ["writing", "reading back", "reading back"] and "measuring" in plain.reports
     before = contents(tmp_path)
     for moment in range(1, len(plain.reports) + 1):
         with pytest.raises(CancelledError):
-            made.run(Cancelling(moment), save=tmp_path / "job.toml")
+            api.run(made, run=Cancelling(moment), save=tmp_path / "job.toml")
         assert contents(tmp_path) == before
 
 
@@ -73,15 +74,15 @@ def test_a_cancel_while_files_are_written(made: job.Job, tmp_path: Path, monkeyp
         while not run.cancelled:
             pass
 
-    monkeypatch.setattr(outcome, "picture", picture)
+    monkeypatch.setattr(running, "picture", picture)
     with pytest.raises(CancelledError):
-        made.run(run)
+        api.run(made, run=run)
     assert contents(tmp_path) == before
 
 
 def test_work_begins_only_when_every_output_is_fine(made: job.Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "read", lambda *_arguments, **_named: pytest.fail("work was begun"))
+    monkeypatch.setattr(running, "read_job", lambda *_arguments, **_named: pytest.fail("work was begun"))
     with pytest.raises(OutputError, match="same file"):
-        made.run(save=made.output)
+        api.run(made, save=made.output)
     with pytest.raises(OutputError, match="-o"):
-        job.Job().run()
+        api.run(job.Job())
