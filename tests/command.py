@@ -219,7 +219,7 @@ def _become(
         os._exit(code)
 
 
-IMPORTED = ("pyarrow.csv", "pyarrow.feather", "pyarrow.parquet", "rich.table", "shoal.outcome")
+IMPORTED = ("pyarrow.csv", "pyarrow.feather", "pyarrow.parquet", "rich.table", "shoal.api.running")
 
 
 def _import() -> None:

@@ -153,7 +153,7 @@ def test_every_plug_in_is_spelled_and_read_back() -> None:
         ("[columns.age]\nrole = 'king'", "columns.age.role must be 'identifier', 'quasi', "),
         ("[columns.age]\nkind = 'colour'", "columns.age.kind"),
         ("[columns.age]\nmissing = 'maybe'", "columns.age.missing"),
-        ("[columns.age]\nhierarchy = 5", "columns.age.hierarchy must be text or a table"),
+        ("[columns.age]\nhierarchy = 5", "columns.age.hierarchy must be a table or text"),
         ("[columns.age]\nhierarchy = {width = 5}", "among the hierarchies"),
         ("[columns.age]\nhierarchy = {name = 'table', path = 5}", "path"),
         ("[columns.age]\nhierarchy = {name = 'intervals', width = 'wide'}", "width"),

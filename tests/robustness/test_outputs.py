@@ -88,7 +88,7 @@ def test_outputs_that_meet_are_refused_before_any_work(
         (folder / name).write_text(text)
     (folder / "link.csv").symlink_to("results/out.csv")
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    monkeypatch.setattr(library.api, "read", lambda *_arguments, **_named: pytest.fail("work was begun"))
+    monkeypatch.setattr("shoal.api.reading.read", lambda *_arguments, **_named: pytest.fail("work was begun"))
     ran = shoal("anonymize", table.name, *ROLES, "--k", 2, "--hierarchies", "trees", "--hierarchy", "sex=sex.csv",
                 "--hierarchy", "age=age.json", "--key-file", "secret.key", *MEETING[case])  # fmt: skip
     assert ran.code == 2, ran
@@ -266,7 +266,7 @@ def test_a_bug_prints_no_value(command: str, table: Path, target: Path, shoal, m
         "hierarchy": (table, "--column", "age"), "demo": ("-o", target.parent.parent / "demo"),
     }[command]  # fmt: skip
     for failure in (broken, panicking):
-        monkeypatch.setattr(api, "read", failure)
+        monkeypatch.setattr("shoal.api.reading.read", failure)
         monkeypatch.setattr(api, "verify", failure)
         monkeypatch.setattr(samples, "adult", failure)
         ran = shoal(command, *options)

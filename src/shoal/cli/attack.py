@@ -56,8 +56,8 @@ class Beside:
 
 def run(
     job: Job,
-    release: options.Release,
     beside: Beside,
+    release: options.Release = None,
     attacks: Annotated[
         list[str] | None,
         typer.Option(

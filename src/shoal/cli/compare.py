@@ -13,7 +13,7 @@ from shoal.core.formatting import printable
 from shoal.errors import InfeasibleError
 from shoal.job.arguments import arguments
 from shoal.job.job import Job
-from shoal.job.kinds import split_names
+from shoal.job.lists import split_names
 
 if TYPE_CHECKING:
     from shoal.utility.comparison import Compared, Comparison

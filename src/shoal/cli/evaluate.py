@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli import journal, options, output
 from shoal.job.job import Job
-from shoal.job.kinds import split_names
+from shoal.job.lists import split_names
 
 if TYPE_CHECKING:
     from shoal.core.finding import Finding, Findings
@@ -56,7 +56,11 @@ class Asked:
 
 
 def run(
-    job: Job, release: options.Release, asked: Asked, everything: options.All = False, as_json: options.Json = False
+    job: Job,
+    asked: Asked,
+    release: options.Release = None,
+    everything: options.All = False,
+    as_json: options.Json = False,
 ) -> None:
     """Measure what a release lost compared with the original table, what it is still good for, and the remaining risk.
 

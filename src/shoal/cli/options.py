@@ -13,7 +13,8 @@ import typer
 
 from shoal.errors import InputError, ParameterError
 from shoal.job.job import ColumnJob, Job, Roles, role_of
-from shoal.job.kinds import Number, split_pairs
+from shoal.job.kinds import Number
+from shoal.job.lists import split_pairs
 from shoal.job.option import Option, options
 
 if TYPE_CHECKING:

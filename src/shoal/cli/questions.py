@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.job.kinds import split_names
+from shoal.job.lists import split_names
 
 if TYPE_CHECKING:
     from shoal.core.contracts.model import Model

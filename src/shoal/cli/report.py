@@ -11,7 +11,7 @@ import typer
 
 from shoal.cli import attack, journal, options, output
 from shoal.job.job import Job
-from shoal.job.kinds import split_pairs
+from shoal.job.lists import split_pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,10 +64,10 @@ class Files:
 
 def run(
     job: Job,
-    release: options.Release,
     told: Told,
     files: Files,
     beside: attack.Beside,
+    release: options.Release = None,
     threshold: Annotated[
         float | None,
         typer.Option(

@@ -6,16 +6,14 @@ way: the command shows its help without it.
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from shoal.errors import ParameterError
+from shoal.job.lists import join_names, split_names
 
 if TYPE_CHECKING:
     from shoal.core.contracts.builder import Builder
@@ -343,30 +341,6 @@ class Analyses(Kind):
 
     def source(self, value: Any) -> str:
         return repr([analysis.spelled() for analysis in value])
-
-
-def split_names(text: str) -> list[str]:
-    """Names separated by commas; one that holds a comma is quoted."""
-    cells = next(csv.reader([text], skipinitialspace=True), [])
-    return [name.strip() for name in cells if name.strip()]
-
-
-def join_names(names: Sequence[str]) -> str:
-    """Names as options take them: one that holds a comma is quoted."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(list(names))
-    return text.getvalue()
-
-
-def split_pairs(entries: Sequence[str], flag: str, form: str = "COLUMN=…") -> dict[str, str]:
-    """Entries of such a form, as an option takes them that is given for each of several names."""
-    pairs = {}
-    for entry in entries:
-        name, equals, value = entry.partition("=")
-        if not equals:
-            raise ParameterError(f"write {flag} as {form}")
-        pairs[name.strip()] = value.strip()
-    return pairs
 
 
 METAVARS = {bool | None: None, int | None: "NUMBER", float | None: "NUMBER", Path | None: "FILE"}

@@ -20,7 +20,7 @@ class Option:
 
     Args:
         name: the field's name.
-        default: its value where nobody says otherwise.
+        field: the field that it is declared as, whose `default` it has where nobody says otherwise.
         kind: how its value is written.
         place: the table and the key of the job file; a table alone stands for whether it is there.
         help: what it does, in a sentence or two.
@@ -34,7 +34,7 @@ class Option:
     """
 
     name: str
-    default: Any
+    field: Any
     kind: Kind
     place: tuple[str, ...]
     help: str
@@ -45,6 +45,12 @@ class Option:
     public: bool
     logged: bool
     formerly: str | None
+
+    @property
+    def default(self) -> Any:
+        """Its value where nobody says otherwise."""
+        made = self.field.default_factory
+        return self.field.default if made is dataclasses.MISSING else made()
 
     @property
     def key(self) -> str:
@@ -95,10 +101,9 @@ def options(noun: Any) -> Iterator[Option]:
         if "place" not in declared:
             continue
         flags = declared["flags"]
-        made = field.default_factory
         yield Option(
             name=field.name,
-            default=made() if made is not dataclasses.MISSING else field.default,
+            field=field,
             kind=declared["kind"] or kind_of(str(field.type), **declared["limits"]),
             place=declared["place"],
             help=declared["help"],

@@ -84,7 +84,7 @@ def test_an_interrupt_inside_a_callback_is_not_lost(
         Finalized(KeyboardInterrupt())
         time.sleep(20)
 
-    monkeypatch.setattr(api, "read", read)
+    monkeypatch.setattr("shoal.api.reading.read", read)
     started = time.monotonic()
     assert ended("diagnose", str(table), "--quasi", "age") == 130
     assert time.monotonic() - started < 10
@@ -100,7 +100,7 @@ def test_an_error_inside_a_callback_prints_no_value(
         Finalized(ValueError("a canary"))
         return before(*arguments, **named)
 
-    monkeypatch.setattr(api, "read", read)
+    monkeypatch.setattr("shoal.api.reading.read", read)
     assert ended("diagnose", str(table), "--quasi", "age") == 0
     captured = capsys.readouterr()
     assert "canary" not in captured.out + captured.err and "ValueError" in captured.err
@@ -192,7 +192,7 @@ def test_too_little_memory_is_told(
     def read(*_arguments: object, **_named: object) -> None:
         raise error
 
-    monkeypatch.setattr(api, "read", read)
+    monkeypatch.setattr("shoal.api.reading.read", read)
     monkeypatch.setattr(cli, "_limited", lambda: limited)
     assert ended("diagnose", str(table), "--quasi", "age") == (code or (2 if limited else 70))
     shown = capsys.readouterr().err

@@ -110,7 +110,7 @@ def test_pictures(run, tmp_path):
 
 
 def test_a_picture_is_refused_before_any_work(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(shoal.api, "read", lambda *_arguments, **_named: pytest.fail("work was begun"))
+    monkeypatch.setattr("shoal.api.reading.read", lambda *_arguments, **_named: pytest.fail("work was begun"))
     (tmp_path / "age.json").write_text("{}")
     for name in ("age.json", "p.bmp", "none/p.svg"):
         run("--k", "2", "--hierarchy", "age=age.json", "--plot", name, code=2)

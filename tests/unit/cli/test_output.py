@@ -254,7 +254,7 @@ def test_a_lacking_package_is_told_before_any_work(
     package: str, arguments: tuple[str, ...], command: Command, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.setattr(shoal.api, "read", lambda *_arguments, **_named: pytest.fail("work was begun"))
+    monkeypatch.setattr("shoal.api.reading.read", lambda *_arguments, **_named: pytest.fail("work was begun"))
     command(*arguments, code=2)
 
 
