@@ -20,6 +20,8 @@ from shoal.core.contracts.attack import Known
 from shoal.core.parameters import parameters
 from shoal.core.run import Run
 from shoal.errors import NotDefined
+from shoal.job.job import ColumnJob, Job, Roles
+from shoal.job.option import Option, options
 
 FOLDER = Path(__file__).parent / "reference"
 PACKAGE = Path(shoal.__file__).parent
@@ -94,6 +96,29 @@ def command_page() -> str:
     return "".join(parts)
 
 
+def job_page() -> str:
+    """The page of the options of a run: where the job file has each, how commands spell it, and who takes it."""
+    parts = [
+        "# The options of a run\n\nEvery option, its key in the [job file](../job-files.md), how commands spell it, "
+        "and which of them have it.\n\nMade from the code by `make docs`.\n"
+    ]
+    tables: dict[str, list[Option]] = {}
+    for each in options(Job):
+        tables.setdefault(each.place[0], []).append(each)
+    tables["columns.NAME"] = list(options(ColumnJob))
+    for table, declared in tables.items():
+        parts.append(f"\n## {table}\n\n| key | option | commands | meaning |\n|---|---|---|---|\n")
+        for each in declared:
+            key = f"`{each.key}`" if each.key != table else ""
+            spelled = ", ".join(f"`{flag}`" for flag in each.flags) if each.commands else ""
+            commands = ", ".join(sorted(each.commands))
+            parts.append(f"| {key} | {spelled} | {commands} | {each.help.replace('|', chr(92) + '|')} |\n")
+    parts.append("\n## Roles\n\nCommands list the columns of a role; a job file has the `role` of each column.\n\n")
+    parts.append("| option | meaning |\n|---|---|\n")
+    parts += [f"| `{each.flag}` | {each.help} |\n" for each in options(Roles)]
+    return "".join(parts)
+
+
 def views_page() -> str:
     """The page of what each form answers: every model, metric and attack is asked, and what a form refuses is shown in
     its own words."""
@@ -141,12 +166,12 @@ QUESTIONS: dict[str, Callable[[Any, shoal.Dataset, shoal.Release], Any]] = {
 def pages() -> dict[str, str]:
     """Every reference page by its file name."""
     families = {f"{family}.md": plugin_page(family) for family in registry.CONTRACTS}
-    return {**families, "cli.md": command_page(), "views.md": views_page()}
+    return {**families, "cli.md": command_page(), "job.md": job_page(), "views.md": views_page()}
 
 
 def written_schemas() -> dict[str, str]:
-    """The JSON schema of what each command prints, by its file name."""
-    return {f"{name}.json": json.dumps(schemas.schema(name), indent=2) + "\n" for name in schemas.OUTPUTS}
+    """The JSON schema of the job file and of what each command prints, by its file name."""
+    return {f"{name}.json": json.dumps(schemas.schema(name), indent=2) + "\n" for name in schemas.NAMES}
 
 
 if __name__ == "__main__":

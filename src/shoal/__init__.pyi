@@ -37,6 +37,7 @@ from shoal.core.intervals import intervals as intervals
 from shoal.api import query as query
 from shoal.api import read as read
 from shoal.reports import report as report
+from shoal.api import run as run
 from shoal.api import save_recoding as save_recoding
 from shoal.api import sql as sql
 from shoal.api import verification_sql as verification_sql

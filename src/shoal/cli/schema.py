@@ -9,15 +9,17 @@ import typer
 
 
 def run(
-    command: Annotated[str | None, typer.Argument(help="The command (default: list all commands).")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="The command, or job for the job file (default: list all).")
+    ] = None,
 ) -> None:
-    """Print the JSON schema of a command's --json output."""
+    """Print the JSON schema of a command's --json output, or of the job file."""
     from shoal.cli import schemas
     from shoal.errors import ParameterError, alternatives
 
-    if command is None:
-        typer.echo("\n".join(schemas.OUTPUTS))
+    if name is None:
+        typer.echo("\n".join(schemas.NAMES))
         return
-    if command not in schemas.OUTPUTS:
-        raise ParameterError(f"there is no schema of that name; {alternatives(command, schemas.OUTPUTS)}")
-    typer.echo(json.dumps(schemas.schema(command), indent=2))
+    if name not in schemas.NAMES:
+        raise ParameterError(f"there is no schema of that name; {alternatives(name, schemas.NAMES)}")
+    typer.echo(json.dumps(schemas.schema(name), indent=2))

@@ -1,0 +1,100 @@
+"""Output of `shoal diagnose` and `shoal hierarchy`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from shoal.cli.schemas.entries import Findings, Number, Printed, Sets, Share
+
+
+class Diagnosed(Printed):
+    """How exposed people are, and the answer to a question, where one was answered."""
+
+    findings: Findings
+    records: int
+    question: NotRequired[int]
+    words: NotRequired[str]
+    notion: NotRequired[str]
+    attributes: NotRequired[list[str]]
+    bound: NotRequired[Number]
+    delta: NotRequired[Number]
+    answer: NotRequired[Any]
+    calls: NotRequired[int]
+    scans: NotRequired[int]
+    calls_levelwise: NotRequired[int | None]
+    calls_brute: NotRequired[int]
+    proven: NotRequired[bool]
+    monotone: NotRequired[bool]
+    positive_border: NotRequired[Sets]
+    negative_border: NotRequired[Sets]
+    known_bad: NotRequired[Sets]
+    undecided: NotRequired[Sets]
+    sensitive: NotRequired[str]
+    plot: NotRequired[str]
+    sql: NotRequired[str]
+
+
+class SuggestionEntry(TypedDict):
+    """A role for a column, and why."""
+
+    column: str
+    role: str
+    reasons: list[str]
+    kind: str | None
+    distinct: int
+    contribution: Share | None
+
+
+class Detected(Printed):
+    """Suggested roles (`shoal diagnose --detect`)."""
+
+    records: int
+    columns: list[SuggestionEntry]
+    share: Share
+    singling_out: Sets
+    unique_share: Share
+    proven: bool
+
+
+class DependencyEntry(TypedDict):
+    """Columns that determine another one."""
+
+    determinant: list[str]
+    dependent: str
+    violations: int
+    g3: Share
+    key: bool
+    label: Literal["safe", "unsafe"] | None
+
+
+class ConditionalEntry(TypedDict):
+    """A dependency that holds for single values of a column."""
+
+    condition: str
+    determinant: list[str]
+    dependent: str
+    values: int
+    support: int
+    label: Literal["safe", "unsafe"] | None
+
+
+class Dependent(Printed):
+    """Functional dependencies (`shoal diagnose --dependencies`)."""
+
+    records: int
+    columns: list[str]
+    tolerance: Share
+    found: list[DependencyEntry]
+    conditional: list[ConditionalEntry]
+    complete: int
+    proven: bool
+    skipped: dict[str, str]
+    hint: str
+
+
+class Hierarchical(Printed):
+    """A hierarchy's height and how many values it has at each level."""
+
+    findings: Findings
