@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 import shoal
 from experiments.pages import FOLDER, filled, tabled
 from shoal.plots.balance import curves
-from shoal.tradeoff.balance import Balance, Point
+from shoal.tradeoff.balance import Balance
+from shoal.tradeoff.sweep_result import Point
 
 SAMPLES = 10
 TARGET, ALGORITHM = "native-country", "simple-k-means:numeric=mean"

@@ -17,7 +17,7 @@ PACKAGE = Path(shoal.__file__).parent
 MODULES = {
     ".".join(("shoal", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
     for path in sorted(PACKAGE.rglob("*.py"))
-    if "kernels" not in path.parts and path != PACKAGE / "samples" / "prepare.py"
+    if "kernels" not in path.parts
 }
 WHOLE = ("README", "diagnosis", "first-steps")
 """Pages that say what only the whole Adult table says."""

@@ -27,7 +27,7 @@ from shoal.core.release_history import LocatedRelease, Promise, PublishedValues
 from shoal.core.run import Run
 from shoal.errors import DisclosureError, InputError
 from shoal.ledger import Ledger
-from shoal.ledger.judging import CERTAIN, judged
+from shoal.ledger.judging import CERTAIN, judge
 
 ABSENT, WITHHELD = -2, -1
 VALUES = {"ill": "abc", "job": "uvw"}
@@ -253,7 +253,7 @@ def serieses(draw: st.DrawFn) -> tuple[list[Published], bool]:
 @given(serieses())
 def test_the_verdict_is_that_of_every_world(made: tuple[list[Published], bool]) -> None:
     series, several = made
-    found = judged([laid(each, several) for each in series[:-1]], laid(series[-1], several), Run())
+    found = judge([laid(each, several) for each in series[:-1]], laid(series[-1], several), Run())
     series = followed(series)
     expected = {(name, ""): len(people) for name, people in exposed_by_joining(series).items()}
     unjudged = set()

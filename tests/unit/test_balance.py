@@ -275,7 +275,8 @@ def test_a_job_file_says_it_all_and_comes_back(file: Path, capsys: Any, tmp_path
 
 
 def test_pictures_have_every_point_and_every_crossing() -> None:
-    from shoal.tradeoff.balance import Axis, Balance, Definition, Measured, Point
+    from shoal.tradeoff.balance import Balance
+    from shoal.tradeoff.sweep_result import Axis, Definition, Measured, Point
 
     def point(k: int, utility: float, privacy: float) -> Point:
         return Point(place={"k": k}, runs=(Measured(shares={"u": utility, "p": privacy}),))
@@ -298,7 +299,7 @@ def test_pictures_have_every_point_and_every_crossing() -> None:
 def test_definitions_are_told_apart_in_words() -> None:
     from shoal.tradeoff.measures import privacy
 
-    assert privacy("suppression-share:missing=suppressed").words == "share of suppressed or missing cells"
+    assert privacy("suppression-share:missing=suppressed").definition.words == "share of suppressed or missing cells"
 
 
 def test_li_and_lis_losses_are_definitions_too_and_every_form_has_them(data: shoal.Dataset) -> None:

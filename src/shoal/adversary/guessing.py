@@ -48,8 +48,7 @@ def most_likely(posteriors: Floats, truths: Codes) -> Floats:
     best = posteriors.max(axis=1, initial=0.0)
     among = posteriors >= best[:, None] * (1 - 1e-12)
     hit = (truths >= 0) & among[np.arange(len(truths)), truths]
-    chances: Floats = np.where(hit, 1 / np.maximum(among.sum(axis=1), 1), 0.0)
-    return chances
+    return np.where(hit, 1 / np.maximum(among.sum(axis=1), 1), 0.0)
 
 
 def with_control(attempt: Attempt, release: Release, known: Known, histogram: Histogram, hits: Hits) -> Attempt:

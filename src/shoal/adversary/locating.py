@@ -114,8 +114,7 @@ def _by_ranges(people: Classes, cells: Cells, keys: Codes) -> Codes | None:
     index = group(both, radices, index=True).index
     places = np.full(int(index.max(initial=0)) + 1, NOWHERE, np.int32)
     places[index[: len(people)]] = np.arange(len(people), dtype=np.int32)
-    found: Codes = places[index[len(people) :]]
-    return found
+    return places[index[len(people) :]]
 
 
 def _classes(dataset: Dataset, release: Release, groups: Codes) -> Codes | None:

@@ -159,5 +159,4 @@ def plain_posteriors(people: People) -> Floats:
     pairs = group([people.groups, people.values])
     sizes, most = np.bincount(people.groups), np.zeros(int(people.groups.max()) + 1, np.int64)
     np.maximum.at(most, pairs.keys[0], pairs.counts)
-    shares: Floats = most[people.groups] / sizes[people.groups]
-    return shares
+    return most[people.groups] / sizes[people.groups]

@@ -16,14 +16,15 @@ from shoal.algorithms._records import Records, numbered
 from shoal.core.codebook import Codebook
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
 from shoal.errors import ParameterError
-from shoal.utility.examples import Attribute, Floats
-from shoal.utility.trees import SMALL, Grower, Node, branches_of
+from shoal.utility.examples import Attribute
+from shoal.utility.split_criteria import SMALL
+from shoal.utility.trees import Grower, Node, branches_of
 
 Ints = NDArray[np.int64]
 _Region = tuple[Codes, Codes]
@@ -112,7 +113,7 @@ class Kactus(Clustering):
         attributes, rows = _learned_from(dataset.hierarchies, records)
         root = Grower(
             attributes, rows, labels, classes, smallest=self.smallest, confidence=self.confidence, run=run
-        ).grown()
+        ).grow()
         groups = _Grouping(dataset.hierarchies, rows, records.policy.least, self.crossover, generator).of(root)
         counts = np.zeros((int(groups.owners.max()) + 1, classes), np.int64)
         np.add.at(counts, (groups.owners, labels), 1)

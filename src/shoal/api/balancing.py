@@ -98,13 +98,14 @@ def balance(
         >>> sorted(found.as_dict()["points"][0])[:4]
         ['baseline', 'classes', 'k', 'measures']
     """
-    from shoal.tradeoff.balance import Axis, Balance, Point
+    from shoal.tradeoff.balance import Balance
     from shoal.tradeoff.measures import ANALYSES, Accuracy, checked_target
     from shoal.tradeoff.measures import privacy as privacy_by
     from shoal.tradeoff.measures import utility as utility_by
-    from shoal.tradeoff.points import Task, available, carried_out
-    from shoal.tradeoff.state import State
+    from shoal.tradeoff.points import Task, available, carry_out
+    from shoal.tradeoff.progress import SweepProgress
     from shoal.tradeoff.sweep import Setting, checked, settings, shown
+    from shoal.tradeoff.sweep_result import Axis, Point
 
     check_dataset(data)
     run = run or Run()
@@ -139,7 +140,7 @@ def balance(
     for name, number in (("seeds", seeds), ("workers", workers)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
             raise ParameterError(f"{name} is a whole number from 1 up")
-    kept = State.opened(None if resume_file is None else Path(resume_file), data, seed, drawn_seed)
+    kept = SweepProgress.open(None if resume_file is None else Path(resume_file), data, seed, drawn_seed)
     measures = tuple({each.name: each for each in (*utilities, *privacies)}.values())
     drawn = _seeds(kept.seed, seeds)
     tasks = [Task(setting=each, seed=one, measures=measures, target=target) for each in wanted for one in drawn]
@@ -150,7 +151,7 @@ def balance(
         kept.add(tasks[place], done)
 
     left = {place: task for place, task in enumerate(tasks) if place not in found}
-    carried_out(data, left, available(workers), keep, run)
+    carry_out(data, left, available(workers), keep, run)
     leading = utilities[0]
     return Balance(
         axes=tuple(Axis(name, tuple(map(shown, values))) for name, values in axes.items()),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Gt, Le
+from annotated_types import Gt
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
@@ -15,6 +15,7 @@ from shoal.adversary.perturbed_columns import Masked
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Floats
+from shoal.core.parameters import Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 
@@ -25,7 +26,7 @@ class Estimation(Attack):
 
     within: Annotated[float, Gt(0), Doc("how far off an estimate may be, in standard deviations of the column")] = 0.1
     threshold: Annotated[
-        float, Ge(0), Le(1), Doc("the share of its values that are found above which a record counts as exposed")
+        Share, Doc("the share of its values that are found above which a record counts as exposed")
     ] = 0.5
 
     knowledge: ClassVar[str]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
-from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.adversary.joining import crowd_alone, gained, linking_columns, risk
 from shoal.core.contracts.attack import Attack, Attempt
 from shoal.core.hierarchy import Floats
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Share
 from shoal.core.release_history import AlignedReleases, LocatedRelease
 
 
@@ -21,9 +20,7 @@ from shoal.core.release_history import AlignedReleases, LocatedRelease
 class JoinedReleases(Attack):
     """An attack that finds whose rows are whose by the classes of several releases."""
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the risk above which a record counts as exposed")] = 0.2
-
-    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
+    threshold: Annotated[Share, Doc("the risk above which a record counts as exposed")] = 0.2
 
     def attempt_joined(
         self,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Le
+from annotated_types import Ge
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
@@ -17,7 +17,7 @@ from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.displacement import Coordinate, Displacement
 from shoal.core.hierarchy import Floats
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined
@@ -89,7 +89,7 @@ class AssignmentLinkage(Attack):
         (True, True)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the chance above which a record counts as exposed")] = 0.2
+    threshold: Annotated[Share, Doc("the chance above which a record counts as exposed")] = 0.2
     beside: Annotated[bool, Doc("also go by the quasi-identifiers that were not changed")] = True
     seed: Annotated[int, Ge(0), Doc("of what is drawn from a large table")] = 0
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Le
+from annotated_types import Ge
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
@@ -18,11 +18,12 @@ from shoal.core.dataset import Dataset
 from shoal.core.formatting import counted
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Floats, Hierarchy
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import ParameterError
-from shoal.utility.conditions import Labels, where
+from shoal.utility.conditions import where
+from shoal.utility.labels import Labels
 
 MOST_RULES = 30
 
@@ -64,7 +65,7 @@ class BackgroundKnowledge(Attack):
     column: Annotated[
         str | None, Doc("the sensitive attribute that it is about; rules need it where there are several")
     ] = None
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the certainty above which a person counts as exposed")] = 0.9
+    threshold: Annotated[Share, Doc("the certainty above which a person counts as exposed")] = 0.9
 
     examples: ClassVar[Examples] = ({}, {"values": 0}, {"values": 2, "threshold": 0.05})
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Le
+from annotated_types import Ge
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
@@ -15,7 +15,7 @@ from shoal.adversary.joining import gained, laid_out
 from shoal.adversary.locating import align
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
 from shoal.core.release_history import AlignedReleases, LocatedRelease, PublishedValues
 from shoal.core.run import Run
@@ -55,7 +55,7 @@ class Composition(Attack):
         (0.5, 0.5, 1.0)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the certainty above which a record counts as exposed")] = 0.9
+    threshold: Annotated[Share, Doc("the certainty above which a record counts as exposed")] = 0.9
     independent: Annotated[bool, Doc("whether the releases are of independent samples of one population")] = False
     nodes: Annotated[
         int, Ge(0), Doc("steps up to which the worlds of groups that hang together are counted, and not estimated")

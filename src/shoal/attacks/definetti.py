@@ -21,7 +21,7 @@ from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined
@@ -70,7 +70,7 @@ class Definetti(Attack):
         True
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the belief in a true value above which a person is exposed")] = 0.9
+    threshold: Annotated[Share, Doc("the belief in a true value above which a person is exposed")] = 0.9
     learner: Annotated[
         Literal["best", "bayes", "regression"],
         Doc("how the attacker learns; `best` is the one that is right more often"),

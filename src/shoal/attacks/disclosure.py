@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Gt, Le, Lt
+from annotated_types import Ge, Gt, Lt
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
@@ -15,7 +15,7 @@ from shoal.core.classes import Histogram
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.contracts.model import SLACK
 from shoal.core.dataset import Dataset
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import ParameterError
@@ -53,8 +53,8 @@ class Disclosure(Attack):
     rho1: Annotated[float, Gt(0), Lt(1), Doc("up to which share in the whole table a value is unlikely")] = 0.1
     rho2: Annotated[float, Gt(0), Lt(1), Doc("above which share in a group it is likely")] = 0.5
     delta: Annotated[float, Ge(0), Lt(1), Doc("how near to certainty a share is almost certain")] = 0.1
-    epsilon: Annotated[float, Ge(0), Le(1), Doc("below which share a value is all but ruled out")] = 0.01
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the risk, 0 or 1, above which a person counts as exposed")] = 0.5
+    epsilon: Annotated[Share, Doc("below which share a value is all but ruled out")] = 0.01
+    threshold: Annotated[Share, Doc("the risk, 0 or 1, above which a person counts as exposed")] = 0.5
 
     examples: ClassVar[Examples] = ({}, {"rho1": 0.3, "rho2": 0.4, "delta": 0.4, "epsilon": 0.2, "threshold": 0.2})
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.adversary.perturbed_columns import Masked
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 
@@ -41,9 +40,7 @@ class DistanceLinkage(Attack):
         (1.0, 0.25)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the chance above which a record counts as exposed")] = 0.2
-
-    examples: ClassVar[Examples] = ({}, {"threshold": 0.5})
+    threshold: Annotated[Share, Doc("the chance above which a record counts as exposed")] = 0.2
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         from shoal.kernels.linkage import own_is_nearest

@@ -10,7 +10,7 @@ from math import comb, prod
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Le
+from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.adversary.rerun import Rerun, check_small
@@ -19,7 +19,7 @@ from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined
@@ -56,7 +56,7 @@ class Downcoding(Attack):
         (['[21-22]', '[30-39]'], 0.8)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the share of restored cells above which a class is exposed")] = 0.5
+    threshold: Annotated[Share, Doc("the share of restored cells above which a class is exposed")] = 0.5
     tables: Annotated[int, Ge(0), Doc("how many tables are tried at most; each is anonymized anew")] = 500
 
     examples: ClassVar[Examples] = ({"tables": 0}, {"threshold": 0.3, "tables": 20})

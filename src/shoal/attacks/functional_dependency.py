@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Le, Lt
+from annotated_types import Ge, Lt
 from typing_extensions import Doc
 
 from shoal.adversary.possible_worlds import posteriors
@@ -15,7 +15,7 @@ from shoal.attacks._placing import groups_of_records
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Examples, Share
 from shoal.core.policy import allowed
 from shoal.core.release import Release
 from shoal.core.run import Run
@@ -64,7 +64,7 @@ class FunctionalDependency(Attack):
         str | None, Doc("the column on one of whose values the dependency is conditional; none by default")
     ] = None
     value: Annotated[str, Doc("that value, as text")] = field(default="", repr=False)
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the certainty above which a record counts as exposed")] = 0.9
+    threshold: Annotated[Share, Doc("the certainty above which a record counts as exposed")] = 0.9
     nodes: Annotated[int, Ge(0), Doc("steps of the search up to which is counted, and not estimated")] = 200_000
     draws: Annotated[int, Ge(0), Doc("maps that are drawn for an estimate")] = 1_000
     sweeps: Annotated[int, Ge(8), Doc("passes over the people of a walk among worlds")] = 400

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
-from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.adversary.guessing import most_likely, strongest, with_control
 from shoal.core.classes import Histogram
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 
@@ -37,9 +36,7 @@ class Homogeneity(Attack):
         (0.75, 0.75, 0.625, 1.0)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the certainty above which a person counts as exposed")] = 0.9
-
-    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
+    threshold: Annotated[Share, Doc("the certainty above which a person counts as exposed")] = 0.9
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         def attempted(histogram: Histogram) -> Attempt:

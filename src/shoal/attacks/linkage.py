@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
-from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.adversary.external_table import Outsiders
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined
@@ -46,9 +45,7 @@ class Linkage(Attack):
         (0.5, 0.25, 1)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the chance above which a person counts as exposed")] = 0.09
-
-    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
+    threshold: Annotated[Share, Doc("the chance above which a person counts as exposed")] = 0.09
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         if known.external is None:

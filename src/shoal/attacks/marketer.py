@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Le
+from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.adversary.population_counts import population_counts
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 
@@ -41,7 +41,7 @@ class Marketer(Attack):
     population: Annotated[
         int | None, Ge(1), Doc("how many people the population has, where there is no external table of them")
     ] = None
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the share of right links above which everybody is exposed")] = 0.09
+    threshold: Annotated[Share, Doc("the share of right links above which everybody is exposed")] = 0.09
 
     examples: ClassVar[Examples] = ({}, {"population": 1000, "threshold": 0.05})
 

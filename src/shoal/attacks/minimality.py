@@ -9,7 +9,7 @@ from math import factorial, prod
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Le
+from annotated_types import Ge
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
@@ -20,7 +20,7 @@ from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Floats
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined
@@ -60,7 +60,7 @@ class Minimality(Attack):
         (1.0, 15, 1)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the certainty above which a person counts as exposed")] = 0.9
+    threshold: Annotated[Share, Doc("the certainty above which a person counts as exposed")] = 0.9
     worlds: Annotated[int, Ge(0), Doc("how many tables are tried at most; each is anonymized anew")] = 500
     seeds: Annotated[
         int, Ge(0), Doc("0: the attacker knows the seed; else so many are tried, and a table counts by how many fit")

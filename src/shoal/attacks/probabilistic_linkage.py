@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Le
+from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.adversary.external_table import Outsiders
@@ -17,7 +17,7 @@ from shoal.attacks._placing import groups_of_records
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import InputError, MissingExtraError, NotDefined, ParameterError
@@ -58,7 +58,7 @@ class ProbabilisticLinkage(Attack):
     identifier: Annotated[str, Doc("a column that names a person in both tables, only to measure by")]
     people: Annotated[int, Ge(1), Doc("how many people are linked at most")] = 1_000
     seed: Annotated[int, Ge(0), Doc("of what is drawn")] = 0
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the chance above which a person counts as exposed")] = 0.09
+    threshold: Annotated[Share, Doc("the chance above which a person counts as exposed")] = 0.09
 
     examples: ClassVar[Examples] = ({"identifier": "row", "people": 20},)
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Share
 from shoal.core.release import Release, people_in
 from shoal.core.run import Run
 
@@ -33,9 +32,7 @@ class Prosecutor(Attack):
         (0.5, 0.25, 0.5)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the risk above which a person counts as exposed")] = 0.09
-
-    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
+    threshold: Annotated[Share, Doc("the risk above which a person counts as exposed")] = 0.09
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         classes = release.in_people(release.view.people())

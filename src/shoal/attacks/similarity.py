@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge, Le
+from annotated_types import Ge
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
@@ -16,7 +16,7 @@ from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Floats
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 
@@ -48,9 +48,7 @@ class Similarity(Attack):
 
     level: Annotated[int, Ge(1), Doc("how many levels of the hierarchy values are raised")] = 1
     within: Annotated[float | None, Ge(0), Doc("how far off a guessed number may be, instead of a level")] = None
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the certainty above which a person counts as exposed")] = 0.9
-
-    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
+    threshold: Annotated[Share, Doc("the certainty above which a person counts as exposed")] = 0.9
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         return strongest(release, lambda histogram: self._attempted(histogram, release, known))

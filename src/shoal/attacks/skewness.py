@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.adversary.guessing import strongest
 from shoal.core.classes import Histogram
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Share
 from shoal.core.release import Release
 from shoal.core.run import Run
 
@@ -39,9 +38,7 @@ class Skewness(Attack):
         (0.25, 2.0)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the gain of certainty above which a person counts as exposed")] = 0.2
-
-    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
+    threshold: Annotated[Share, Doc("the gain of certainty above which a person counts as exposed")] = 0.2
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         def attempted(histogram: Histogram) -> Attempt:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.adversary.joining import laid_out
@@ -14,7 +13,7 @@ from shoal.adversary.locating import align
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Groups, group, ranges
-from shoal.core.parameters import Examples
+from shoal.core.parameters import Share
 from shoal.core.release import Release
 from shoal.core.release_history import LocatedRelease
 from shoal.core.run import Run
@@ -48,9 +47,7 @@ class UnsortedMatching(Attack):
         (0.025, True)
     """
 
-    threshold: Annotated[float, Ge(0), Le(1), Doc("the chance above which a record counts as exposed")] = 0.5
-
-    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
+    threshold: Annotated[Share, Doc("the chance above which a record counts as exposed")] = 0.5
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         *earlier, later = laid_out(known)

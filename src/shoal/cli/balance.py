@@ -13,7 +13,8 @@ from shoal.errors import InfeasibleError
 from shoal.job.job import Job
 
 if TYPE_CHECKING:
-    from shoal.tradeoff.balance import Balance, Point
+    from shoal.tradeoff.balance import Balance
+    from shoal.tradeoff.sweep_result import Point
 
 ENDING = ".json"
 

@@ -30,7 +30,7 @@ def listing(file: File, as_json: options.Json = False) -> None:
     summary = f"{counted(len(entries), 'releases')}{overlaps}."
     rows = [
         {
-            "number": entry.number, "made": entry.made, "name": entry.name, "form": entry.manifest["form"],
+            "number": entry.number, "made": entry.date, "name": entry.name, "form": entry.manifest["form"],
             "models": entry.models, "records": entry.manifest["records"], "published": entry.manifest["published"],
         }
         for entry in entries
@@ -48,12 +48,12 @@ def listing(file: File, as_json: options.Json = False) -> None:
 def check(file: File, as_json: options.Json = False) -> None:
     """Check that the file is intact and that together its releases keep their promises; exit code 1 if not."""
     from shoal.core.formatting import counted
-    from shoal.ledger import Ledger, retold
+    from shoal.ledger import Ledger, verdicts
 
     ledger = Ledger(file)
     damage = ledger.store.damage()
     with output.watching() as watched:
-        found = [] if damage else retold(ledger, watched)
+        found = [] if damage else verdicts(ledger, watched)
     broken, unjudged = sum(bool(each.breaches) for each in found), sum(bool(each.unjudged) for each in found)
     holds = not damage and all(each.holds for each in found)
     releases = counted(len(found), "releases")

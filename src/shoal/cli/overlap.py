@@ -150,7 +150,7 @@ def listen(
     insist, least = size_only or fewest is not None, FEWEST if fewest is None else fewest
     question = exchange.listen(
         listed, port=port, most=most, size_only=insist, fewest=least,
-        told=lambda chosen: typer.echo(f"listening on port {chosen}", err=True),
+        announce=lambda chosen: typer.echo(f"listening on port {chosen}", err=True),
         entering=lambda question: _enter_answer(ledger, "listen", column, question, least, sessions),
     )  # fmt: skip
     _tell(as_json, {"other": question.people}, _answered(question, least, before, sessions))

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
+from annotated_types import Ge, Le
 from typing_extensions import Doc
 
 from shoal.core.validation import demand
@@ -102,6 +103,8 @@ def _is_finite(value: Any) -> bool:
 
 Examples = tuple[Mapping[str, Any], ...]
 """Parameters of a plug-in, one mapping a way to make it."""
+Share = Annotated[float, Ge(0), Le(1)]
+"""A parameter from 0 to 1."""
 
 
 class Parametrized:

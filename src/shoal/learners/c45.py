@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.utility.examples import Examples, Floats
+from shoal.core.hierarchy import Floats
+from shoal.utility.examples import Examples
 from shoal.utility.learning import Learner
 from shoal.utility.trees import Grower, Node, probabilities
 
@@ -36,7 +37,7 @@ class C45(Learner):
             examples.attributes, examples.rows, examples.labels, len(examples.classes),
             smallest=self.smallest, confidence=self.confidence, prune=self.prune, raising=self.raising,
         )  # fmt: skip
-        self.tree_ = grower.grown()
+        self.tree_ = grower.grow()
 
     def shares(self, rows: Floats) -> Floats:
         return probabilities(self.tree_, rows)

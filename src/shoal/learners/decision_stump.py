@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.utility.examples import Examples, Floats
+from shoal.core.hierarchy import Floats
+from shoal.utility.examples import Examples
 from shoal.utility.learning import Ints, Learner
 
 

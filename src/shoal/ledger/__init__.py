@@ -7,7 +7,7 @@ for every person, a keyed hash and the group in each release; no value that was 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,41 +21,15 @@ from shoal.core.release import Release
 from shoal.core.release_history import History, LocatedRelease, Naming
 from shoal.core.run import Run
 from shoal.errors import DisclosureError, InputError, NotDefined, ParameterError, quoted
-from shoal.ledger.judging import THIS, Breach, Judgement, Unjudged, judged
-from shoal.ledger.store import PENDING, PUBLISHED, Row, Store, packed, unpacked
+from shoal.ledger.entry import Entry, pack
+from shoal.ledger.judging import THIS, Breach, Judgement, Unjudged, judge
+from shoal.ledger.store import PENDING, PUBLISHED, Store
 from shoal.storage.files import check_target, recover, sha256, shown
 
 WAYS = (
     "What passes: --algorithm coarsening, which publishes the classes of the earlier releases again, or merges them; "
     "or, where people come and leave, a series of releases by --algorithm m-invariance"
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """One release of the ledger, with what could not be judged of it and was allowed."""
-
-    number: int
-    made: str
-    name: str
-    manifest: dict[str, Any]
-    unjudged: tuple[Unjudged, ...] = ()
-
-    @property
-    def title(self) -> str:
-        return f"release {self.number} ({self.name})"
-
-    @property
-    def models(self) -> list[str]:
-        """The models that it promises."""
-        return [str(model.get("name")) for model in self.manifest.get("policy", {}).get("models", [])]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The entry as JSON holds it; who was where stays in the ledger."""
-        return {
-            "number": self.number, "made": self.made, "name": self.name, "manifest": self.manifest,
-            "not_judged": [each.sentence for each in self.unjudged],
-        }  # fmt: skip
 
 
 class Ledger:
@@ -86,33 +60,30 @@ class Ledger:
 
     def entries(self) -> tuple[Entry, ...]:
         """Every release, the oldest first."""
-        return tuple(_entry(row) for row in self._rows())
+        return tuple(entry for entry in self.store.entries() if entry.state == PUBLISHED or self._lies(entry))
 
     def enter_session(self, figures: dict[str, Any]) -> None:
         """Enters a session of `shoal overlap`."""
         self.store.create()
         self.store.add_session(_now(), figures)
 
-    def _rows(self) -> list[Row]:
-        return [row for row in self.store.rows() if row.state == PUBLISHED or self._lies(row)]
-
-    def _lies(self, row: Row) -> bool:
+    def _lies(self, entry: Entry) -> bool:
         """Whether the file of a release whose entry was not finished is in its place."""
-        if row.place is None:
+        if entry.place is None:
             return True
-        place = self.path.parent / row.place
-        return (place.is_file() or place.is_dir()) and sha256(place) == row.sha256
+        place = self.path.parent / entry.place
+        return (place.is_file() or place.is_dir()) and sha256(place) == entry.sha256
 
     def recover(self) -> None:
         """Finishes, or takes out, entries of processes that ended in between; only whoever holds the lock may."""
-        for row in self.store.rows():
-            if row.state == PENDING:
-                if row.place is not None:
-                    recover((self.path.parent / row.place).parent)
-                if self._lies(row):
-                    self.store.publish(row.number)
+        for entry in self.store.entries():
+            if entry.state == PENDING:
+                if entry.place is not None:
+                    recover((self.path.parent / entry.place).parent)
+                if self._lies(entry):
+                    self.store.publish(entry.number)
                 else:
-                    self.store.remove(row.number)
+                    self.store.remove(entry.number)
 
     def history(self, data: Dataset) -> History:
         """What was published before of the people of a table."""
@@ -126,8 +97,8 @@ class Ledger:
                 f"{self.path.name}: this ledger tells people apart by the column {quoted(lacking[0])}, which the table "
                 "lacks; a ledger is about one data set, so name the ledger of this one, or a new file"
             )
-        laid = [unpacked(row.seen, _entry(row).title) for row in self._rows() if row.seen is not None]
-        return History(tuple(laid), by, self.store.key())
+        releases = tuple(release for entry in self.entries() if (release := entry.release()) is not None)
+        return History(releases, by, self.store.key())
 
     def judge(
         self, history: History, data: Dataset, release: Release, run: Run, allowed: Iterable[str] = ()
@@ -135,16 +106,16 @@ class Ledger:
         """The release beside the earlier ones, when they keep what they promise together, and what that was judged by;
         what could not be judged is among the `allowed`. Raises `DisclosureError` when they do not, or when something
         could not be judged that nobody allowed."""
-        rows, allowed = self._rows(), tuple(allowed)
-        self._check_names(rows, history, data, allowed)
+        entries, allowed = self.entries(), tuple(allowed)
+        self._check_names(entries, history, data, allowed)
         try:
             later = locate(release.origin or data, release, by=history.by, key=history.key, name="this release")
         except NotDefined as reason:
             judgement = Judgement(unjudged=(Unjudged(THIS, f"nobody can say who is where in it: {reason}"),))
-            if rows:
-                self._refuse(judgement, len(rows), allowed)
+            if entries:
+                self._refuse(judgement, len(entries), allowed)
             return None, judgement
-        judgement = judged(history.releases, later, run, allowed=allowed)
+        judgement = judge(history.releases, later, run, allowed=allowed)
         if history.releases and not judgement.known:
             by = ", ".join(map(quoted, history.by.apart))
             raise InputError(
@@ -152,16 +123,16 @@ class Ledger:
                 "If these are people of earlier releases, write their identifiers as before; if "
                 "they are others, a ledger is about one data set, so name another file"
             )
-        unlaid = tuple(_not_laid(row) for row in rows if row.seen is None)
-        judgement = replace(judgement, unjudged=(*judgement.unjudged, *unlaid))
-        if rows:
-            self._refuse(judgement, len(rows), allowed)
+        not_located = (entry.not_located for entry in entries if entry.located is None)
+        judgement = replace(judgement, unjudged=(*judgement.unjudged, *not_located))
+        if entries:
+            self._refuse(judgement, len(entries), allowed)
         return later, judgement
 
-    def _check_names(self, rows: list[Row], history: History, data: Dataset, allowed: tuple[str, ...]) -> None:
+    def _check_names(self, entries: Sequence[Entry], history: History, data: Dataset, allowed: tuple[str, ...]) -> None:
         """Raises where what may stay unjudged is neither a release nor a column."""
         columns = {*data.schema.names, *(name for each in history.releases for name in each.values)}
-        names = {THIS, *(f"release:{row.number}" for row in rows), *columns}
+        names = {THIS, *(f"release:{entry.number}" for entry in entries), *columns}
         for name in allowed:
             if name not in names:
                 raise ParameterError(
@@ -176,7 +147,7 @@ class Ledger:
         if not judgement.breaches and not refused:
             return
         what = "this one would break what is promised" if judgement.breaches else "this one could not be judged"
-        told = [
+        sentences = [
             f"the ledger has {counted(earlier, 'earlier releases')}, and {what}, so nothing was published",
             "; ".join(
                 [*(each.sentence for each in judgement.breaches), *(f"not judged: {each.sentence}" for each in refused)]
@@ -184,13 +155,13 @@ class Ledger:
             *(note.removesuffix(".") for note in judgement.notes),
         ]
         if judgement.breaches:
-            told.append(WAYS)
+            sentences.append(WAYS)
         else:
             names = ",".join(dict.fromkeys(each.name for each in refused))
-            told.append(
+            sentences.append(
                 f"To publish it unjudged, say so with --allow-unjudged {names} (allow_unjudged in Python and job files)"
             )
-        raise DisclosureError(". ".join(told), judgement.breaches)
+        raise DisclosureError(". ".join(sentences), judgement.breaches)
 
     @contextmanager
     def publishing(
@@ -227,25 +198,27 @@ class Publication:
     @property
     def notes(self) -> tuple[str, ...]:
         """What there is to know about how the release was judged."""
-        told = (self.judgement.sentence,) if self.history.releases and self.later is not None else ()
-        return (*told, *self.judgement.notes, *(f"Not judged: {each.sentence}." for each in self.judgement.unjudged))
+        known = (self.judgement.sentence,) if self.history.releases and self.later is not None else ()
+        return (*known, *self.judgement.notes, *(f"Not judged: {each.sentence}." for each in self.judgement.unjudged))
 
     def enter(self, manifest: dict[str, Any], place: Path | None) -> None:
         """Makes the entry; without a place the release is handed out by other means than a file."""
         store, by = self.ledger.store, self.history.by
         if store.fact("people") is None:
             store.keep_fact("people", {"apart": by.apart, "records": by.records})
-        digest, self.place = manifest["tables"][0]["sha256"] if place is not None else None, place
-        self.number = store.add(
-            Row(
-                number=0, made=_now(), state=PENDING,
-                name="handed over in memory" if place is None else place.name,
-                place=None if place is None else shown(os.path.relpath(place, self.ledger.path.parent)),
-                sha256=digest, manifest=manifest,
-                unjudged=tuple((each.name, each.reason) for each in self.judgement.unjudged),
-                seen=None if self.later is None else packed(self.later),
-            )
-        )  # fmt: skip
+        self.place = place
+        entry = Entry(
+            number=0,
+            date=_now(),
+            name="handed over in memory" if place is None else place.name,
+            state=PENDING,
+            place=None if place is None else shown(os.path.relpath(place, self.ledger.path.parent)),
+            sha256=None if place is None else manifest["tables"][0]["sha256"],
+            manifest=manifest,
+            located=None if self.later is None else pack(self.later),
+            unjudged=self.judgement.unjudged,
+        )
+        self.number = store.add(entry)
 
     def finish(self) -> None:
         if self.number is not None:
@@ -268,21 +241,8 @@ def opened(ledger: Ledger | str | Path) -> Ledger:
     return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 
-def _entry(row: Row) -> Entry:
-    return Entry(
-        number=row.number, made=row.made, name=row.name, manifest=row.manifest,
-        unjudged=tuple(Unjudged(name, reason) for name, reason in row.unjudged),
-    )  # fmt: skip
-
-
-def _not_laid(row: Row) -> Unjudged:
-    """That an earlier release tells nobody who is where in it."""
-    reason = next((reason for name, reason in row.unjudged if name == THIS), "nobody can say who is where in it")
-    return Unjudged(f"release:{row.number}", reason)
-
-
 @dataclass(frozen=True)
-class Retold:
+class Verdict:
     """A release of a ledger, with what it breaks together with those before it, and what could not be judged."""
 
     entry: Entry
@@ -298,32 +258,31 @@ class Retold:
     @property
     def sentences(self) -> list[str]:
         """What there is to say about it, in words."""
-        return [
-            *(each.sentence for each in self.breaches),
-            *(f"not judged: {each.sentence}" for each in self.unjudged),
-        ]  # fmt: skip
+        broken = [each.sentence for each in self.breaches]
+        return [*broken, *(f"not judged: {each.sentence}" for each in self.unjudged)]
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "number": self.entry.number, "name": self.entry.name, "holds": self.holds,
+            "number": self.entry.number,
+            "name": self.entry.name,
+            "holds": self.holds,
             "breaches": [each.as_dict() for each in self.breaches],
             "not_judged": [each.sentence for each in self.unjudged],
-        }  # fmt: skip
+        }
 
 
-def retold(ledger: Ledger, run: Run) -> list[Retold]:
+def verdicts(ledger: Ledger, run: Run) -> list[Verdict]:
     """For each release of a ledger, what it broke together with those before it, and what could not be judged."""
-    rows = ledger._rows()
+    entries = ledger.entries()
     earlier: list[LocatedRelease] = []
-    found: list[Retold] = []
-    for at, row in enumerate(rows):
-        entry = _entry(row)
-        if row.seen is None:
-            found.append(Retold(entry, (), entry.unjudged if at else ()))
+    verdicts: list[Verdict] = []
+    for at, entry in enumerate(entries):
+        later, part = entry.release(), run.part(between=(at / len(entries), (at + 1) / len(entries)))
+        if later is None:
+            verdicts.append(Verdict(entry, (), entry.unjudged if at else ()))
             continue
-        later, part = unpacked(row.seen, entry.title), run.part(between=(at / len(rows), (at + 1) / len(rows)))
-        judgement = judged(earlier, later, part, allowed=[each.name for each in entry.unjudged])
-        unlaid = tuple(_not_laid(before) for before in rows[:at] if before.seen is None)
-        found.append(Retold(entry, judgement.breaches, (*judgement.unjudged, *unlaid)))
+        judgement = judge(earlier, later, part, allowed=[each.name for each in entry.unjudged])
+        not_located = (before.not_located for before in entries[:at] if before.located is None)
+        verdicts.append(Verdict(entry, judgement.breaches, (*judgement.unjudged, *not_located)))
         earlier.append(later)
-    return found
+    return verdicts

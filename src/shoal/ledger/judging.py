@@ -9,6 +9,7 @@ proven to hold nor to break is told as not judged.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +23,7 @@ from shoal.adversary.locating import align
 from shoal.core.contracts.model import SLACK
 from shoal.core.formatting import counted, percent
 from shoal.core.grouping import Codes, Counts
-from shoal.core.release_history import AlignedReleases, LocatedRelease, Promise, PublishedValues
+from shoal.core.release_history import AlignedReleases, LocatedRelease, PublishedValues
 from shoal.core.run import Run
 from shoal.parsing.identifiers import one_spelling
 
@@ -115,7 +116,7 @@ class Judgement:
         )
 
 
-def judged(
+def judge(
     earlier: Sequence[LocatedRelease],
     later: LocatedRelease,
     run: Run,
@@ -144,9 +145,13 @@ def judged(
         breaches += exposed
         unjudged += [Unjudged(name, reason) for reason in reasons]
     return Judgement(
-        breaches=tuple(breaches), unjudged=tuple(unjudged), notes=tuple(notes), people=len(known),
-        known=int(known.sum()), seconds=time.monotonic() - began,
-    )  # fmt: skip
+        breaches=tuple(breaches),
+        unjudged=tuple(unjudged),
+        notes=tuple(notes),
+        people=len(known),
+        known=int(known.sum()),
+        seconds=time.monotonic() - began,
+    )
 
 
 def _one_name_each(releases: Sequence[LocatedRelease], allowed: set[str]) -> tuple[list[LocatedRelease], list[str]]:
@@ -154,22 +159,23 @@ def _one_name_each(releases: Sequence[LocatedRelease], allowed: set[str]) -> tup
     written: dict[str, str] = {}
     for name in reversed([name for each in releases for name in (*each.values, *each.linking, *each.shown)]):
         written.setdefault(one_spelling(name), name)  # as the last release has it
-    found = [_renamed(each, lambda name: written[one_spelling(name)]) for each in releases]
-    later, notes = found[-1], []
-    before = dict.fromkeys(name for each in found[:-1] for name in each.values)
+    *earlier, later = (_renamed(each, lambda name: written[one_spelling(name)]) for each in releases)
+    notes = []
+    before = dict.fromkeys(name for each in earlier for name in each.values)
     gone = [name for name in before if not later.has(name)]
     for name in later.values:
-        if name in allowed or any(each.has(name) for each in found[:-1]):
+        if name in allowed or any(each.has(name) for each in earlier):
             continue
-        alike = [old for old in gone if _alike(later.values[name], [r.values[old] for r in found if old in r.values])]
+        shown = {old: [each.values[old] for each in earlier if old in each.values] for old in gone}
+        alike = [old for old in gone if _alike(later.values[name], shown[old])]
         for old in alike[:1]:
             gone.remove(old)
-            found = [_renamed(each, {old: name}.get) for each in found[:-1]] + [found[-1]]
+            earlier = [_renamed(each, {old: name}.get) for each in earlier]
             notes.append(
                 f"Column {name!r} has the values that {old!r} had in earlier releases, and is judged as that column "
                 f"renamed. If it is another one, name it with --allow-unjudged."
             )
-    return found, notes
+    return [*earlier, later], notes
 
 
 def _renamed(release: LocatedRelease, called: Any) -> LocatedRelease:
@@ -178,28 +184,28 @@ def _renamed(release: LocatedRelease, called: Any) -> LocatedRelease:
     def name(old: str) -> str:
         return str(called(old) or old)
 
-    promise = Promise(
-        k=release.promise.k, l=release.promise.l,
-        columns={name(column): least for column, least in release.promise.columns.items()},
-    )  # fmt: skip
+    promised = {name(column): least for column, least in release.promise.columns.items()}
     return replace(
-        release, values={name(column): spread for column, spread in release.values.items()},
-        linking=tuple(map(name, release.linking)), shown=tuple(map(name, release.shown)), promise=promise,
-    )  # fmt: skip
+        release,
+        values={name(column): values for column, values in release.values.items()},
+        linking=tuple(map(name, release.linking)),
+        shown=tuple(map(name, release.shown)),
+        promise=replace(release.promise, columns=promised),
+    )
 
 
 def _alike(new: PublishedValues, old: Sequence[PublishedValues]) -> bool:
     """Whether most of what a column shows is what another one showed, and the other way round."""
-    counts: list[dict[str, int]] = [{}, {}]
-    for held, spreads in zip(counts, ([new], old), strict=True):
-        for spread in spreads:
-            totals = np.bincount(spread.values, weights=spread.counts, minlength=len(spread.texts))
-            for text, count in zip(spread.texts, totals.tolist(), strict=True):
+    counts: list[Counter[str]] = [Counter(), Counter()]
+    for total, columns in zip(counts, ([new], old), strict=True):
+        for column in columns:
+            times = np.bincount(column.values, weights=column.counts, minlength=len(column.texts))
+            for text, count in zip(column.texts, times.tolist(), strict=True):
                 if text is not None:
-                    held[one_spelling(text)] = held.get(one_spelling(text), 0) + int(count)
+                    total[one_spelling(text)] += int(count)
     shares = [
-        sum(count for text, count in held.items() if text in other) / max(sum(held.values()), 1)
-        for held, other in (counts, counts[::-1])
+        sum(count for text, count in one.items() if text in other) / max(one.total(), 1)
+        for one, other in (counts, counts[::-1])
     ]
     return min(shares) >= ALIKE
 
@@ -228,10 +234,13 @@ def _who(releases: Sequence[LocatedRelease], run: Run) -> Iterable[Breach]:
             ]
             worst = np.flatnonzero(broken)[np.argmin(counts[broken])]
             yield Breach(
-                attack=name, people=people.people(broken), among=people.people(people.shown),
-                worst=1 / int(counts[worst]), bound=1 / int(least[worst]),
+                attack=name,
+                people=people.people(broken),
+                among=people.people(people.shown),
+                worst=1 / int(counts[worst]),
+                bound=1 / int(least[worst]),
                 earlier=tuple(pairs or [each.name for each in joined[:-1]]),
-            )  # fmt: skip
+            )
 
 
 def _too_few(people: AlignedReleases, promised: Counts, counts: Counts) -> tuple[Chosen, Counts, Counts]:
@@ -255,39 +264,39 @@ def _what(name: str, releases: Sequence[LocatedRelease], run: Run, seconds: floa
         return [], reasons
     rows = [row for row, each in enumerate(releases) if name in each.values]
     people = align(releases, [each.groups for each in releases]).some(rows)
-    found = together(name, having, people, nodes=NODES, run=run)
-    least, bound = _promised(name, having, found.places)
-    alone, left_alone = found.alone.max(axis=0), np.where(found.places >= 0, found.left_alone, _MANY).min(axis=0)
-    sure = found.exact | (found.left == 1)
+    known = together(name, having, people, nodes=NODES, run=run)
+    least, bound = _promised(name, having, known.places)
+    alone, left_alone = known.alone.max(axis=0), np.where(known.places >= 0, known.left_alone, _MANY).min(axis=0)
+    sure = known.exact | (known.left == 1)
     # Of so many possible values, one has at least the share that each would have if all were equally likely.
-    risks = np.where(sure & (found.left != 1), found.risks, 1 / np.maximum(found.left, 1))
-    surer = sure & (found.left > 0) & (risks > bound + SLACK) & (risks > alone + SLACK)
-    fewer = (found.left > 0) & (found.left < least) & (found.left < left_alone)
+    risks = np.where(sure & (known.left != 1), known.risks, 1 / np.maximum(known.left, 1))
+    surer = sure & (known.left > 0) & (risks > bound + SLACK) & (risks > alone + SLACK)
+    fewer = (known.left > 0) & (known.left < least) & (known.left < left_alone)
     broken = surer | fewer
     breaches = []
     if broken.any():
         worst = np.flatnonzero(broken)[np.argmax(risks[broken])]
-        earlier: Chosen = np.asarray((found.places[:-1][:, broken] >= 0).any(axis=1))
-        breaches.append(
-            Breach(
-                attack="composition", attribute=name, people=people.people(people.spread(broken, found.shown)),
-                among=people.people(found.shown), left=int(found.left[broken].min()), worst=float(risks[worst]),
-                bound=float(bound[worst]),
-                earlier=tuple(each.name for each, there in zip(having[:-1], earlier, strict=True) if there),
-            )
-        )  # fmt: skip
+        earlier: Chosen = np.asarray((known.places[:-1][:, broken] >= 0).any(axis=1))
+        breach = Breach(
+            attack="composition",
+            attribute=name,
+            people=people.people(people.spread(broken, known.shown)),
+            among=people.people(known.shown),
+            left=int(known.left[broken].min()),
+            worst=float(risks[worst]),
+            bound=float(bound[worst]),
+            earlier=tuple(each.name for each, there in zip(having[:-1], earlier, strict=True) if there),
+        )
+        breaches.append(breach)
     # Nobody can lose what one release has given away alone.
     open_ = ~broken & (alone < 1 - SLACK)
     late = f" within {seconds:,.0f} seconds" if run.expired else ""
-    for chosen, why in (
-        (found.contradicted, "no table fits all releases in the groups of {}: values were changed, or these are not "
-                             "the same people"),
-        (~sure & ~found.contradicted, "the groups of {} hang together too widely for all tables that fit them to be "
-                                      f"counted{late}"),
-    ):  # fmt: skip
+    changed = "no table fits all releases in the groups of {}: values were changed, or these are not the same people"
+    wide = f"the groups of {{}} hang together too widely for all tables that fit them to be counted{late}"
+    for chosen, why in ((known.contradicted, changed), (~sure & ~known.contradicted, wide)):
         if (chosen & open_).any():
-            count = people.people(people.spread(chosen & open_, found.shown))
-            share = percent(count / people.people(found.shown))
+            count = people.people(people.spread(chosen & open_, known.shown))
+            share = percent(count / people.people(known.shown))
             reasons.append(why.format(f"{counted(count, 'people')} ({share})"))
     return breaches, reasons
 

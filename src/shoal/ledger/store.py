@@ -6,22 +6,20 @@ stands beside them. Whoever lacks the key can change, take out, reorder or cut o
 
 from __future__ import annotations
 
-import hmac
-import io
 import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from shoal.core.release_history import LocatedRelease, Promise, PublishedValues
 from shoal.errors import InputError, OutputError
+from shoal.ledger.chain import ENTRIES, Chain
+from shoal.ledger.entry import Entry
+from shoal.ledger.judging import Unjudged
 
 APPLICATION = 0x53484F4C
 """What marks a database as a ledger of Shoal."""
@@ -41,28 +39,6 @@ UPGRADES: tuple[str, ...] = ()
 """What brings a ledger of each version, from the oldest on, to the next one."""
 KEY_BYTES = 32
 PENDING, PUBLISHED = "pending", "published"
-ENTRIES = {
-    "releases": "number, made, name, state, place, sha256, manifest, seen, unjudged",
-    "sessions": "number, made, figures",
-}
-"""The columns of an entry that its code covers."""
-SEAL = "seal"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One release as the file has it; `place` is where its file lies, seen from the ledger's folder, and `unjudged` has
-    what could not be judged of it and was allowed: what was named, and the reason."""
-
-    number: int
-    made: str
-    name: str
-    state: str
-    place: str | None
-    sha256: str | None
-    manifest: dict[str, Any]
-    seen: bytes | None
-    unjudged: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -207,39 +183,38 @@ class Store:
     def damage(self) -> list[str]:
         """What is wrong with the file: what SQLite finds, and entries that are not as they were entered."""
         with self._opened(write=False) as database:
-            found = [str(row[0]) for row in database.execute("PRAGMA quick_check").fetchall()]
-            return found if found != ["ok"] else Chain(database, self._key()).faults()
+            faults = [str(row[0]) for row in database.execute("PRAGMA quick_check").fetchall()]
+            return faults if faults != ["ok"] else Chain(database, self._key()).faults()
 
     def fact(self, name: str) -> Any:
         with self._chained(write=False) as database:
-            found = database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return None if found is None else json.loads(found[0])
+            row = database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return None if row is None else json.loads(row[0])
 
     def keep_fact(self, name: str, value: Any) -> None:
         with self._chained(write=True) as database:
             database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
 
-    def rows(self) -> list[Row]:
+    def entries(self) -> list[Entry]:
         with self._chained(write=False) as database:
-            found = database.execute(f"SELECT {ENTRIES['releases']} FROM releases ORDER BY number").fetchall()
-        return [
-            Row(
-                number=number, made=made, name=name, state=state, place=place, sha256=sha256,
-                manifest=json.loads(manifest), seen=seen,
-                unjudged=tuple((what, reason) for what, reason in json.loads(unjudged)),
-            )
-            for number, made, name, state, place, sha256, manifest, seen, unjudged in found
-        ]  # fmt: skip
+            rows = database.execute(f"SELECT {ENTRIES['releases']} FROM releases ORDER BY number").fetchall()
+        entries = []
+        for number, date, name, state, place, sha256, manifest, located, unjudged in rows:
+            reasons = tuple(Unjudged(*each) for each in json.loads(unjudged))
+            entries.append(Entry(number, date, name, state, place, sha256, json.loads(manifest), located, reasons))
+        return entries
 
-    def add(self, row: Row) -> int:
-        content = (row.made, row.name, row.state, row.place, row.sha256, json.dumps(row.manifest), row.seen)
+    def add(self, entry: Entry) -> int:
+        """Adds an entry, whose number is the next one."""
+        unjudged = json.dumps([(each.name, each.reason) for each in entry.unjudged])
+        content = (entry.date, entry.name, entry.state, entry.place, entry.sha256, json.dumps(entry.manifest))
         with self._chained(write=True) as database:
-            made = database.execute(
+            cursor = database.execute(
                 "INSERT INTO releases (made, name, state, place, sha256, manifest, seen, unjudged, code) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')",
-                (*content, json.dumps(row.unjudged)),
+                (*content, entry.located, unjudged),
             )
-            return int(made.lastrowid or 0)
+            return int(cursor.lastrowid or 0)
 
     def publish(self, number: int) -> None:
         with self._chained(write=True) as database:
@@ -249,67 +224,15 @@ class Store:
         with self._chained(write=True) as database:
             database.execute("DELETE FROM releases WHERE number = ?", (number,))
 
-    def add_session(self, made: str, figures: dict[str, Any]) -> None:
+    def add_session(self, date: str, figures: dict[str, Any]) -> None:
+        content = date, json.dumps(figures)
         with self._chained(write=True) as database:
-            database.execute(
-                "INSERT INTO sessions (made, figures, code) VALUES (?, ?, '')", (made, json.dumps(figures))
-            )
+            database.execute("INSERT INTO sessions (made, figures, code) VALUES (?, ?, '')", content)
 
     def sessions(self) -> list[dict[str, Any]]:
         with self._chained(write=False) as database:
-            found = database.execute("SELECT made, figures FROM sessions ORDER BY number").fetchall()
-        return [{"made": made, **json.loads(figures)} for made, figures in found]
-
-
-@dataclass(frozen=True)
-class Chain:
-    """The codes of the entries of a ledger: each of an entry and of the code before it, and a seal over everything."""
-
-    database: sqlite3.Connection
-    secret: bytes
-
-    def _code(self, *parts: Any) -> str:
-        """A keyed code of texts, numbers and bytes, each with its kind and length, so that nothing runs together."""
-        code = hmac.new(self.secret, b"shoal ledger", "sha256")
-        for part in parts:
-            content = part if isinstance(part, bytes) else json.dumps(part).encode()
-            code.update(f"{type(part).__name__} {len(content)} ".encode() + content)
-        return code.hexdigest()
-
-    def _codes(self, table: str) -> list[tuple[int, str, str]]:
-        """The number of each entry of a table, the code that it should have, and the one that it has."""
-        found: list[tuple[int, str, str]] = []
-        for *content, held in self.database.execute(f"SELECT {ENTRIES[table]}, code FROM {table} ORDER BY number"):
-            found.append((content[0], self._code(table, found[-1][1] if found else "", *content), held))
-        return found
-
-    def _seal(self, codes: Mapping[str, list[tuple[int, str, str]]]) -> str:
-        ends = [(table, len(entries), entries[-1][1] if entries else "") for table, entries in codes.items()]
-        facts = self.database.execute("SELECT name, value FROM facts WHERE name <> ? ORDER BY name", (SEAL,)).fetchall()
-        return self._code("seal", ends, facts)
-
-    def faults(self) -> list[str]:
-        """What is not as it was entered."""
-        codes = {table: self._codes(table) for table in ENTRIES}
-        for table, entries in codes.items():
-            what = table.removesuffix("s")
-            for place, (number, code, held) in enumerate(entries, start=1):
-                if number != place:
-                    return [f"{what} {place} is missing"]
-                if not hmac.compare_digest(code, held):
-                    return [f"{what} {number} was changed"]
-        found = self.database.execute("SELECT value FROM facts WHERE name = ?", (SEAL,)).fetchone()
-        if found is None or not hmac.compare_digest(self._seal(codes), found[0]):
-            return ["the last entries are missing, or how people are told apart was changed"]
-        return []
-
-    def close(self) -> None:
-        """Writes the codes of entries that changed, and the seal."""
-        codes = {table: self._codes(table) for table in ENTRIES}
-        for table, entries in codes.items():
-            changed = [(code, number) for number, code, held in entries if code != held]
-            self.database.executemany(f"UPDATE {table} SET code = ? WHERE number = ?", changed)
-        self.database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (SEAL, self._seal(codes)))
+            rows = database.execute("SELECT made, figures FROM sessions ORDER BY number").fetchall()
+        return [{"made": date, **json.loads(figures)} for date, figures in rows]
 
 
 def _secret(path: Path) -> bytes:
@@ -333,50 +256,12 @@ def _waiting(path: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _first(made: Path, target: Path) -> None:
+def _first(fresh: Path, target: Path) -> None:
     """Puts a new file in its place, unless somebody else was faster."""
     try:
-        target.hardlink_to(made)
+        target.hardlink_to(fresh)
     except FileExistsError:
         pass
     except OSError:  # some file systems have no links
         if not target.exists():
-            made.replace(target)
-
-
-def packed(seen: LocatedRelease) -> bytes:
-    """Who is where in a release and what was published of it, in the order of the hashes, which tells nothing."""
-    order = np.lexsort([*([] if seen.records is None else [seen.records]), seen.ids])
-    arrays: dict[str, Any] = {"ids": seen.ids[order], "groups": seen.groups[order]}
-    if seen.classes is not None and seen.classes is not seen.groups:
-        arrays["classes"] = seen.classes[order]
-    if seen.records is not None:
-        arrays["records"] = seen.records[order]
-    for at, spread in enumerate(seen.values.values()):
-        arrays |= {f"owners{at}": spread.owners, f"values{at}": spread.values, f"counts{at}": spread.counts}
-    stated = {
-        "linking": seen.linking, "shown": seen.shown, "several": seen.several, "promise": vars(seen.promise),
-        "identity": seen.classes is not None, "texts": {name: each.texts for name, each in seen.values.items()},
-    }  # fmt: skip
-    arrays["stated"] = np.frombuffer(json.dumps(stated).encode(), np.uint8)
-    file = io.BytesIO()
-    np.savez_compressed(file, **arrays)
-    return file.getvalue()
-
-
-def unpacked(content: bytes, name: str) -> LocatedRelease:
-    """What `packed` made, under another name."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as held:
-        stated = json.loads(held["stated"].tobytes())
-        values = {
-            column: PublishedValues(tuple(texts), held[f"owners{at}"], held[f"values{at}"], held[f"counts{at}"])
-            for at, (column, texts) in enumerate(stated["texts"].items())
-        }
-        groups = held["groups"]
-        records = held["records"] if stated["several"] else None
-        classes = held["classes"] if "classes" in held else groups if stated["identity"] else None
-        return LocatedRelease(
-            name=name, ids=held["ids"], records=records, classes=classes, groups=groups,
-            values=values, linking=tuple(stated["linking"]), shown=tuple(stated["shown"]),
-            promise=Promise(**stated["promise"]), several=stated["several"],
-        )  # fmt: skip
+            fresh.replace(target)

@@ -68,9 +68,9 @@ def normalized(identifier: str) -> str:
         >>> normalized("17.0") == normalized("17") != normalized("017")
         True
     """
-    from shoal.parsing.identity import identifier as said  # which takes longer to load than the workers need
+    from shoal.parsing.identity import identifier as spelling  # which takes longer to load than the workers need
 
-    return said(" ".join(unicodedata.normalize("NFKC", said(identifier)).casefold().split()))
+    return spelling(" ".join(unicodedata.normalize("NFKC", spelling(identifier)).casefold().split()))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,14 +103,19 @@ class Asker:
             places = []
         else:
             key = points.draw()
-            made = _split(points.multiplied("hash", key, b"".join(digests)))
+            blinded = _split(points.multiplied("hash", key, b"".join(digests)))
             # In the order of the points, which says nothing about the order of the list.
-            order = sorted(range(len(made)), key=made.__getitem__)
-            sent, places = b"".join(made[place] for place in order), [places[place] for place in order]
+            order = sorted(range(len(blinded)), key=blinded.__getitem__)
+            sent, places = b"".join(blinded[place] for place in order), [places[place] for place in order]
         return cls(
-            session=session, size_only=size_only, own=len(digests), key=key, sent=sent, places=tuple(places),
+            session=session,
+            size_only=size_only,
+            own=len(digests),
+            key=key,
+            sent=sent,
+            places=tuple(places),
             asked=digest(_asking(session, size_only, len(digests), sent)),
-        )  # fmt: skip
+        )
 
     @property
     def message(self) -> bytes:
@@ -141,32 +146,25 @@ class Asker:
 
     def saved(self, identifiers: Iterable[str | None]) -> bytes:
         """What the asker keeps between two steps: its key, and the place in the list of each point. It is secret."""
-        header = {
-            "session": self.session, "size_only": self.size_only, "own": self.own, "asked": self.asked,
-            "key": self.key.hex(), "list": self._digest(identifiers),
-        }  # fmt: skip
+        header = {name: getattr(self, name) for name in ("session", "size_only", "own", "asked")}
+        header |= {"key": self.key.hex(), "list": self._digest(identifiers)}
         return packed("state", header, np.array(self.places, "<i8").tobytes())
 
     @classmethod
     def loaded(cls, saved: bytes, identifiers: Iterable[str | None]) -> Asker:
         """The asker that was saved, when the list is still the same."""
         header, body = unpacked(saved, "state")
-        wrong = InputError("this is not the state of a session")
-        if len(body) != (0 if header["size_only"] else header["own"] * 8):
-            raise wrong
         try:
             key = bytes.fromhex(header["key"])
         except ValueError:
-            raise wrong from None
-        if not points.is_key(key):
-            raise wrong
-        made = cls(
-            session=header["session"], size_only=header["size_only"], own=header["own"], asked=header["asked"], key=key,
-            sent=b"", places=tuple(np.frombuffer(body, "<i8").tolist()),
-        )  # fmt: skip
-        if not hmac.compare_digest(made._digest(identifiers).encode(), header["list"].encode(errors="replace")):
+            key = b""
+        if not points.is_key(key) or len(body) != (0 if header["size_only"] else header["own"] * 8):
+            raise InputError("this is not the state of a session")
+        stated = {name: header[name] for name in ("session", "size_only", "own", "asked")}
+        asker = cls(**stated, key=key, sent=b"", places=tuple(np.frombuffer(body, "<i8").tolist()))
+        if not hmac.compare_digest(asker._digest(identifiers).encode(), header["list"].encode(errors="replace")):
             raise InputError("the list is not the one that the session was started with")
-        return made
+        return asker
 
     def _digest(self, identifiers: Iterable[str | None]) -> str:
         digests, _ = _digests(identifiers, self.session)
@@ -215,9 +213,13 @@ def answered(
         listed = sorted(_split(points.multiplied("hash", key, b"".join(digests))))
         reply = points.multiplied("point", key, body) + b"".join(listed)
     answer = {
-        "session": header["session"], "size_only": header["size_only"], "own": len(digests), "yours": own,
-        "asked": digest(message), "fewest": fewest if header["size_only"] else 1,
-    }  # fmt: skip
+        "session": header["session"],
+        "size_only": header["size_only"],
+        "own": len(digests),
+        "yours": own,
+        "asked": digest(message),
+        "fewest": fewest if header["size_only"] else 1,
+    }
     return packed("answer", answer, reply)
 
 

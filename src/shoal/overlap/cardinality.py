@@ -113,17 +113,16 @@ def answered(body: bytes, people: int, digests: Sequence[bytes], fewest: int) ->
         b"".join(place.to_bytes(4, "big") for place in three) + number.to_bytes(PRINT, "big")
         for three, number in zip(places, prints, strict=True)
     )
-    made = points.evaluated(cells, (points.of(blind), times(blind, public)), listed)
-    made += _added(body[SALT : SALT + BYTES], fewest)
-    return b"".join(sorted(made[start : start + PAIR] for start in range(0, len(made), PAIR)))
+    results = points.evaluated(cells, (points.of(blind), times(blind, public)), listed)
+    results += _added(body[SALT : SALT + BYTES], fewest)
+    return b"".join(sorted(results[start : start + PAIR] for start in range(0, len(results), PAIR)))
 
 
 def counted(key: bytes, results: bytes) -> int:
     """How many results are zero."""
-    pairs = [(results[start : start + BYTES], results[start + BYTES : start + PAIR])
-             for start in range(0, len(results), PAIR)]  # fmt: skip
-    expected = points.multiplied("point", key, b"".join(first for first, _ in pairs))
-    return sum(second == expected[place * BYTES : (place + 1) * BYTES] for place, (_, second) in enumerate(pairs))
+    numbers = [results[start : start + BYTES] for start in range(0, len(results), BYTES)]
+    expected = points.multiplied("point", key, b"".join(numbers[::2]))
+    return sum(second == expected[at * BYTES : (at + 1) * BYTES] for at, second in enumerate(numbers[1::2]))
 
 
 def noise(fewest: int) -> int:
@@ -141,12 +140,12 @@ def _weights(fewest: int) -> list[float]:
 def _added(public: bytes, fewest: int) -> bytes:
     """Results of nobody: as many zeros as the noise says, and others that are not zero."""
     generator = points.packed(points.of(1))[:BYTES]
-    zeros, made = noise(fewest), []
+    zeros, results = noise(fewest), []
     for place in range(2 * spread(fewest)):
         first, other = points.draw(), points.draw()
         second, base = (first, public) if place < zeros else (other, generator)
-        made += [points.multiplied("point", first, generator), points.multiplied("point", second, base)]
-    return b"".join(made)
+        results += [points.multiplied("point", first, generator), points.multiplied("point", second, base)]
+    return b"".join(results)
 
 
 def _cells(people: int) -> int:

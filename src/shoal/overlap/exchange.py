@@ -21,15 +21,15 @@ def listen(
     size_only: bool = False,
     fewest: int = FEWEST,
     seconds: float = 600.0,
-    told: Callable[[int], object] = print,
+    announce: Callable[[int], object] = print,
     entering: Callable[[Question], object] = lambda question: None,
 ) -> Question:
-    """Answers one session on this machine, and says what was asked. `told` is called with the port, and `entering` with
-    the question when the answer is ready and before any of it is sent; where that raises, nothing is sent."""
+    """Answers one session on this machine, and says what was asked. `announce` is called with the port, and `entering`
+    with the question when the answer is ready and before any of it is sent; where that raises, nothing is sent."""
     listed = list(identifiers)
     with socket.create_server((HOST, port)) as server:
         server.settimeout(seconds)
-        told(server.getsockname()[1])
+        announce(server.getsockname()[1])
         try:
             connection, _ = server.accept()
         except TimeoutError:

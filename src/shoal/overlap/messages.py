@@ -16,13 +16,12 @@ MOST_FEWEST = 10_000
 """The greatest number of people whose joint presence can be hidden."""
 LONGEST_HEADER = 1_000
 _MAGIC = b"shoal overlap 2\n"
+_ALWAYS = {"session": str, "size_only": bool, "own": int, "sha256": str}
 _FIELDS: dict[Step, dict[str, type]] = {
-    "ask": {"session": str, "size_only": bool, "own": int, "sha256": str},
-    "answer": {
-        "session": str, "size_only": bool, "own": int, "sha256": str, "yours": int, "asked": str, "fewest": int,
-    },
-    "state": {"session": str, "size_only": bool, "own": int, "sha256": str, "asked": str, "key": str, "list": str},
-}  # fmt: skip
+    "ask": _ALWAYS,
+    "answer": {**_ALWAYS, "yours": int, "asked": str, "fewest": int},
+    "state": {**_ALWAYS, "asked": str, "key": str, "list": str},
+}
 
 
 def digest(content: bytes) -> str:

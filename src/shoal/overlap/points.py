@@ -36,8 +36,11 @@ _TOGETHER = 1_000
 
 Operation = Literal["hash", "point", "encrypt", "evaluate"]
 _SIZES: dict[Operation, tuple[int, int]] = {
-    "hash": (BYTES, BYTES), "point": (BYTES, BYTES), "encrypt": (2 * BYTES, 4 * BYTES), "evaluate": (PERSON, 2 * BYTES),
-}  # fmt: skip
+    "hash": (BYTES, BYTES),
+    "point": (BYTES, BYTES),
+    "encrypt": (2 * BYTES, 4 * BYTES),
+    "evaluate": (PERSON, 2 * BYTES),
+}
 """Bytes of an item and of what is made of it."""
 
 
@@ -79,10 +82,10 @@ def packed(point: Point) -> bytes:
 def unpacked(joined: bytes) -> list[Point]:
     """Points by both coordinates, each of them on the curve."""
     numbers = [int.from_bytes(joined[start : start + BYTES], "big") for start in range(0, len(joined), BYTES)]
-    found = list(zip(numbers[::2], numbers[1::2], strict=True))
-    if not all(map(on_curve, found)):
+    points = list(zip(numbers[::2], numbers[1::2], strict=True))
+    if not all(map(on_curve, points)):
         raise _invalid()
-    return found
+    return points
 
 
 def of(number: int) -> Point:
@@ -93,7 +96,7 @@ def of(number: int) -> Point:
 
 def _computed(operation: Operation, head: bytes, items: bytes) -> bytes:
     """What an operation makes of each item, in order. All processes get the head."""
-    size, made = _SIZES[operation]
+    size, result_size = _SIZES[operation]
     count = len(items) // size
     workers = max(1, min(os.cpu_count() or 1, count // LARGE))
     if workers == 1:
@@ -104,8 +107,8 @@ def _computed(operation: Operation, head: bytes, items: bytes) -> bytes:
 
     def work(place: int) -> None:
         command = [sys.executable, "-P", "-m", __name__, operation]  # nothing of the current folder is imported
-        given = len(head).to_bytes(_LENGTH, "big") + head + shares[place]
-        results[place] = subprocess.run(command, input=given, capture_output=True, check=False)
+        content = len(head).to_bytes(_LENGTH, "big") + head + shares[place]
+        results[place] = subprocess.run(command, input=content, capture_output=True, check=False)
 
     threads = [threading.Thread(target=work, args=(place,)) for place in range(len(shares))]
     for thread in threads:
@@ -115,7 +118,7 @@ def _computed(operation: Operation, head: bytes, items: bytes) -> bytes:
     if any(done.returncode == _INVALID for done in results):
         raise _invalid()
     if any(
-        done.returncode or len(done.stdout) * size != len(share) * made
+        done.returncode or len(done.stdout) * size != len(share) * result_size
         for done, share in zip(results, shares, strict=True)
     ):
         raise ShoalError("a process that multiplies points ended early; nothing was written")
@@ -138,11 +141,8 @@ def _multiplied(lift: Callable[[bytes], Any], key: bytes, items: bytes) -> bytes
 def _encrypted(_: bytes, numbers: bytes) -> bytes:
     ec, both = _curves(), _both()
     curve = ec.SECP256R1()
-    return b"".join(
-        ec.derive_private_key(int.from_bytes(numbers[start : start + BYTES], "big"), curve)
-        .public_key().public_bytes(*both)[1:]
-        for start in range(0, len(numbers), BYTES)
-    )  # fmt: skip
+    secrets = (int.from_bytes(numbers[start : start + BYTES], "big") for start in range(0, len(numbers), BYTES))
+    return b"".join(ec.derive_private_key(each, curve).public_key().public_bytes(*both)[1:] for each in secrets)
 
 
 @cache
@@ -163,7 +163,7 @@ def _evaluated(head: bytes, people: bytes) -> bytes:
             int.from_bytes(cells[start + BYTES : start + 2 * BYTES], "big"),
         )
 
-    made = []
+    results = []
     for begin in range(0, len(people), _TOGETHER * PERSON):
         batch = [
             people[start : start + PERSON]
@@ -179,11 +179,11 @@ def _evaluated(head: bytes, people: bytes) -> bytes:
         second = _subtracting().add_to(second, [int.from_bytes(person[-PRINT:], "big") for person in batch])
         for pair in zip(first, second, strict=True):
             secret = ec.generate_private_key(curve)
-            made += [
+            results += [
                 secret.exchange(exchange, ec.EllipticCurvePublicKey.from_encoded_point(curve, b"\x04" + packed(point)))
                 for point in pair
             ]
-    return b"".join(made)
+    return b"".join(results)
 
 
 def _lifted(x: bytes) -> Any:

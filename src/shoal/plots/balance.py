@@ -8,7 +8,8 @@ from typing import Any
 from shoal.core.formatting import percent
 from shoal.errors import ParameterError
 from shoal.plots.drawing import DASHES, GREY, HEIGHT, INK, SERIES, SHAPES, WIDTH, altair, one_each, save
-from shoal.tradeoff.balance import Balance, Definition, Place, Point
+from shoal.tradeoff.balance import Balance
+from shoal.tradeoff.sweep_result import Definition, Place, Point
 
 PANELS = 2
 """Panels beside one another, a curve's other parameter each."""

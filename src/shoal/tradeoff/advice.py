@@ -3,49 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from shoal.core.formatting import percent
-
-if TYPE_CHECKING:
-    from shoal.tradeoff.balance import Balance, Pair, Place, Point
+from shoal.tradeoff.sweep_result import Pair, Place, Point, SweepResult
 
 SUPPRESSED = "suppression-share"
 LITTLE = 0.01
 """By how much a learner must beat whoever always names the most frequent value."""
 
 
-def summary(found: Balance) -> str:
+def summary(result: SweepResult) -> str:
     """What to take, in one sentence."""
-    if found.recommended is None:
-        return f"No setting of the sweep has a release with both {found.utility.words} and {found.privacy.words}."
-    if found.utility.decides:
-        kept = found.recommended.share(found.utility.name)
-        assert kept is not None
-        return f"The declared analyses survive best with {_named(found.recommended.place)}: to {percent(kept.mean)}."
-    utility, privacy = (found.recommended.share(each.name) for each in (found.utility, found.privacy))
+    if result.recommended is None:
+        return f"No setting of the sweep has a release with both {result.utility.words} and {result.privacy.words}."
+    if result.utility.decides:
+        share = result.recommended.share(result.utility.name)
+        assert share is not None
+        return f"The declared analyses survive best with {_named(result.recommended.place)}: to {percent(share.mean)}."
+    utility, privacy = (result.recommended.share(each.name) for each in (result.utility, result.privacy))
     assert utility is not None and privacy is not None
     return (
-        f"{_named(found.recommended.place)} balances privacy and utility best: utility is {percent(utility.mean)} "
-        f"({found.utility.words}) and privacy is {percent(privacy.mean)} ({found.privacy.words})."
+        f"{_named(result.recommended.place)} balances privacy and utility best: utility is {percent(utility.mean)} "
+        f"({result.utility.words}) and privacy is {percent(privacy.mean)} ({result.privacy.words})."
     )
 
 
-def _meeting(found: Balance) -> str:
+def _meeting(result: SweepResult) -> str:
     """Where the leading curves meet, or come closest."""
-    if found.axis is None:
-        front = found.front()
-        return f"For {len(front)} of {len(found.points)} settings, no other setting is better in both."
-    name = found.axis.name
-    best = found.best
+    if result.axis is None:
+        front = result.front()
+        return f"For {len(front)} of {len(result.points)} settings, no other setting is better in both."
+    name = result.axis.name
+    best = result.best
     if best is not None:
         first, *more = best.crossings
         again = "" if not more else ", and again at " + ", ".join(f"{name} = {each.at:.3g}" for each in more)
         place = f"{name} = {first.at:.3g}{_with(best.beside)}"
         return f"The curves of utility and privacy meet at {place}, where both are {percent(first.value)}{again}."
-    near = min((pair for pair in found.leading if pair.closest is not None), key=_gap)
+    near = min((pair for pair in result.leading if pair.closest is not None), key=_gap)
     assert near.closest is not None
-    low, high = found.axis.values[0], found.axis.values[-1]
+    low, high = result.axis.values[0], result.axis.values[-1]
     place = f"{name} = {near.closest.at:.4g}{_with(near.beside)}"
     return (
         f"The curves of utility and privacy do not meet between {name} = {low:.4g} and {high:.4g}. They come closest "
@@ -53,57 +50,53 @@ def _meeting(found: Balance) -> str:
     )
 
 
-def advice(found: Balance) -> tuple[str, ...]:
+def advice(result: SweepResult) -> Iterator[str]:
     """What to take and why; how far it depends on the seed; what the figures do not say."""
-    return tuple(_advice(found))
-
-
-def _advice(found: Balance) -> Iterator[str]:
-    point = found.recommended
-    lacking = found.scores(found.utility.name, found.privacy.name).count(None)
-    if point is not None and found.utility.decides:
+    point = result.recommended
+    lacking = result.scores(result.utility.name, result.privacy.name).count(None)
+    if point is not None and result.utility.decides:
         yield f"Take {_named(point.place)}: every setting meets the policy, and the analyses survive best in this one."
     elif point is not None:
         yield f"Take {_named(point.place)}: at every other setting, the lower of utility and privacy is lower still."
-        yield _meeting(found)
-        yield from _learned(found, point)
-        yield from _varying(found)
+        yield _meeting(result)
+        yield from _learned(result, point)
+        yield from _varying(result)
     if lacking:
-        yield f"{lacking} of {len(found.points)} settings have no such figures; the table gives the reason for each."
-    if found.privacy.name.partition(":")[0] == SUPPRESSED and not found.utility.decides:
+        yield f"{lacking} of {len(result.points)} settings have no such figures; the table gives the reason for each."
+    if result.privacy.name.partition(":")[0] == SUPPRESSED and not result.utility.decides:
         yield (
             "A share of suppressed cells protects nobody. What protects people is the policy: first choose the "
             "smallest k that you can justify, and only then balance."
         )
 
 
-def _learned(found: Balance, point: Point) -> Iterator[str]:
+def _learned(result: SweepResult, point: Point) -> Iterator[str]:
     """What the learner adds to guessing."""
-    utility = point.share(found.utility.name)
-    if not found.utility.learned or point.baseline is None or utility is None:
+    utility = point.share(result.utility.name)
+    if not result.utility.learned or point.baseline is None or utility is None:
         return
-    guess = f"Always guessing the most frequent value of {found.target} is right for {percent(point.baseline)}"
+    guess = f"Always guessing the most frequent value of {result.target} is right for {percent(point.baseline)}"
     more = utility.mean - point.baseline
-    original = "" if found.original is None else f"; on the original table the accuracy is {percent(found.original)}"
+    original = "" if result.original is None else f"; on the original table the accuracy is {percent(result.original)}"
     if more < LITTLE:
         yield f"{guess} there, so the classifier learns next to nothing from this release{original}."
     else:
         yield f"{guess} there, so the classifier adds {100 * more:.0f} points{original}."
 
 
-def _varying(found: Balance) -> Iterator[str]:
-    if found.seeds < 2 or found.axis is None:
+def _varying(result: SweepResult) -> Iterator[str]:
+    if result.seeds < 2 or result.axis is None:
         return
-    pair = found.best or found.leading[0]
+    pair = result.best or result.leading[0]
     firsts = [each[0].at for each in pair.by_seed if each]
-    name = found.axis.name
+    name = result.axis.name
     if firsts:
         yield (
-            f"The curves meet for {len(firsts)} of {found.seeds} seeds{_with(pair.beside)}, first between {name} = "
+            f"The curves meet for {len(firsts)} of {result.seeds} seeds{_with(pair.beside)}, first between {name} = "
             f"{min(firsts):.3g} and {max(firsts):.3g}."
         )
     else:
-        yield f"The curves meet for none of {found.seeds} seeds."
+        yield f"The curves meet for none of {result.seeds} seeds."
 
 
 def _gap(pair: Pair) -> float:

@@ -37,10 +37,6 @@ class Closest:
     def gap(self) -> float:
         return self.utility - self.privacy
 
-    def as_dict(self, axis: str) -> dict[str, Any]:
-        """As JSON holds it, the place under the name of the axis."""
-        return {axis: self.at, "utility": self.utility, "privacy": self.privacy, "gap": self.gap}
-
 
 def crossings(curve: Sequence[Spot]) -> tuple[Crossing, ...]:
     """Every place where the curves have one value, in ascending order; between two places both are straight lines.
@@ -111,10 +107,10 @@ def front(scores: Sequence[tuple[float, float] | None]) -> tuple[int, ...]:
         (0, 1)
     """
     known = sorted(((pair, place) for place, pair in enumerate(scores) if pair is not None), reverse=True)
-    found: list[int] = []
+    places: list[int] = []
     best, at_best = float("-inf"), float("nan")
     for (first, second), place in known:
         if second > best or (second == best and first == at_best):
-            found.append(place)
+            places.append(place)
             best, at_best = second, first
-    return tuple(sorted(found))
+    return tuple(sorted(places))

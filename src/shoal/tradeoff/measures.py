@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from shoal import registry
 from shoal.api.learning import learner, learner_names
@@ -20,7 +20,7 @@ from shoal.core.release import Release
 from shoal.diagnosis.exposure import exposure
 from shoal.errors import NotDefined, ParameterError, alternatives, unknown_columns
 from shoal.job import plugins
-from shoal.tradeoff.balance import Definition
+from shoal.tradeoff.sweep_result import Definition
 from shoal.utility.analyses import Analysis
 from shoal.utility.classification import Records, check_target, majority, of_dataset, of_release, ten_fold
 
@@ -30,28 +30,15 @@ PRIVACY, GAINS = "suppression-share", ("privacy-loss",)
 ANALYSES = "analyses"
 
 
+@dataclass(frozen=True)
 class Measure(ABC):
-    """One definition of privacy or of utility; `words` say what its share is the share of."""
+    """One definition of privacy or of utility, as a share of a release."""
 
-    name: str
-    learned: ClassVar[bool] = False
-    decides: ClassVar[bool] = False
+    definition: Definition
 
     @property
-    @abstractmethod
-    def words(self) -> str: ...
-
-    @property
-    def heading(self) -> str:
-        """In a few letters."""
-        return self.name
-
-    @property
-    def definition(self) -> Definition:
-        """As a result holds it."""
-        return Definition(
-            name=self.name, words=self.words, heading=self.heading, learned=self.learned, decides=self.decides
-        )
+    def name(self) -> str:
+        return self.definition.name
 
     @abstractmethod
     def of(self, data: Dataset, release: Release) -> float:
@@ -67,14 +54,8 @@ class Accuracy(Measure):
     an upper estimate of what the learner can tell about new people. `shoal evaluate` tests on held-out records too.
     """
 
-    name: str
     target: str
     spec: Any
-    learned: ClassVar[bool] = True
-
-    @property
-    def words(self) -> str:
-        return f"accuracy of {self.name} on {self.target}"
 
     def of(self, data: Dataset, release: Release) -> float:
         numeric = _table(data, self.target).numeric
@@ -97,72 +78,33 @@ class Survival(Measure):
     overlap of its confidence intervals. One that cannot be done on the release counts 0."""
 
     analyses: tuple[Analysis, ...]
-    name: str = ANALYSES
-    decides: ClassVar[bool] = True
-
-    @property
-    def words(self) -> str:
-        return "how well the declared analyses survive"
 
     def of(self, data: Dataset, release: Release) -> float:
         return sum(self._share(each, data, release) for each in self.analyses) / len(self.analyses)
 
     @staticmethod
     def _share(analysis: Analysis, data: Dataset, release: Release) -> float:
-        found = analysis.measured(data, release).value
-        if not isinstance(found, (int, float)):
+        value = analysis.measured(data, release).value
+        if not isinstance(value, (int, float)):
             return 0.0
-        return min(max(found if analysis.terms else 1.0 - found, 0.0), 1.0)
+        return min(max(value if analysis.terms else 1.0 - value, 0.0), 1.0)
 
 
 @dataclass(frozen=True)
-class Kept(Measure):
-    """What is left when a loss is taken off: 1 less a metric that is a share."""
+class MetricShare(Measure):
+    """The share that a metric says, or what it leaves where it is a `loss`."""
 
-    name: str
     metric: Metric
-
-    @property
-    def words(self) -> str:
-        return f"1 − {self.name}"
-
-    @property
-    def heading(self) -> str:
-        return self.words
+    loss: bool = True
 
     def of(self, data: Dataset, release: Release) -> float:
-        return 1.0 - _share(self.metric, data, release)
-
-
-@dataclass(frozen=True)
-class Hidden(Measure):
-    """The share of suppressed cells."""
-
-    name: str
-    metric: Metric
-
-    @property
-    def words(self) -> str:
-        missing = self.metric.parameters()["missing"] == "suppressed"
-        return f"share of suppressed{' or missing' if missing else ''} cells"
-
-    def of(self, data: Dataset, release: Release) -> float:
-        return _share(self.metric, data, release)
+        share = _share(self.metric, data, release)
+        return 1.0 - share if self.loss else share
 
 
 @dataclass(frozen=True)
 class Safety(Measure):
     """1 less the chance that somebody who is known to be in the table is found, counted in people."""
-
-    name: str
-
-    @property
-    def words(self) -> str:
-        return f"1 − {self.name.replace('-', ' ')}"
-
-    @property
-    def heading(self) -> str:
-        return f"1 − {self.name}"
 
     def of(self, data: Dataset, release: Release) -> float:
         return 1.0 - float(exposure(release.in_people(release.view.people()))[self.name].value)
@@ -172,14 +114,23 @@ def privacy(spec: str | Metric) -> Measure:
     """A definition of privacy by its name: the share of suppressed cells, a risk, or Li and Li's privacy loss.
 
     Example:
-        >>> [privacy(name).words for name in ("suppression-share", "highest-risk")]
+        >>> [privacy(name).definition.words for name in ("suppression-share", "highest-risk")]
         ['share of suppressed cells', '1 − highest risk']
     """
     if isinstance(spec, str) and spec in RISKS:
-        return Safety(spec)
+        return Safety(Definition(name=spec, words=f"1 − {spec.replace('-', ' ')}", heading=f"1 − {spec}"))
     metric = _metric(spec, "privacy", RISKS, (PRIVACY, *GAINS))
+    if registry.name_of(metric) != PRIVACY:
+        return _left(metric)
+    name, missing = plugins.written(metric), metric.parameters()["missing"] == "suppressed"
+    words = f"share of suppressed{' or missing' if missing else ''} cells"
+    return MetricShare(Definition(name=name, words=words, heading=name), metric, loss=False)
+
+
+def _left(metric: Metric) -> Measure:
+    """What is left when a loss is taken off."""
     name = plugins.written(metric)
-    return Hidden(name, metric) if registry.name_of(metric) == PRIVACY else Kept(name, metric)
+    return MetricShare(Definition(name=name, words=f"1 − {name}", heading=f"1 − {name}"), metric)
 
 
 def utility(spec: Any, target: str | None, analyses: Sequence[Analysis] = ()) -> Measure:
@@ -187,43 +138,45 @@ def utility(spec: Any, target: str | None, analyses: Sequence[Analysis] = ()) ->
     analyses, or a metric that is a share of what was lost.
 
     Example:
-        >>> utility("naive-bayes", "salary").words, utility("gcp", None).words
-        ('accuracy of naive-bayes on salary', '1 − gcp')
+        >>> [utility(name, "salary").definition.words for name in ("naive-bayes", "gcp")]
+        ['accuracy of naive-bayes on salary', '1 − gcp']
     """
     if spec == ANALYSES:
         if not analyses:
             raise ParameterError("no analyses are declared; declare them in the job file, or with --analysis")
-        return Survival(tuple(analyses))
+        words = "how well the declared analyses survive"
+        return Survival(Definition(name=ANALYSES, words=words, heading=ANALYSES, decides=True), tuple(analyses))
     named = plugins.parse_spec(spec)[0] if isinstance(spec, str) else ""
     if isinstance(spec, Metric) or named in registry.names("metrics"):
-        metric = _metric(spec, "utility", (), registry.names("metrics"))
-        return Kept(plugins.written(metric), metric)
+        return _left(_metric(spec, "utility", (), registry.names("metrics")))
     if isinstance(spec, str) and named not in learner_names() and not named.startswith("sklearn."):
         there = alternatives(named, [*learner_names(), ANALYSES, *registry.names("metrics")])
         raise ParameterError(f"there is no such definition of utility; {there}")
     if target is None:
         raise ParameterError("a learner needs the column that it learns: name the target")
-    return Accuracy(spec if isinstance(spec, str) else learner(spec)[0], target, spec)
+    name = spec if isinstance(spec, str) else learner(spec)[0]
+    words = f"accuracy of {name} on {target}"
+    return Accuracy(Definition(name=name, words=words, heading=name, learned=True), target, spec)
 
 
 def _metric(spec: str | Metric, what: str, others: Iterable[str], metrics: Iterable[str]) -> Metric:
     name = registry.name_of(spec) if isinstance(spec, Metric) else plugins.parse_spec(spec)[0]
     if name not in metrics:
         raise ParameterError(f"there is no such definition of {what}; {alternatives(name, [*others, *metrics])}")
-    made: Metric = plugins.plugin("metrics", spec)
-    return made
+    metric: Metric = plugins.plugin("metrics", spec)
+    return metric
 
 
 def _share(metric: Metric, data: Dataset, release: Release) -> float:
-    found = metric.score(data, release)
-    if not isinstance(found.value, (int, float)):
-        raise NotDefined(found.how or f"{found.name} has no value")
-    if found.unit not in ("share", "bits") or not -1e-9 <= found.value <= 1 + 1e-9:
-        raise NotDefined(f"{found.name} is no share between 0 and 1, so it has no place on a curve")
-    return float(min(max(found.value, 0.0), 1.0))
+    finding = metric.score(data, release)
+    if not isinstance(finding.value, (int, float)):
+        raise NotDefined(finding.how or f"{finding.name} has no value")
+    if finding.unit not in ("share", "bits") or not -1e-9 <= finding.value <= 1 + 1e-9:
+        raise NotDefined(f"{finding.name} is no share between 0 and 1, so it has no place on a curve")
+    return float(min(max(finding.value, 0.0), 1.0))
 
 
-def guessed(data: Dataset, release: Release, target: str) -> float | None:
+def guessing_share(release: Release, target: str) -> float | None:
     """How often whoever always names the most frequent published value of the target is right."""
     try:
         records = of_release(release, target, ())

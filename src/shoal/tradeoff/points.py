@@ -15,9 +15,9 @@ from shoal.api.anonymizing import anonymize
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
 from shoal.errors import CancelledError, NotDefined, ShoalError
-from shoal.tradeoff.balance import Measured
-from shoal.tradeoff.measures import Measure, guessed
+from shoal.tradeoff.measures import Measure, guessing_share
 from shoal.tradeoff.sweep import Setting
+from shoal.tradeoff.sweep_result import Measured
 
 LOOK = 0.2
 """Seconds between two looks at whether the run was cancelled."""
@@ -37,55 +37,65 @@ class Task:
     target: str | None
 
 
-def measured(data: Dataset, task: Task, run: Run) -> Measured:
+def measure(data: Dataset, task: Task, run: Run) -> Measured:
     """Makes the release of a task as `anonymize` does, and measures it. Where there is none, the reason is told."""
     setting, began = task.setting, time.perf_counter()
     try:
         release = anonymize(
-            data, *setting.models, algorithm=setting.algorithm, suppression=setting.suppression,
-            objective=setting.objective, seed=task.seed, repeatable=True, rows_are_people=setting.rows_are_people,
-            allow_plain=setting.allow_plain, run=run,
-        )  # fmt: skip
+            data,
+            *setting.models,
+            algorithm=setting.algorithm,
+            suppression=setting.suppression,
+            objective=setting.objective,
+            seed=task.seed,
+            repeatable=True,
+            rows_are_people=setting.rows_are_people,
+            allow_plain=setting.allow_plain,
+            run=run,
+        )
     except CancelledError:
         raise
     except ShoalError as reason:
         return Measured(reason=str(reason), seconds=round(time.perf_counter() - began, 3))
     shares: dict[str, float | None] = {}
     reasons: dict[str, str] = {}
-    for measure in task.measures:
+    for each in task.measures:
         run.check()
         try:
-            shares[measure.name] = measure.of(data, release)
+            shares[each.name] = each.of(data, release)
         except NotDefined as reason:
-            shares[measure.name], reasons[measure.name] = None, str(reason)
+            shares[each.name], reasons[each.name] = None, str(reason)
     try:
         classes = len(release.classes)
     except NotDefined:
         classes = None
     return Measured(
-        shares=shares, reasons=reasons, classes=classes, suppressed=release.suppressed,
-        baseline=None if task.target is None else guessed(data, release, task.target),
+        shares=shares,
+        reasons=reasons,
+        classes=classes,
+        suppressed=release.suppressed,
+        baseline=None if task.target is None else guessing_share(release, task.target),
         seconds=round(time.perf_counter() - began, 3),
-    )  # fmt: skip
+    )
 
 
-Kept = Callable[[int, Measured], None]
+Keep = Callable[[int, Measured], None]
 """Called with the number of a task and what came out, as soon as it is done."""
 
 
-def carried_out(data: Dataset, tasks: Mapping[int, Task], workers: int, kept: Kept, run: Run) -> None:
+def carry_out(data: Dataset, tasks: Mapping[int, Task], workers: int, keep: Keep, run: Run) -> None:
     """Carries out every task, in as many processes as there are workers; with one, in this one.
 
     What comes out of a task depends on nothing but the task. A table that cannot be handed to another process, such as
     one in a database, is worked on here.
     """
-    held = _handed(data) if workers > 1 and len(tasks) > 1 else None
-    done = _beside(held, tasks, min(workers, len(tasks)), run) if held is not None else _here(data, tasks, run)
-    for place, found in done:
-        kept(place, found)
+    content = _pickled(data) if workers > 1 and len(tasks) > 1 else None
+    done = _here(data, tasks, run) if content is None else _beside(content, tasks, min(workers, len(tasks)), run)
+    for place, measured in done:
+        keep(place, measured)
 
 
-def _handed(data: Dataset) -> bytes | None:
+def _pickled(data: Dataset) -> bytes | None:
     """A table as another process takes it; it goes through a pipe and lies on no disk."""
     try:
         return pickle.dumps(data)
@@ -97,7 +107,7 @@ def _here(data: Dataset, tasks: Mapping[int, Task], run: Run) -> Iterator[tuple[
     for number, (place, task) in enumerate(tasks.items()):
         between = number / len(tasks), (number + 1) / len(tasks)
         run.report(between[0], _doing(number, len(tasks)))
-        yield place, measured(data, task, run.part(between=between))
+        yield place, measure(data, task, run.part(between=between))
     run.report(1.0, _doing(len(tasks), len(tasks)))
 
 
@@ -105,15 +115,15 @@ def _doing(done: int, count: int) -> str:
     return f"{done} of {count} releases"
 
 
-def _beside(held: bytes, tasks: Mapping[int, Task], workers: int, run: Run) -> Iterator[tuple[int, Measured]]:
+def _beside(content: bytes, tasks: Mapping[int, Task], workers: int, run: Run) -> Iterator[tuple[int, Measured]]:
     from loky import ProcessPoolExecutor
 
     run.report(0.0, _doing(0, len(tasks)))
     with _safely():
-        pool = ProcessPoolExecutor(max_workers=workers, initializer=_begun, initargs=(held,), env=ALONE)
+        pool = ProcessPoolExecutor(max_workers=workers, initializer=_begin, initargs=(content,), env=ALONE)
     try:
         with _safely():
-            places = {pool.submit(_measured_beside, task): place for place, task in tasks.items()}
+            places = {pool.submit(_measure_beside, task): place for place, task in tasks.items()}
         waiting, done = set(places), 0
         while waiting:
             finished, waiting = wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED)
@@ -144,16 +154,16 @@ def _safely() -> Iterator[None]:
 _table: Dataset | None = None
 
 
-def _begun(held: bytes) -> None:
+def _begin(content: bytes) -> None:
     """Begins a process: it has the table, and leaves an interrupt to the one that started it."""
     global _table
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _table = pickle.loads(held)
+    _table = pickle.loads(content)
 
 
-def _measured_beside(task: Task) -> Measured:
+def _measure_beside(task: Task) -> Measured:
     assert _table is not None
-    return measured(_table, task, Run())
+    return measure(_table, task, Run())
 
 
 def available(workers: int | None) -> int:

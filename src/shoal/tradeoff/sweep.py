@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 from shoal import registry
 from shoal.core.contracts.algorithm import Algorithm
@@ -73,15 +73,13 @@ def _plain(number: Fraction, name: str) -> int | float:
 
 def checked(name: str, values: Iterable[Any]) -> tuple[Any, ...]:
     """The values of a swept parameter, each once: algorithms as they were named, numbers in ascending order."""
-    given = [plugins.plugin("algorithms", value) for value in values] if name == "algorithm" else list(values)
-    if name != "algorithm":
-        try:
-            given = sorted(given)
-        except TypeError:
-            raise ParameterError(f"the values of {name} are numbers") from None
-    if not given:
+    try:
+        ordered = [plugins.plugin("algorithms", value) for value in values] if name == "algorithm" else sorted(values)
+    except TypeError:
+        raise ParameterError(f"the values of {name} are numbers") from None
+    if not ordered:
         raise ParameterError(f"the sweep of {name} has no values")
-    return tuple({shown(value): value for value in given}.values())
+    return tuple({shown(value): value for value in ordered}.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,10 +113,10 @@ def settings(swept: Mapping[str, tuple[Any, ...]], basis: Setting) -> Iterator[S
             f"sweep one or two of {', '.join(AXES)}; {len(swept) or 'none'} of them has several values"
         )
     for values in product(*reversed(list(swept.values()))):
-        made = basis
+        setting = basis
         for name, value in zip(swept, reversed(values), strict=True):
-            made = _with(made, name, value)
-        yield replace(made, place=tuple(shown(value) for value in reversed(values)))
+            setting = _with(setting, name, value)
+        yield replace(setting, place=tuple(shown(value) for value in reversed(values)))
 
 
 def shown(value: Any) -> Any:
@@ -131,16 +129,12 @@ def _with(setting: Setting, name: str, value: Any) -> Setting:
         return replace(setting, algorithm=value)
     if name == "suppression":
         return replace(setting, suppression=value)
-    changed = tuple(_changed(model, name, value) for model in setting.models)
-    if changed == setting.models and not any(_takes(model, name) for model in setting.models):
-        changed = (*setting.models, registry.make("models", MODELS[name], {name: value}))
-    return replace(setting, models=changed)
-
-
-def _takes(model: Model, name: str) -> bool:
-    return any(field.name == name for field in fields(model))  # type: ignore[arg-type]
-
-
-def _changed(model: Model, name: str, value: Any) -> Model:
-    """The model with another value of a parameter, if it has one of that name; the value is checked as ever."""
-    return replace(model, **{name: value}) if _takes(model, name) else model  # type: ignore[type-var]
+    taking = [name in model.parameters() for model in setting.models]
+    if not any(taking):
+        return replace(setting, models=(*setting.models, registry.make("models", MODELS[name], {name: value})))
+    # The value is checked as ever.
+    models: list[Any] = [
+        replace(cast(Any, model), **{name: value}) if takes else model
+        for model, takes in zip(setting.models, taking, strict=True)
+    ]
+    return replace(setting, models=tuple(models))

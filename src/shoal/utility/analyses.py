@@ -16,8 +16,9 @@ from shoal.core.hierarchy import Floats
 from shoal.core.release import Release
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 from shoal.utility import queries
-from shoal.utility.conditions import Condition, Labels, where
-from shoal.utility.queries import Told
+from shoal.utility.conditions import Condition, where
+from shoal.utility.labels import Labels
+from shoal.utility.queries import WeightedRows
 from shoal.utility.regressions import Fit, Method, fitted, overlaps
 
 _FORM = re.compile(r"\s*(\w+)\s*(?:\((.*?)\))?\s*(?:\bwhere\b(.*))?", re.DOTALL)
@@ -38,8 +39,8 @@ class Analysis:
     intervals of a regression's coefficients; without one there is no verdict.
 
     Example:
-        >>> found = Analysis.parsed("mean(hours) where age >= 40 and sex = F")
-        >>> found.kind, found.column, found.conditions
+        >>> analysis = Analysis.parsed("mean(hours) where age >= 40 and sex = F")
+        >>> analysis.kind, analysis.column, analysis.conditions
         ('mean', 'hours', ('age >= 40', 'sex = F'))
         >>> Analysis.parsed("linear(hours ~ age + sex)").terms
         ('age', 'sex')
@@ -55,37 +56,42 @@ class Analysis:
     overlap: float | None = None
 
     @classmethod
-    def parsed(cls, given: Analysis | str | Mapping[str, Any]) -> Analysis:
+    def parsed(cls, written: Analysis | str | Mapping[str, Any]) -> Analysis:
         """An analysis as people write it: a text, or a table with the `analysis`, its `name` and its bounds."""
-        if isinstance(given, Analysis):
-            return given
-        table = {"analysis": given} if isinstance(given, str) else dict(given)
+        if isinstance(written, Analysis):
+            return written
+        table = {"analysis": written} if isinstance(written, str) else dict(written)
         text = table.pop("analysis", None)
         if not isinstance(text, str):
             raise ParameterError(USAGE)
         unknown = set(table) - {"name", "error", "overlap"}
         if unknown:
             raise ParameterError("an analysis has: analysis, name, error, overlap")
-        found = _FORM.fullmatch(text)
-        kind = found[1].lower() if found else ""
+        parts = _FORM.fullmatch(text)
+        kind = parts[1].lower() if parts else ""
         regression = kind in ("linear", "logistic")
-        if found is None or (not regression and kind not in ("count", "sum", "mean")):
+        if parts is None or (not regression and kind not in ("count", "sum", "mean")):
             raise ParameterError(USAGE)
-        inner, rest = (found[2] or "").strip(), (found[3] or "").strip()
+        inner, rest = (parts[2] or "").strip(), (parts[3] or "").strip()
         column, tilde, right = (part.strip() for part in inner.partition("~"))
         terms = tuple(term.strip() for term in right.split("+")) if tilde else ()
         lacking = (
             (kind == "count") == bool(inner) or regression != bool(tilde) or (tilde and not (column and all(terms)))
         )
-        if lacking or ((found[3] is not None) and not rest):
+        if lacking or ((parts[3] is not None) and not rest):
             raise ParameterError(USAGE)
         bounds = {key: _bound(key, table.get(key)) for key in ("error", "overlap")}
         if bounds["overlap" if not regression else "error"] is not None:
             raise ParameterError("the bound of a query is an error, that of a regression an overlap")
         return cls(
-            text=" ".join(text.split()), kind=kind, column=column or None, terms=terms,
-            conditions=tuple(_AND.split(rest)) if rest else (), name=table.get("name"), **bounds,
-        )  # fmt: skip
+            text=" ".join(text.split()),
+            kind=kind,
+            column=column or None,
+            terms=terms,
+            conditions=tuple(_AND.split(rest)) if rest else (),
+            name=table.get("name"),
+            **bounds,
+        )
 
     @property
     def title(self) -> str:
@@ -93,8 +99,8 @@ class Analysis:
 
     def spelled(self) -> dict[str, Any]:
         """As a job file holds it."""
-        found = {"analysis": self.text, "name": self.name, "error": self.error, "overlap": self.overlap}
-        return {key: value for key, value in found.items() if value is not None}
+        keys = {"analysis": self.text, "name": self.name, "error": self.error, "overlap": self.overlap}
+        return {key: value for key, value in keys.items() if value is not None}
 
     def columns(self, names: Sequence[str]) -> tuple[str, ...]:
         """The columns that it is about; raises when a table does not have them."""
@@ -120,31 +126,35 @@ class Analysis:
             return self._query(data, release) if not self.terms else self._regression(data, release, names)
         except NotDefined as reason:
             bound = self.overlap if self.terms else self.error
-            return Finding(
-                name=self.title, value=None, bound=bound, holds=None if bound is None else False, unit="share",
-                how=str(reason),
-            )  # fmt: skip
+            holds = None if bound is None else False
+            return Finding(name=self.title, value=None, bound=bound, holds=holds, unit="share", how=str(reason))
 
     def _query(self, data: Dataset, release: Release) -> Finding:
         trees = {each.name: each.hierarchy for each in release.schema.columns if each.hierarchy is not None}
         kind: Any = self.kind
         truth = queries.of_dataset(data, kind, self.column, self.conditions).value
-        found = queries.of_release(release, kind, self.column, self.conditions, trees)
-        if truth is None or found.value is None:
+        answer = queries.of_release(release, kind, self.column, self.conditions, trees)
+        if truth is None or answer.value is None:
             raise NotDefined("no record meets the conditions, so there is nothing to compare")
-        off = abs(found.value - truth)
+        off = abs(answer.value - truth)
         error = off / abs(truth) if truth else (0.0 if off == 0 else None)
-        detail = {"truth": truth, "estimate": found.value, "standard error": found.error}
-        known = {"certain from": found.low, "certain to": found.high}
+        detail = {"truth": truth, "estimate": answer.value, "standard error": answer.error}
+        known = {"certain from": answer.low, "certain to": answer.high}
         detail |= {key: value for key, value in known.items() if value is not None}
         how = "how far the estimate from the release is from the truth, as a share of the truth"
         if error is None:
             how = "the truth is 0 and the estimate is not, so there is no relative error"
         holds = None if self.error is None else error is not None and error <= self.error
         return Finding(
-            name=self.title, label=f"{self.title}: relative error", value=error, bound=self.error, holds=holds,
-            unit="share", how=how, detail=detail,
-        )  # fmt: skip
+            name=self.title,
+            label=f"{self.title}: relative error",
+            value=error,
+            bound=self.error,
+            holds=holds,
+            unit="share",
+            how=how,
+            detail=detail,
+        )
 
     def _regression(self, data: Dataset, release: Release, names: Sequence[str]) -> Finding:
         trees = {each.name: each.hierarchy for each in data.knowing(names).schema.columns if each.hierarchy is not None}
@@ -152,28 +162,32 @@ class Analysis:
         terms = [term for name in self.terms for term in _terms(name, before.labels[name])]
         outcome = self._outcome(before, data.schema.names)
         fits = [self._fit(rows, terms, outcome, data.schema.names) for rows in (before, after)]
-        told = ~np.isnan(fits[0].coefficients[1:])
-        if not told.any():
+        determined = ~np.isnan(fits[0].coefficients[1:])
+        if not determined.any():
             raise NotDefined(
                 "the table itself does not tell the coefficients: columns tell one another, or the outcome"
             )
-        found = overlaps(*fits)[1:]
-        value = float(found[told].mean())
+        shares = overlaps(*fits)[1:]
+        value = float(shares[determined].mean())
         detail = {
             str(term): {"table": _plain(one), "release": _plain(other), "overlap": float(share) if known else None}
             for term, one, other, share, known in zip(
-                terms, fits[0].coefficients[1:], fits[1].coefficients[1:], found, told, strict=True
+                terms, fits[0].coefficients[1:], fits[1].coefficients[1:], shares, determined, strict=True
             )
         }
         return Finding(
-            name=self.title, label=f"{self.title}: overlap", value=value, bound=self.overlap, unit="share",
+            name=self.title,
+            label=f"{self.title}: overlap",
+            value=value,
+            bound=self.overlap,
+            unit="share",
             detail=detail,
             holds=None if self.overlap is None else value >= self.overlap,
             how="overlap of the 95 % confidence intervals of the coefficients, on average (Karr et al.); ranges count "
             "as their middle, names by their chances",
-        )  # fmt: skip
+        )
 
-    def _outcome(self, rows: Told, names: Sequence[str]) -> Condition | None:
+    def _outcome(self, rows: WeightedRows, names: Sequence[str]) -> Condition | None:
         """What the outcome of a logistic regression is; None where the outcome is a number."""
         if self.kind == "linear":
             if not rows.labels[str(self.column)].numeric:
@@ -189,24 +203,23 @@ class Analysis:
             )
         return Condition(column=str(self.column), values=frozenset([max(values)]))
 
-    def _fit(self, rows: Told, terms: Sequence[Term], outcome: Condition | None, names: Sequence[str]) -> Fit:
+    def _fit(self, rows: WeightedRows, terms: Sequence[Term], outcome: Condition | None, names: Sequence[str]) -> Fit:
         chance = np.ones(len(rows.weights))
         for condition in where(self.conditions, names):
             chance = chance * condition.meaning(rows.labels[condition.column]).chance[rows.codes[condition.column]]
         about = dict.fromkeys([*(term.column for term in terms), outcome.column if outcome else str(self.column)])
         for name in about:
             chance = chance * ~rows.labels[name].absent[rows.codes[name]]
-        kept = np.flatnonzero(chance > 0)
-        design = np.column_stack(
-            [term.values(rows.labels[term.column])[rows.codes[term.column][kept]] for term in terms]
-        )
+        chosen = np.flatnonzero(chance > 0)
+        codes = {name: rows.codes[name][chosen] for name in about}
+        design = np.column_stack([term.values(rows.labels[term.column])[codes[term.column]] for term in terms])
         if outcome is None:
             low, high = rows.labels[str(self.column)].ends
-            explained = ((low + high) / 2)[rows.codes[str(self.column)][kept]]
+            explained = ((low + high) / 2)[codes[str(self.column)]]
         else:
-            explained = outcome.meaning(rows.labels[outcome.column]).chance[rows.codes[outcome.column][kept]]
+            explained = outcome.meaning(rows.labels[outcome.column]).chance[codes[outcome.column]]
         method: Method = "linear" if self.kind == "linear" else "logistic"
-        return fitted(method, design, explained, (rows.weights * chance)[kept])
+        return fitted(method, design, explained, (rows.weights * chance)[chosen])
 
 
 @dataclass(frozen=True)
@@ -226,8 +239,7 @@ class Term:
         if self.value is not None:
             return self.value.meaning(labels).chance
         low, high = labels.ends
-        middle: Floats = np.nan_to_num((low + high) / 2)
-        return middle
+        return np.nan_to_num((low + high) / 2)
 
 
 def _terms(column: str, labels: Labels) -> list[Term]:
@@ -262,6 +274,6 @@ def _plain(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def all_parsed(given: Iterable[Analysis | str | Mapping[str, Any]]) -> tuple[Analysis, ...]:
+def all_parsed(written: Iterable[Analysis | str | Mapping[str, Any]]) -> tuple[Analysis, ...]:
     """Analyses as people give them; one text is one analysis."""
-    return tuple(Analysis.parsed(each) for each in ([given] if isinstance(given, (str, Analysis)) else given))
+    return tuple(Analysis.parsed(each) for each in ([written] if isinstance(written, (str, Analysis)) else written))

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.errors import NotDefined
 from shoal.utility.expected import Expected
-from shoal.utility.frequent_conditions import Table
+from shoal.utility.frequent_conditions import ConditionedTable
 
 Item = tuple[str, int]
 """A column and a leaf."""
@@ -27,17 +27,18 @@ class Mined:
     table: Expected
     rules: frozenset[Rule]
     shares: dict[Itemset, float]
-    _tables: dict[frozenset[str], Table] = field(default_factory=dict)
+    _tables: dict[frozenset[str], ConditionedTable] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: Expected, names: Sequence[str], support: float, confidence: float, longest: int) -> Mined:
         shares = itemsets(table, names, support, longest)
-        found = set()
-        for items, share in shares.items():
-            for last in items if len(items) > 1 else ():
-                if share >= confidence * shares[items - {last}] - 1e-12:
-                    found.add((items - {last}, last))
-        return cls(table, frozenset(found), shares)
+        rules = {
+            (items - {last}, last)
+            for items, share in shares.items()
+            for last in (items if len(items) > 1 else ())
+            if share >= confidence * shares[items - {last}] - 1e-12
+        }
+        return cls(table, frozenset(rules), shares)
 
     def figures(self, rule: Rule) -> tuple[float, float]:
         """The support and the confidence of a rule, whether it is one here or not."""
@@ -50,7 +51,7 @@ class Mined:
         if items not in self.shares:
             names = frozenset(name for name, _ in items)
             if names not in self._tables:
-                self._tables[names] = Table.of(self.table, sorted(names))
+                self._tables[names] = ConditionedTable.of(self.table, sorted(names))
             left = self._tables[names]
             for name, leaf in sorted(items):
                 left = left.where(name, leaf, leaf)
@@ -68,7 +69,7 @@ def itemsets(table: Expected, names: Sequence[str], support: float, longest: int
         frequent[name] = np.flatnonzero(shares >= least).tolist()
     found: dict[Itemset, float] = {}
 
-    def walk(at: int, left: Table, met: Itemset) -> None:
+    def walk(at: int, left: ConditionedTable, met: Itemset) -> None:
         if at == len(ordered) or len(met) == longest:
             return
         name = ordered[at]
@@ -82,7 +83,7 @@ def itemsets(table: Expected, names: Sequence[str], support: float, longest: int
                 walk(at + 1, chosen, met | {(name, leaf)})
         walk(at + 1, left.without(name), met)
 
-    walk(0, Table.of(table, ordered), frozenset())
+    walk(0, ConditionedTable.of(table, ordered), frozenset())
     return found
 
 

@@ -20,10 +20,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from operator import getitem
 from typing import Any
 
 import numpy as np
 
+from shoal.core.classes import Classes
 from shoal.core.costs import Costs, loss_costs
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
@@ -89,7 +91,7 @@ def certified(dataset: Dataset, least: int, run: Run) -> Certificate:
         return Certificate(bound=0.0, least=least, rounds=0, finished=True)
     intervals = [hierarchy.ordered for hierarchy in summary.hierarchies]
     costs = loss_costs(summary.hierarchies, list(summary.keys), intervals)
-    prices = _Prices(summary.keys, summary.sizes, summary.hierarchies, costs, intervals, least, run)
+    prices = _Prices(summary, costs, intervals, least, run)
     rounds, finished = 0, False
     while not finished and not run.expired:
         before = prices.worth
@@ -104,12 +106,10 @@ def certified(dataset: Dataset, least: int, run: Run) -> Certificate:
 class _Prices:
     """The price of each tuple, and the boxes that limit them."""
 
-    def __init__(
-        self, keys: Codes, counts: Counts, hierarchies: Sequence[Hierarchy], costs: Costs, intervals: Sequence[bool],
-        least: int, run: Run,
-    ) -> None:  # fmt: skip
+    def __init__(self, summary: Classes, costs: Costs, intervals: Sequence[bool], least: int, run: Run) -> None:
         from shoal.kernels.certificate import Axis, Family, cheapest
 
+        keys, counts, hierarchies = summary.keys, summary.sizes, summary.hierarchies
         self.counts, self.costs, self.least, self.run = counts, costs, least, run
         numeric = [place for place, interval in enumerate(intervals) if interval]
         swept = max(numeric, key=lambda place: len(np.unique(keys[place])), default=-1)
@@ -207,29 +207,27 @@ def _combinations(
 
     def below(limit: float) -> list[tuple[float, tuple[int, ...]]]:
         """Those that may cost less; once there are too many, it does not matter which."""
-        found: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+        cheap: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
         for each in floors:
-            found = [
+            cheap = [
                 (paid + floor, (*picked, at))
-                for paid, picked in found
+                for paid, picked in cheap
                 for at, floor in enumerate(each)
                 if paid + floor < limit
             ]
-            if len(found) > wanted:
+            if len(cheap) > wanted:
                 break
-        return found
+        return cheap
 
     low = high = highest
-    found = below(high)
-    if len(found) > wanted:
+    chosen = below(high)
+    if len(chosen) > wanted:
         low = 0.0
         for _ in range(HALVINGS):
             middle = (low + high) / 2
             low, high = (low, middle) if len(below(middle)) > wanted else (middle, high)
-        found = below(low)
-    return [
-        tuple(each[at] for each, at in zip(options, picked, strict=True)) for _, picked in sorted(found)
-    ], low  # fmt: skip
+        chosen = below(low)
+    return [tuple(map(getitem, options, picked)) for _, picked in sorted(chosen)], low
 
 
 def _bases(keys: Sequence[Codes], combination: Sequence[_Option], count: int) -> Floats:

@@ -17,15 +17,16 @@ from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.formats import interpret
 from shoal.core.grouping import Codes
+from shoal.core.hierarchy import Floats
 from shoal.core.release import Release
-from shoal.core.schema import Role
+from shoal.core.schema import NAMING
 from shoal.core.survey import spaced
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 from shoal.parsing.identity import plain_numbers, plain_text
 from shoal.parsing.labels import number
 from shoal.publishing.reusable_recoding import ReusableRecoding
-from shoal.utility.examples import Attribute, Examples, Floats, columns_of
-from shoal.utility.learning import Ints, Learner, folds, person_folds
+from shoal.utility.examples import Attribute, Examples, columns_of
+from shoal.utility.learning import Ints, Learner, folds, person_folds, share_predicted
 
 MOST = 5_000
 """Records that learners are trained and tested on; of more, evenly spaced ones."""
@@ -64,37 +65,36 @@ def accuracies(
         published = of_release(release, target, original.numeric)
     except NotDefined as reason:
         return [Finding(name=f"accuracy-{name}", value=None, how=f"not defined: {reason}")]
-    quasi = data.schema.quasi
+    hidden = original.without(data.schema.quasi)
     within = Finding(
-        name=f"accuracy-{name}", value=ten_fold(learner, published), unit="share", label=f"{name} predicts {target}",
+        name=f"accuracy-{name}",
+        value=ten_fold(learner, published),
+        unit="share",
+        label=f"{name} predicts {target}",
         how=f"share of the records of the release whose {target} {name} predicts, ten-fold",
         baselines={
-            "original": ten_fold(learner, original), "hidden": ten_fold(learner, original.without(quasi)),
+            "original": ten_fold(learner, original),
+            "hidden": ten_fold(learner, hidden),
             "majority": majority(original, original),
         },
-    )  # fmt: skip
+    )
     if held_out is None:
         return [within]
-    return [within, _held_out(data, release, target, learner, name, held_out, original, published)]
-
-
-def _held_out(
-    data: Dataset, release: Release, target: str, learner: Learner, name: str, held_out: Dataset,
-    original: Records, published: Records,
-) -> Finding:  # fmt: skip
-    asked, recoded = of_dataset(held_out, target), recoded_like(release, held_out, target)
-    quasi = data.schema.quasi
-    return Finding(
-        name=f"accuracy-{name}-held-out", value=trained(learner, published, recoded), unit="share",
+    asked = of_dataset(held_out, target)
+    outside = Finding(
+        name=f"accuracy-{name}-held-out",
+        value=trained(learner, published, recoded_like(release, held_out, target)),
+        unit="share",
         label=f"{name} predicts {target}, held out",
         how=f"share of {len(asked):,} held-out records whose {target} is predicted by {name}, trained on the release; "
         "they were recoded like the release",
         baselines={
             "original": trained(learner, original, asked),
-            "hidden": trained(learner, original.without(quasi), asked.without(quasi)),
+            "hidden": trained(learner, hidden, asked.without(data.schema.quasi)),
             "majority": majority(original, asked),
         },
-    )  # fmt: skip
+    )
+    return [within, outside]
 
 
 def check_target(records: Records, target: str) -> None:
@@ -116,28 +116,26 @@ def of_dataset(data: Dataset, target: str) -> Records:
     """The records of a table, in an order that follows from their content alone."""
     if target not in data.schema.names:
         raise unknown_columns([target], data.schema.names)
-    names = [
-        column.name for column in data.schema.columns
-        if column.role not in (Role.IDENTIFIER, Role.ENTITY) and column.name != target
-    ]  # fmt: skip
+    names = [name for name in _telling(data) if name != target]
     known = data.knowing([*names, target])
     person = data.schema.person
     listed = known.table.listing((), [*names, target, *([] if person is None else [person])], SEED)
     chosen = spaced(data.records, MOST)
     columns = {name: _values(known, name, codes[chosen]) for name, codes in zip(names, listed, strict=False)}
-    return Records(
-        columns, _values(known, target, listed[len(names)][chosen], plain=True),
-        None if person is None else listed[-1][chosen],
-    )  # fmt: skip
+    classes = _values(known, target, listed[len(names)][chosen], plain=True)
+    return Records(columns, classes, None if person is None else listed[-1][chosen])
+
+
+def _telling(data: Dataset) -> list[str]:
+    """The columns of a table that do not name people."""
+    return [column.name for column in data.schema.columns if column.role not in NAMING]
 
 
 def _values(data: Dataset, name: str, codes: Codes, *, plain: bool = False) -> Sequence[Any]:
     """A column as numbers, where it has them, else as texts."""
-    tree = data.schema[name].hierarchy
-    assert tree is not None
+    tree = data.schema.hierarchy_of(name)
     if tree.ordered and tree.values is not None and not plain:
-        found = tree.values[codes].tolist()
-        return [None if value != value else value for value in found]
+        return [None if value != value else value for value in tree.values[codes].tolist()]
     texts: Sequence[Any] = tree.labels[0][codes].tolist()
     return texts
 
@@ -155,24 +153,26 @@ def of_release(release: Release, target: str, numeric: Collection[str]) -> Recor
         raise NotDefined(f"the release does not tell which record has which {target}")
     table = release.tables[linked.part]
     if person is not None and person not in table.names:
-        raise NotDefined("the release does not say whose its records are, and the records of one person would be both "
-                         "learned from and asked about")  # fmt: skip
-    held = dict(zip(*columns_of(table.frame()), strict=True))
+        raise NotDefined(
+            "the release does not say whose its records are, and the records of one person would be both learned from "
+            "and asked about"
+        )
+    published = dict(zip(*columns_of(table.frame()), strict=True))
     chosen = spaced(table.records, MOST).tolist()
     whose = None
     if person is not None:
-        places = {value: place for place, value in enumerate(dict.fromkeys(held[person]))}
-        whose = np.array([places[held[person][row]] for row in chosen], np.int32)
+        places = {value: place for place, value in enumerate(dict.fromkeys(published[person]))}
+        whose = np.array([places[published[person][row]] for row in chosen], np.int32)
     columns: dict[str, Sequence[Any]] = {}
     for name in names:
-        texts = _said(name, [held[name][row] for row in chosen])
+        texts = _spelled(name, [published[name][row] for row in chosen])
         values = [None if text is None else number(text) for text in texts]
         shown = name in numeric and not any(value != value for value in values)
         columns[name] = values if shown else texts
-    return Records(columns, _said(target, [held[target][row] for row in chosen]), whose)
+    return Records(columns, _spelled(target, [published[target][row] for row in chosen]), whose)
 
 
-def _said(column: str, values: Sequence[Any]) -> list[str | None]:
+def _spelled(column: str, values: Sequence[Any]) -> list[str | None]:
     """What published values say, in the spelling in which the table's own values are known."""
     texts = [None if value is None or value != value else plain_text(str(value)) or None for value in values]
     distinct = sorted({text for text in texts if text is not None})
@@ -185,9 +185,8 @@ def _said(column: str, values: Sequence[Any]) -> list[str | None]:
 
 def recoded_like(release: Release, held_out: Dataset, target: str) -> Records:
     """Records that a release was not made from, as it would have published them."""
-    known = [name for name in held_out.schema.names if held_out.schema[name].role not in (Role.IDENTIFIER, Role.ENTITY)]
-    others = [name for name in known if name not in held_out.schema.quasi]
     quasi = held_out.schema.quasi
+    others = [name for name in _telling(held_out) if name not in quasi]
     data = held_out.knowing(others)
     chosen = spaced(held_out.records, MOST)
     keys = np.repeat(held_out.summary.keys, held_out.summary.sizes, axis=1)[:, chosen]
@@ -211,11 +210,7 @@ def ten_fold(learner: Learner, records: Records) -> float:
         dealt = folds(labels, FOLDS, SEED)
     else:
         dealt = person_folds(labels, records.people[known], FOLDS, SEED)
-    hits = 0
-    for training, test in dealt:
-        learner.learn(Examples(attributes, rows[training], classes, labels[training]))
-        hits += int((learner.shares(rows[test]).argmax(axis=1) == labels[test]).sum())
-    return hits / len(labels)
+    return share_predicted(learner, Examples(attributes, rows, classes, labels), dealt)
 
 
 def trained(learner: Learner, training: Records, test: Records) -> float:
@@ -225,12 +220,10 @@ def trained(learner: Learner, training: Records, test: Records) -> float:
     attributes, rows, classes, labels = _examples(training)
     known = labels >= 0
     learner.learn(Examples(attributes, rows[known], classes, labels[known]))
-    asked = np.stack(
-        [each.coded(test.columns.get(each.name, [None] * len(test))) for each in attributes], axis=1
-    )  # fmt: skip
-    told = np.array(classes, object)[learner.shares(asked).argmax(axis=1)]
-    wanted = [(guess, value) for guess, value in zip(told, test.target, strict=True) if value is not None]
-    return float(sum(guess == value for guess, value in wanted) / max(len(wanted), 1))
+    asked = np.stack([each.coded(test.columns.get(each.name, [None] * len(test))) for each in attributes], axis=1)
+    guesses = np.array(classes, object)[learner.shares(asked).argmax(axis=1)]
+    pairs = [(guess, value) for guess, value in zip(guesses, test.target, strict=True) if value is not None]
+    return float(sum(guess == value for guess, value in pairs) / max(len(pairs), 1))
 
 
 def majority(training: Records, test: Records) -> float:

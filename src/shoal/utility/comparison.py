@@ -79,8 +79,8 @@ class Comparison(Sequence[Compared]):
         metric = next(iter(self.rows[0].losses)) if self.rows else ""
         settings = list(dict.fromkeys((row.models, row.k) for row in self.rows))
         for setting in settings:
-            told = {row.algorithm: row.losses.get(metric) for row in self.rows if (row.models, row.k) == setting}
-            known = {name: loss for name, loss in told.items() if isinstance(loss, (int, float))}
+            losses = {row.algorithm: row.losses.get(metric) for row in self.rows if (row.models, row.k) == setting}
+            known = {name: loss for name, loss in losses.items() if isinstance(loss, (int, float))}
             if known:
                 wins[min(known, key=known.__getitem__)] += 1
         if not wins:

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.grouping import Codes, Counts
+from shoal.core.hierarchy import Floats
 from shoal.errors import NotDefined
-from shoal.utility.conditions import Condition, Labels
+from shoal.utility.conditions import Condition
+from shoal.utility.labels import Labels
 
-Floats = NDArray[np.float64]
 Measure = Literal["count", "sum", "mean"]
 
 
@@ -69,8 +70,7 @@ class _Rows:
     high: Floats = field(default_factory=lambda: np.zeros(0))
 
     def total(self, entries: Floats | NDArray[np.bool_], groups: int) -> Floats:
-        totals: Floats = np.bincount(self.groups, weights=self.weights * entries, minlength=groups).astype(np.float64)
-        return totals
+        return np.bincount(self.groups, weights=self.weights * entries, minlength=groups).astype(np.float64)
 
 
 def estimate(
@@ -78,10 +78,10 @@ def estimate(
 ) -> Estimate:
     """The estimate from parts whose groups have `sizes` records; conditions and the column are each in one of them."""
     with np.errstate(over="ignore", invalid="ignore"):  # of huge numbers, whose figures are not told then
-        found = _estimate(parts, sizes, measure, column, conditions)
-    if found.value is not None and not np.isfinite(found.value):
+        answer = _estimate(parts, sizes, measure, column, conditions)
+    if answer.value is not None and not np.isfinite(answer.value):
         raise NotDefined(f"the numbers of column {column!r} are too large for a {measure}")
-    return found
+    return answer
 
 
 def _estimate(
@@ -89,11 +89,8 @@ def _estimate(
 ) -> Estimate:
     if column is not None:
         conditions = (*conditions, Condition(column=column, missing=False))
-    concerned = [
-        part
-        for part in parts
-        if column in part.codes or any(condition.column in part.codes for condition in conditions)
-    ]
+    names = {column, *(condition.column for condition in conditions)}
+    concerned = [part for part in parts if names & set(part.codes)]
     # The part with the column that is summed comes first: its rows carry the values.
     concerned.sort(key=lambda part: column not in part.codes)
     if not concerned:
@@ -112,24 +109,21 @@ def _estimate(
         shares *= met / np.maximum(each.shown, 1)
         pairs *= (met**2 - each.total(each.chance**2, groups)) / np.maximum(_pairs(each.shown), 1)
     if measure == "count":
-        value, _, variance, _, _ = _moments(
-            first, np.zeros(len(first.chance)), np.zeros(len(first.chance)), shares, pairs
-        )
-        low, high = _count_bounds(rows, sizes)
-        return Estimate(
-            measure="count", value=value, error=_root(variance), low=float(low.sum()), high=float(high.sum())
-        )
+        nothing = np.zeros(len(first.chance))
+        value, _, variance, _, _ = _moments(first, nothing, nothing, shares, pairs)
+        low, high = (float(bound.sum()) for bound in _count_bounds(rows, sizes))
+        return Estimate(measure="count", value=value, error=_root(variance), low=low, high=high)
     spread = (first.high - first.low) ** 2 / 12
     count, total, of_count, of_total, both = _moments(first, first.middle, spread, shares, pairs)
     if measure == "sum":
-        bounds = _sum_bounds(rows, sizes)
-        return Estimate(measure="sum", value=total, error=_root(of_total), low=bounds[0], high=bounds[1])
+        least, most = _sum_bounds(rows, sizes)
+        return Estimate(measure="sum", value=total, error=_root(of_total), low=least, high=most)
     if count <= 0:
         return Estimate(measure="mean", value=None, how="no record can meet the conditions")
     mean = total / count
     variance = (of_total - 2 * mean * both + mean**2 * of_count) / count**2
-    bounds = _mean_bounds(rows, sizes)
-    return Estimate(measure="mean", value=mean, error=_root(variance), low=bounds[0], high=bounds[1])
+    least, most = _mean_bounds(rows, sizes)
+    return Estimate(measure="mean", value=mean, error=_root(variance), low=least, high=most)
 
 
 def _root(variance: float) -> float | None:
@@ -143,33 +137,30 @@ def _pairs(counts: Counts) -> Floats:
 
 def _met(part: Part, column: str | None, conditions: Sequence[Condition], count: int) -> _Rows:
     shown = np.bincount(part.groups, weights=part.weights, minlength=count).astype(np.int64)
-    chance, sure = np.ones(len(part.weights)), np.ones(len(part.weights), np.bool_)
-    possible = sure.copy()
+    chance, (sure, possible) = np.ones(len(part.weights)), np.ones((2, len(part.weights)), np.bool_)
     own = [condition for condition in conditions if condition.column in part.codes]
     for condition in own:
         meaning = condition.meaning(part.labels[condition.column])
         codes = part.codes[condition.column]
-        chance, sure, possible = (
-            chance * meaning.chance[codes],
-            sure & meaning.sure[codes],
-            possible & meaning.possible[codes],
-        )
-    kept = np.flatnonzero(possible)
-    groups, weights = part.groups[kept], part.weights[kept]
+        chance = chance * meaning.chance[codes]
+        sure &= meaning.sure[codes]
+        possible &= meaning.possible[codes]
+    rows = np.flatnonzero(possible)
+    groups, weights = part.groups[rows], part.weights[rows]
     if column is None or column not in part.codes:
-        return _Rows(groups, weights, chance[kept], sure[kept], shown)
+        return _Rows(groups, weights, chance[rows], sure[rows], shown)
     labels = part.labels[column]
     low, high = labels.ends
     hidden = labels.unknown
     for condition in own:
         if condition.column == column and condition.numeric:
-            meant = condition.read_by(labels)
-            low, high = np.maximum(low, float(meant.low)), np.minimum(high, float(meant.high))
+            bounds = condition.bounds(labels)
+            low, high = np.maximum(low, float(bounds.low)), np.minimum(high, float(bounds.high))
     middle = (low + high) / 2
     if hidden.any():  # what is hidden can be anything
         low, high = np.where(hidden, -np.inf, low), np.where(hidden, np.inf, high)
-    codes = part.codes[column][kept]
-    return _Rows(groups, weights, chance[kept], sure[kept], shown, low[codes], middle[codes], high[codes])
+    codes = part.codes[column][rows]
+    return _Rows(groups, weights, chance[rows], sure[rows], shown, low[codes], middle[codes], high[codes])
 
 
 def _moments(

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.hierarchy import Floats
 from shoal.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -109,6 +108,5 @@ def labelled(target: Any) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
     except TypeError:
         classes = tuple(sorted(set(present), key=str))
     places = {value: place for place, value in enumerate(classes)}
-    return classes, np.array(
-        [places.get(value, -1) if _spelled(value) is not None else -1 for value in values], np.int64
-    )
+    labels = [places.get(value, -1) if _spelled(value) is not None else -1 for value in values]
+    return classes, np.array(labels, np.int64)

@@ -22,8 +22,8 @@ from shoal.core.published_tables import unknown_values
 from shoal.core.release import Release
 from shoal.errors import NotDefined
 
-_HELD: WeakKeyDictionary[Dataset | Release, dict[tuple[str, ...], Expected]] = WeakKeyDictionary()
-"""What was found out about tables and releases, as long as those are there: several measures ask the same."""
+_EXPECTED: WeakKeyDictionary[Dataset | Release, dict[tuple[str, ...], Expected]] = WeakKeyDictionary()
+"""What is known about tables and releases, as long as those are there: several measures ask the same."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,8 +42,8 @@ class Rows:
         """The first and the last leaf of each distinct range in a column, and which range each row has; found once."""
         if place not in self._distinct:
             bound = int(self.high[place].max(initial=0)) + 1
-            found = group([self.low[place], self.high[place]], [bound, bound], index=True)
-            self._distinct[place] = found.keys[0], found.keys[1], found.index
+            ranges = group([self.low[place], self.high[place]], [bound, bound], index=True)
+            self._distinct[place] = ranges.keys[0], ranges.keys[1], ranges.index
         return self._distinct[place]
 
 
@@ -59,32 +59,32 @@ class Expected:
     def of_dataset(cls, data: Dataset, names: Sequence[str]) -> Expected:
         """A table as it is: every range is one value."""
 
-        def found() -> Expected:
+        def make() -> Expected:
             rows = data.knowing(names).table.group(tuple(names), ())
             weights = rows.sizes.astype(np.float64)
             part = Rows(tuple(names), np.zeros(len(rows), np.int32), rows.keys, rows.keys, weights)
             return cls((part,), np.array([weights.sum()]), dict(zip(names, rows.hierarchies, strict=True)))
 
-        return _held(data, names, found)
+        return _remembered(data, names, make)
 
     @classmethod
     def of_release(cls, release: Release, names: Sequence[str]) -> Expected:
         """What the published tables say of some columns; `NotDefined` where they do not say it of all of them."""
-        return _held(release, names, lambda: cls._of_release(release, names))
+        return _remembered(release, names, lambda: cls._of_release(release, names))
 
     @classmethod
     def _of_release(cls, release: Release, names: Sequence[str]) -> Expected:
         trees = {name: release.hierarchy_of(name) for name in names}
         try:
-            found = release.view.distributions()
+            distributions = release.view.distributions()
         except NotDefined:
             return cls._of_ranges(release, tuple(names), trees)
-        held = [name for each in found for name in each.columns if name in trees]
-        if sorted(held) != sorted(names):
+        published = [name for each in distributions for name in each.columns if name in trees]
+        if sorted(published) != sorted(names):
             raise NotDefined("the tables of the release do not hold each of the columns once")
-        groups = 1 + max(int(each.groups.max(initial=0)) for each in found)
+        groups = 1 + max(int(each.groups.max(initial=0)) for each in distributions)
         parts = []
-        for each in found:
+        for each in distributions:
             chosen = [place for place, name in enumerate(each.columns) if name in trees]
             if chosen:
                 leaves, columns = each.leaves[chosen], tuple(each.columns[place] for place in chosen)
@@ -146,16 +146,17 @@ class Expected:
         b, owners_b = _shares(right, there, bins[1], sizes[1])
         if left is right:
             pairs = np.bincount(owners_a * len(b) + owners_b, weights=left.weights, minlength=len(a) * len(b))
-            found: Floats = a.T @ pairs.reshape(len(a), len(b)) @ b
-        else:
-            groups = len(self.sizes)
-            tables = [
-                np.bincount(part.groups * len(each) + owners, weights=part.weights, minlength=groups * len(each))
-                .reshape(groups, -1) @ each
-                for part, owners, each in ((left, owners_a, a), (right, owners_b, b))
-            ]  # fmt: skip
-            found = (tables[0] / np.maximum(self.sizes, 1)[:, None]).T @ tables[1]
-        return found / max(self.records, 1.0)
+            counts: Floats = a.T @ pairs.reshape(len(a), len(b)) @ b
+            return counts / max(self.records, 1.0)
+        one, other = self._by_group(left, owners_a, a), self._by_group(right, owners_b, b)
+        counts = (one / np.maximum(self.sizes, 1)[:, None]).T @ other
+        return counts / max(self.records, 1.0)
+
+    def _by_group(self, part: Rows, owners: NDArray[np.int64], shares: Floats) -> Floats:
+        """How many records of each group are in each bin, of which the ranges of a column have shares."""
+        groups, width = len(self.sizes), len(shares)
+        counts = np.bincount(part.groups * width + owners, weights=part.weights, minlength=groups * width)
+        return counts.reshape(groups, -1) @ shares
 
     def drawn(self, count: int, seed: int) -> dict[str, Codes]:
         """Records that a recipient could have to do with, as the leaf of each in each column: evenly spaced ones, with
@@ -163,7 +164,7 @@ class Expected:
         generator = np.random.default_rng(seed)
         places = (np.arange(count) + 0.5) * self.records / count
         groups = np.minimum(np.searchsorted(np.cumsum(self.sizes), places, side="right"), len(self.sizes) - 1)
-        found = {}
+        columns = {}
         for part in self.parts:
             order = np.argsort(part.groups, kind="stable")
             reached = np.append(0.0, np.cumsum(part.weights[order]))
@@ -174,18 +175,18 @@ class Expected:
             rows = order[np.clip(np.searchsorted(reached, places, side="right") - 1, 0, len(order) - 1)]
             for at, name in enumerate(part.columns):
                 low, high = part.low[at][rows], part.high[at][rows]
-                found[name] = (low + generator.random(count) * (high - low + 1)).astype(np.int32)
-        return found
+                columns[name] = (low + generator.random(count) * (high - low + 1)).astype(np.int32)
+        return columns
 
     def _holding(self, name: str) -> tuple[Rows, int]:
         return next((part, part.columns.index(name)) for part in self.parts if name in part.columns)
 
 
-def _held(owner: Dataset | Release, names: Sequence[str], found: Callable[[], Expected]) -> Expected:
-    held = _HELD.setdefault(owner, {})
-    if tuple(names) not in held:
-        held[tuple(names)] = found()
-    return held[tuple(names)]
+def _remembered(owner: Dataset | Release, names: Sequence[str], make: Callable[[], Expected]) -> Expected:
+    known = _EXPECTED.setdefault(owner, {})
+    if tuple(names) not in known:
+        known[tuple(names)] = make()
+    return known[tuple(names)]
 
 
 def _class_of(rows: Classes, leading: int) -> Codes:
@@ -220,8 +221,7 @@ def divergence(one: Floats, other: Floats) -> Floats:
 
     def to_middle(shares: Floats) -> Floats:
         ratio = np.divide(shares, middle, out=np.ones_like(middle), where=(shares > 0) & (middle > 0))
-        found: Floats = np.sum(shares * np.log2(ratio), axis=-1)
-        return found
+        bits: Floats = np.sum(shares * np.log2(ratio), axis=-1)
+        return bits
 
-    found: Floats = np.clip((to_middle(one) + to_middle(other)) / 2, 0.0, 1.0)
-    return found
+    return np.clip((to_middle(one) + to_middle(other)) / 2, 0.0, 1.0)

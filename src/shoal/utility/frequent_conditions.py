@@ -23,6 +23,8 @@ SMALL = 2048
 
 Condition = tuple[str, int, int]
 """A column, and the first and the last leaf."""
+Counted = tuple[tuple[Condition, ...], Floats]
+"""Conditions, and how many records that meet them have each value of a column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,29 +46,27 @@ def populations(
     sizes = {name: truth.trees[name].size for name in (*attributes, counted)}
     # Columns with many values first: without them, tables are small.
     ordered = sorted(attributes, key=lambda name: -sizes[name])
-    after = _Followed(Table.of(estimate, ordered, counted), ordered)
+    after = _Followed(ConditionedTable.of(estimate, ordered, counted), ordered)
     for conditions, histogram in _large(truth, ordered, counted, least, run):
         yield Population(conditions, histogram, after.where(conditions).histogram())
 
 
-def _large(
-    truth: Expected, ordered: Sequence[str], counted: str, least: float, run: Run
-) -> Iterator[tuple[tuple[Condition, ...], Floats]]:
+def _large(truth: Expected, ordered: Sequence[str], counted: str, least: float, run: Run) -> Iterator[Counted]:
     """The conditions of every large population of a table, and the counts; those that follow on conditions come right
     after them. Once all are found they are kept as long as the table is."""
-    held, key = _LARGE.setdefault(truth, {}), (tuple(ordered), counted, least)
-    if key in held:
-        yield from held[key]
+    known, key = _LARGE.setdefault(truth, {}), (tuple(ordered), counted, least)
+    if key in known:
+        yield from known[key]
         return
     nodes = {name: conditions_of(truth.trees[name]) for name in ordered}
 
-    def walk(at: int, table: Table, met: tuple[Condition, ...]) -> Iterator[tuple[tuple[Condition, ...], Floats]]:
+    def walk(at: int, table: ConditionedTable, met: tuple[Condition, ...]) -> Iterator[Counted]:
         if at == len(ordered):
             return
         run.check()
         name = ordered[at]
         low, high = nodes[name]
-        reached = np.append(0.0, np.cumsum(table.spread(name, truth.trees[name].size)))
+        reached = np.append(0.0, np.cumsum(table.leaf_counts(name, truth.trees[name].size)))
         frequent = np.flatnonzero(reached[high + 1] - reached[low] >= least - 1e-9 * max(least, 1.0))
         for place in frequent.tolist():
             condition = (name, int(low[place]), int(high[place]))
@@ -75,23 +75,23 @@ def _large(
             yield from walk(at + 1, within, (*met, condition))
         yield from walk(at + 1, table.without(name), met)
 
-    found = []
-    for each in walk(0, Table.of(truth, ordered, counted), ()):
-        found.append(each)
+    populations = []
+    for each in walk(0, ConditionedTable.of(truth, ordered, counted), ()):
+        populations.append(each)
         yield each
-    held[key] = found
+    known[key] = populations
 
 
 class _Followed:
     """A table under conjunctions of conditions that come one after the other: what the last ones had in common is not
     looked for again."""
 
-    def __init__(self, table: Table, ordered: Sequence[str]) -> None:
+    def __init__(self, table: ConditionedTable, ordered: Sequence[str]) -> None:
         self._places = {name: place for place, name in enumerate(ordered)}
         self._ordered = ordered
-        self._open: list[tuple[tuple[Condition, ...], int, Table]] = [((), 0, table)]
+        self._open: list[tuple[tuple[Condition, ...], int, ConditionedTable]] = [((), 0, table)]
 
-    def where(self, conditions: tuple[Condition, ...]) -> Table:
+    def where(self, conditions: tuple[Condition, ...]) -> ConditionedTable:
         *before, last = conditions
         while self._open[-1][0] != tuple(before) or self._open[-1][1] > self._places[last[0]]:
             self._open.pop()
@@ -99,9 +99,9 @@ class _Followed:
         while at < self._places[last[0]]:
             table, at = table.without(self._ordered[at]), at + 1
             self._open.append((met, at, table))
-        found = table.where(*last)
-        self._open.append((conditions, at + 1, found))
-        return found
+        chosen = table.where(*last)
+        self._open.append((conditions, at + 1, chosen))
+        return chosen
 
 
 def conditions_of(tree: Hierarchy) -> tuple[Codes, Codes]:
@@ -129,25 +129,26 @@ class _Chain:
         cls, columns: Sequence[str], codes: Sequence[tuple[Codes, int]], values: Codes, groups: Codes
     ) -> tuple[_Chain, Codes]:
         """The chain of rows with some codes, each below its bound, and the number of each row on the first level."""
-        bounds = [int(each.max(initial=0)) + 1 for each in (values, groups)]
-        found = group([values, groups], bounds, index=True)
-        held, places = [(found.keys[0], found.keys[1])], found.index
-        kinds: list[Codes] = []
-        nexts: list[Codes] = []
-        sizes = [found.keys.shape[1]]
+        level = group([values, groups], index=True)
+        levels, numbers = [level], level.index
+        leaves, owners = [level.keys[0]], [level.keys[1]]
         for each, bound in reversed(codes):
-            assert places is not None
-            found = group([each, places], [bound, sizes[0]], index=True)
-            kinds.insert(0, found.keys[0])
-            nexts.insert(0, found.keys[1])
-            held.insert(0, (held[0][0][found.keys[1]], held[0][1][found.keys[1]]))
-            sizes.insert(0, found.keys.shape[1])
-            places = found.index
-        assert places is not None
-        return cls(
-            tuple(columns), tuple(kinds), tuple(nexts), tuple(sizes), tuple(each[0] for each in held),
-            tuple(each[1] for each in held),
-        ), places  # fmt: skip
+            level = group([each, numbers], [bound, levels[-1].keys.shape[1]], index=True)
+            leaves.append(leaves[-1][level.keys[1]])
+            owners.append(owners[-1][level.keys[1]])
+            levels.append(level)
+            numbers = level.index
+        # What was numbered last comes first: its numbers say which rows there are.
+        levels, leaves, owners = levels[::-1], leaves[::-1], owners[::-1]
+        chain = cls(
+            columns=tuple(columns),
+            codes=tuple(each.keys[0] for each in levels[:-1]),
+            nexts=tuple(each.keys[1] for each in levels[:-1]),
+            sizes=tuple(each.keys.shape[1] for each in levels),
+            values=tuple(leaves),
+            groups=tuple(owners),
+        )
+        return chain, numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,13 +182,13 @@ class _Part:
 
 def _merged(chain: _Chain, level: int, numbers: Codes, weights: Floats) -> _Part:
     """Rows with equal numbers as one."""
-    found, index = np.unique(numbers, return_inverse=True)
-    totals = np.bincount(index, weights=weights, minlength=len(found)).astype(np.float64)
-    return _Part(chain, level, found.astype(np.int32), totals)
+    distinct, index = np.unique(numbers, return_inverse=True)
+    totals = np.bincount(index, weights=weights, minlength=len(distinct)).astype(np.float64)
+    return _Part(chain, level, distinct.astype(np.int32), totals)
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ConditionedTable:
     """The records of a table that meet some conditions, in parts over the same groups of `sizes` records, with the
     distinct ranges of each column. Columns are done with in the order in which they were given."""
 
@@ -198,15 +199,15 @@ class Table:
     values: int = 0
 
     @classmethod
-    def of(cls, table: Expected, attributes: Sequence[str], counted: str | None = None) -> Table:
+    def of(cls, table: Expected, attributes: Sequence[str], counted: str | None = None) -> ConditionedTable:
         """All records of a table. What was made of it once is kept as long as the table is."""
-        held, key = _HELD.setdefault(table, {}), (tuple(attributes), counted)
-        if key not in held:
-            held[key] = cls._of(table, attributes, counted)
-        return held[key]
+        known, key = _TABLES.setdefault(table, {}), (tuple(attributes), counted)
+        if key not in known:
+            known[key] = cls._of(table, attributes, counted)
+        return known[key]
 
     @classmethod
-    def _of(cls, table: Expected, attributes: Sequence[str], counted: str | None) -> Table:
+    def _of(cls, table: Expected, attributes: Sequence[str], counted: str | None) -> ConditionedTable:
         parts: list[_Part] = []
         ranges = {}
         for rows in table.parts:
@@ -222,36 +223,34 @@ class Table:
             elif names:
                 chain, numbers = _Chain.of(names, codes, np.zeros(len(rows.groups), np.int32), rows.groups)
                 parts.append(_merged(chain, 0, numbers, rows.weights))
-        return cls(
-            tuple(parts), ranges, table.sizes, counted, 0 if counted is None else table.trees[counted].size
-        )  # fmt: skip
+        return cls(tuple(parts), ranges, table.sizes, counted, 0 if counted is None else table.trees[counted].size)
 
     def _next(self, name: str) -> tuple[int, _Part]:
         at = next(at for at, part in enumerate(self.parts) if part.columns[:1] == (name,))
         return at, self.parts[at]
 
-    def spread(self, name: str, leaves: int) -> Floats:
+    def leaf_counts(self, name: str, leaves: int) -> Floats:
         """How many records have each leaf of the next column, in a table whose ranges are single values."""
         part = self._next(name)[1]
         counts = np.bincount(part.codes, weights=part.weights, minlength=len(self.ranges[name][0]))
-        found = np.zeros(leaves)
-        found[self.ranges[name][0]] = counts
-        return found
+        by_leaf = np.zeros(leaves)
+        by_leaf[self.ranges[name][0]] = counts
+        return by_leaf
 
-    def where(self, name: str, low: int, high: int) -> Table:
+    def where(self, name: str, low: int, high: int) -> ConditionedTable:
         """The records whose value in the next column lies between two leaves."""
         first, last = self.ranges[name]
         inside = np.clip(np.minimum(last, high) - np.maximum(first, low) + 1, 0, None) / (last - first + 1)
         return self._done(name, inside)
 
-    def without(self, name: str) -> Table:
+    def without(self, name: str) -> ConditionedTable:
         """The same records without the next column."""
         return self._done(name, np.ones(len(self.ranges[name][0])))
 
-    def _done(self, name: str, factors: Floats) -> Table:
+    def _done(self, name: str, factors: Floats) -> ConditionedTable:
         at, part = self._next(name)
         parts = (*self.parts[:at], part.done(factors), *self.parts[at + 1 :])
-        return Table(parts, self.ranges, self.sizes, self.counted, self.values)
+        return ConditionedTable(parts, self.ranges, self.sizes, self.counted, self.values)
 
     def total(self) -> float:
         """How many records are left."""
@@ -277,14 +276,11 @@ class Table:
     def _met(self, part: _Part) -> Floats:
         """The share of each group that is left in a part."""
         groups = part.chain.groups[part.level][part.numbers]
-        found: Floats = np.bincount(groups, weights=part.weights, minlength=len(self.sizes)) / np.maximum(self.sizes, 1)
-        return found
+        return np.bincount(groups, weights=part.weights, minlength=len(self.sizes)) / np.maximum(self.sizes, 1)
 
 
-_LARGE: WeakKeyDictionary[
-    Expected, dict[tuple[tuple[str, ...], str, float], list[tuple[tuple[Condition, ...], Floats]]]
-] = WeakKeyDictionary()
+_LARGE: WeakKeyDictionary[Expected, dict[tuple[tuple[str, ...], str, float], list[Counted]]] = WeakKeyDictionary()
 """The large populations of tables, as long as those are there."""
 
-_HELD: WeakKeyDictionary[Expected, dict[tuple[tuple[str, ...], str | None], Table]] = WeakKeyDictionary()
+_TABLES: WeakKeyDictionary[Expected, dict[tuple[tuple[str, ...], str | None], ConditionedTable]] = WeakKeyDictionary()
 """Tables that were taken apart, as long as they are there: a release and its baselines are compared with one table."""

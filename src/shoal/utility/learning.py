@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import Any, Self
 
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.forks import few_threads
+from shoal.core.hierarchy import Floats
 from shoal.errors import InputError, ParameterError
-from shoal.utility.examples import Attribute, Examples, Floats, attributes_of, labelled, rows_of
+from shoal.utility.examples import Attribute, Examples, attributes_of, labelled, rows_of
 
 Ints = NDArray[np.int64]
 
@@ -51,9 +52,9 @@ class Learner(ABC):
 
     def predict(self, table: Any) -> NDArray[Any]:
         """The most likely class of each record; of equally likely ones the first."""
-        places = self.predict_proba(table).argmax(axis=1)
-        found: NDArray[Any] = self.classes_[places]
-        return found
+        shares = self.predict_proba(table)
+        classes: NDArray[Any] = self.classes_[shares.argmax(axis=1)]
+        return classes
 
     def score(self, table: Any, target: Any) -> float:
         """The share of the records whose class is predicted."""
@@ -63,25 +64,24 @@ class Learner(ABC):
         """The parameters by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
-    def set_params(self, **given: Any) -> Self:
+    def set_params(self, **values: Any) -> Self:
         """The same learner with other parameters."""
-        unknown = set(given) - set(self.get_params())
+        unknown = set(values) - set(self.get_params())
         if unknown:
             raise ParameterError(f"{type(self).__name__} has no parameter {', '.join(sorted(unknown))}")
-        for name, value in given.items():
+        for name, value in values.items():
             setattr(self, name, value)
         return self
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
-        tags = Tags(
+        return Tags(
             estimator_type="classifier",
             target_tags=TargetTags(required=True),
             classifier_tags=ClassifierTags(),
             input_tags=InputTags(categorical=True, string=True, allow_nan=True),
         )
-        return tags
 
 
 class JavaRandom:
@@ -171,10 +171,9 @@ class Estimated(Learner):
 
     @few_threads()
     def shares(self, rows: Floats) -> Floats:
-        told = self._model.predict(self._matrix(rows))
-        found = np.zeros((len(rows), len(self._examples.classes)))
-        found[np.arange(len(rows)), told] = 1.0
-        return found
+        shares = np.zeros((len(rows), len(self._examples.classes)))
+        shares[np.arange(len(rows)), self._model.predict(self._matrix(rows))] = 1.0
+        return shares
 
     def _matrix(self, rows: Floats) -> Floats:
         columns = []
@@ -194,8 +193,13 @@ def cross_validated(learner: Learner, table: Any, target: Any, *, count: int = 1
     rows, labels = rows[known], labels[known]
     if len(labels) < count:
         raise InputError(f"{len(labels)} records are too few for {count} folds")
-    hits = 0
-    for training, test in folds(labels, count, seed):
-        learner.learn(Examples(attributes, rows[training], classes, labels[training]))
+    return share_predicted(learner, Examples(attributes, rows, classes, labels), folds(labels, count, seed))
+
+
+def share_predicted(learner: Learner, examples: Examples, dealt: Iterable[tuple[Ints, Ints]]) -> float:
+    """The share of the examples whose class is predicted, each time from those of the other folds."""
+    rows, labels, hits = examples.rows, examples.labels, 0
+    for training, test in dealt:
+        learner.learn(Examples(examples.attributes, rows[training], examples.classes, labels[training]))
         hits += int((learner.shares(rows[test]).argmax(axis=1) == labels[test]).sum())
     return hits / len(labels)

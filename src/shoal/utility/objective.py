@@ -41,8 +41,7 @@ class CellTerms:
     def each(self, totals: Floats) -> Floats:
         """The term of each attribute from the sum of its costs."""
         spent = np.maximum(0.0, totals - self.offsets)
-        terms: Floats = np.divide(spent, self.spans, out=np.zeros(len(spent)), where=self.spans > 0)
-        return terms
+        return np.divide(spent, self.spans, out=np.zeros(len(spent)), where=self.spans > 0)
 
 
 class CellObjective(Metric):

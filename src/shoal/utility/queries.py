@@ -13,14 +13,15 @@ from shoal.core.classes import Classes
 from shoal.core.contracts.form import Linked
 from shoal.core.contracts.table import Published
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes, Counts
+from shoal.core.grouping import Codes, Counts, ranges
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.multisets import parsed
 from shoal.core.release import Release
 from shoal.core.schema import ENCODED, Column, Kind
 from shoal.errors import NotDefined, ParameterError, unknown_columns
-from shoal.utility.conditions import Condition, Labels, where
+from shoal.utility.conditions import Condition, where
 from shoal.utility.estimation import Estimate, Measure, Part, estimate
+from shoal.utility.labels import Labels
 
 Conditions = Mapping[str, Any] | Iterable[str]
 MOST_ROWS = 50_000_000
@@ -31,8 +32,8 @@ def of_dataset(data: Dataset, measure: Measure, column: str | None, conditions: 
     """The truth about a table."""
     wanted, names = _checked(measure, column, conditions, data.schema.names)
     parts = [_table_part(data, names)] if names else []
-    found = estimate(parts, np.array([data.records]), measure, column, wanted)
-    return replace(found, records=data.records, how=found.how or "counted in the table itself")
+    truth = estimate(parts, np.array([data.records]), measure, column, wanted)
+    return replace(truth, records=data.records, how=truth.how or "counted in the table itself")
 
 
 def _table_part(data: Dataset, names: Sequence[str]) -> Part:
@@ -41,12 +42,9 @@ def _table_part(data: Dataset, names: Sequence[str]) -> Part:
     rows = known.table.group(names, ())
     labels = {}
     for place, name in enumerate(names):
-        hierarchy = known.schema[name].hierarchy
-        assert hierarchy is not None
+        hierarchy, kind = known.schema.hierarchy_of(name), _kind(data.schema[name])
         weights = np.bincount(rows.keys[place], weights=rows.sizes, minlength=hierarchy.size)
-        labels[name] = Labels(
-            name, hierarchy.labels[0].tolist(), weights, hierarchy=hierarchy, kind=_kind(data.schema[name])
-        )
+        labels[name] = Labels(name, hierarchy.labels[0].tolist(), weights, hierarchy=hierarchy, kind=kind)
     return Part(np.zeros(len(rows), np.int32), rows.sizes, dict(zip(names, rows.keys, strict=True)), labels)
 
 
@@ -67,20 +65,18 @@ def of_release(
     sets = view.linked()
     wanted, names = _checked(measure, column, conditions, [name for each in sets for name in each.columns])
     parts, sizes = _parts(release, names, hierarchies)
-    found = replace(
-        estimate(parts, sizes, measure, column, wanted),
-        records=release.published.records, left_out=release.suppressed,
-    )  # fmt: skip
+    answer = estimate(parts, sizes, measure, column, wanted)
+    answer = replace(answer, records=release.published.records, left_out=release.suppressed)
     means = [name for name in names if release.spellings.get(name) == "means"]
     if not view.truthful or means:
         why = (
             f"column {means[0]!r} is published as means of classes" if means else "the values are perturbed"
         ) + ": nothing is certain, and the error is not known"
-        return replace(found, error=None, low=None, high=None, how=why)
+        return replace(answer, error=None, low=None, high=None, how=why)
     how = "records that meet the conditions, cells that stand for several values in proportion"
     if len(parts) > 1:
         how = "within each group, every way to put its rows together is as likely as any other"
-    return replace(found, how=found.how or how)
+    return replace(answer, how=answer.how or how)
 
 
 def _parts(release: Release, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> tuple[list[Part], Counts]:
@@ -103,7 +99,7 @@ def _parts(release: Release, names: Sequence[str], hierarchies: Mapping[str, Hie
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Told:
+class WeightedRows:
     """Rows of columns, and how many records each counts: where columns stand apart, every way to put the rows of a
     group together counts as likely as any other."""
 
@@ -112,13 +108,13 @@ class Told:
     labels: Mapping[str, Labels]
 
 
-def rows_of_dataset(data: Dataset, names: Sequence[str]) -> Told:
+def rows_of_dataset(data: Dataset, names: Sequence[str]) -> WeightedRows:
     """The rows of a table, as far as they are about some columns."""
     part = _table_part(data, names)
-    return Told(part.weights.astype(np.float64), part.codes, part.labels)
+    return WeightedRows(part.weights.astype(np.float64), part.codes, part.labels)
 
 
-def rows_of_release(release: Release, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> Told:
+def rows_of_release(release: Release, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> WeightedRows:
     """The rows that a recipient has to expect, as far as they are about some columns."""
     (first, *others), sizes = _parts(release, names, hierarchies)
     weights, groups, codes, labels = first.weights.astype(np.float64), first.groups, dict(first.codes), first.labels
@@ -129,13 +125,12 @@ def rows_of_release(release: Release, names: Sequence[str], hierarchies: Mapping
         if int(widths.sum()) > MOST_ROWS:
             raise NotDefined("the groups of the release are too large to put the rows of its tables together")
         here = np.repeat(np.arange(len(groups)), widths)
-        firsts = np.repeat(starts[groups] - np.cumsum(widths) + widths, widths)
-        there = order[firsts + np.arange(len(here))]
+        there = order[ranges(starts[groups], widths)]
         weights = weights[here] * other.weights[there] / np.maximum(sizes, 1)[groups[here]]
         codes = {name: each[here] for name, each in codes.items()}
         codes |= {name: each[there] for name, each in other.codes.items()}
         groups, labels = groups[here], {**labels, **other.labels}
-    return Told(weights, codes, labels)
+    return WeightedRows(weights, codes, labels)
 
 
 def _checked(
@@ -180,12 +175,12 @@ def _part(
 ) -> Part:
     """The rows of a set of columns that stand together, as far as a query is about them."""
     table = release.tables[linked.part]
-    told = () if linked.multisets else tuple(names)
+    shown = () if linked.multisets else tuple(names)
     group = linked.group if grouped is not None or linked.multisets else ()
-    rows = table.group((*told, *group), (), count=linked.count)
+    rows = table.group((*shown, *group), (), count=linked.count)
     groups = np.zeros(len(rows), np.int32)
     if grouped is not None:
-        places = [grouped.get(named, -1) for named in _named(table, group, rows.keys[len(told) :])]
+        places = [grouped.get(named, -1) for named in _named(table, group, rows.keys[len(shown) :])]
         if -1 in places:
             raise NotDefined("the tables of the release do not agree on its groups")
         groups = np.array(places, np.int32)
@@ -205,14 +200,14 @@ def _part(
 def _counted(table: Published, column: Column, rows: Classes, groups: Codes) -> Part:
     """The values that the multisets of a column count, for each group as often as it has them."""
     name = column.name
-    held = [parsed(label) or [] for label in table.labels(name)]
+    multisets = [parsed(label) or [] for label in table.labels(name)]
     places: dict[str | None, int] = {}
     owners, codes, counts = [], [], []
     for group, key, size in zip(
         groups.tolist(), rows.keys[rows.attributes.index(name)].tolist(), rows.sizes.tolist(), strict=True
     ):
-        total = sum(count for _, count in held[key])
-        for value, count in held[key]:
+        total = sum(count for _, count in multisets[key])
+        for value, count in multisets[key]:
             owners.append(group)
             codes.append(places.setdefault(value, len(places)))
             counts.append(count * size // total)

@@ -36,8 +36,8 @@ def fitted(method: Method, terms: Floats, outcome: Floats, weights: Floats) -> F
     The outcome of a logistic regression may be a chance: then a row counts in proportion as both.
 
     Example:
-        >>> found = fitted("linear", np.array([[0.0], [1], [2], [3]]), np.array([1.0, 3, 5, 7]), np.ones(4))
-        >>> found.coefficients.round(6).tolist()
+        >>> fit = fitted("linear", np.array([[0.0], [1], [2], [3]]), np.array([1.0, 3, 5, 7]), np.ones(4))
+        >>> fit.coefficients.round(6).tolist()
         [1.0, 2.0]
     """
     total = float(weights.sum())
@@ -50,24 +50,23 @@ def fitted(method: Method, terms: Floats, outcome: Floats, weights: Floats) -> F
     if method == "linear":
         moments = design.T @ (design * weights[:, None])
         inverse = _inverse(moments)
-        found = inverse @ (design.T @ (weights * outcome))
-        left = float(weights @ (outcome - design @ found) ** 2)
-        free = total - len(found)
+        slopes = inverse @ (design.T @ (weights * outcome))
+        left = float(weights @ (outcome - design @ slopes) ** 2)
+        free = total - len(slopes)
         covariance = inverse * (left / free if free > 0 else np.nan)
     else:
-        found, moments, inverse = _logistic(design, outcome, weights)
+        slopes, moments, inverse = _logistic(design, outcome, weights)
         covariance = inverse
-    told = _told(moments, inverse)
+    determined = _determined(moments, inverse)
     back = np.diag(np.append(1.0, 1 / scales))
     back[0, 1:] = -means / scales
-    coefficients, errors = back @ found, np.sqrt(np.maximum(np.diag(back @ covariance @ back.T), 0.0))
-    coefficients[~told], errors[~told] = np.nan, np.nan
+    coefficients, errors = back @ slopes, np.sqrt(np.maximum(np.diag(back @ covariance @ back.T), 0.0))
+    coefficients[~determined], errors[~determined] = np.nan, np.nan
     return Fit(coefficients, errors)
 
 
 def _inverse(moments: Floats) -> Floats:
-    found: Floats = np.linalg.pinv(moments, rcond=TINY, hermitian=True).astype(np.float64)
-    return found
+    return np.linalg.pinv(moments, rcond=TINY, hermitian=True).astype(np.float64)
 
 
 def chances(terms: Floats, outcome: Floats, ridge: float = 1.0) -> Floats:
@@ -83,50 +82,47 @@ def chances(terms: Floats, outcome: Floats, ridge: float = 1.0) -> Floats:
         np.column_stack([design, outcome]), axis=0, return_inverse=True, return_counts=True
     )
     rows, weights = distinct[:, :-1], counts.astype(np.float64)
-    found, _, _ = _logistic(rows, distinct[:, -1], weights, ridge)
-    told: Floats = 1 / (1 + np.exp(-(rows @ found)))
-    return told[index.ravel()]
+    coefficients, _, _ = _logistic(rows, distinct[:, -1], weights, ridge)
+    by_row: Floats = 1 / (1 + np.exp(-(rows @ coefficients)))
+    return by_row[index.ravel()]
 
 
 def _logistic(design: Floats, outcome: Floats, weights: Floats, ridge: float = 0.0) -> tuple[Floats, Floats, Floats]:
     """Newton's method, halving steps that overshoot."""
-    found: Floats = np.zeros(design.shape[1])
-    held = np.append(0.0, np.full(len(found) - 1, ridge))
+    coefficients: Floats = np.zeros(design.shape[1])
+    penalties = np.append(0.0, np.full(len(coefficients) - 1, ridge))
 
-    def likelihood_of(coefficients: Floats) -> float:
-        return _likelihood(design @ coefficients, outcome, weights) - float(held @ coefficients**2) / 2
+    def likelihood_of(tried: Floats) -> float:
+        scores = design @ tried
+        return float(weights @ (outcome * scores - np.logaddexp(0.0, scores))) - float(penalties @ tried**2) / 2
 
-    likelihood = likelihood_of(found)
+    likelihood = likelihood_of(coefficients)
     for _ in range(STEPS):
-        chance = 1 / (1 + np.exp(-np.clip(design @ found, -500, 500)))
-        moments = design.T @ (design * (weights * chance * (1 - chance))[:, None]) + np.diag(held)
+        chance = 1 / (1 + np.exp(-np.clip(design @ coefficients, -500, 500)))
+        moments = design.T @ (design * (weights * chance * (1 - chance))[:, None]) + np.diag(penalties)
         inverse = _inverse(moments)
-        step = inverse @ (design.T @ (weights * (outcome - chance)) - held * found)
+        step = inverse @ (design.T @ (weights * (outcome - chance)) - penalties * coefficients)
         for _ in range(40):
-            better = likelihood_of(found + step)
+            better = likelihood_of(coefficients + step)
             if better >= likelihood - 1e-12 * abs(likelihood):
                 break
             step = step / 2
-        found, gain, likelihood = found + step, better - likelihood, better
+        coefficients, gain, likelihood = coefficients + step, better - likelihood, better
         if np.abs(step).max() < 1e-8 or abs(gain) < 1e-12 * max(abs(likelihood), 1.0):
-            if not ridge and np.abs(found).max() > 15:
+            if not ridge and np.abs(coefficients).max() > 15:
                 break
-            return found, moments, inverse
+            return coefficients, moments, inverse
     raise NotDefined(
         "the columns tell the two outcomes apart completely, so that a logistic regression has no solution"
     )
 
 
-def _likelihood(scores: Floats, outcome: Floats, weights: Floats) -> float:
-    return float(weights @ (outcome * scores - np.logaddexp(0.0, scores)))
-
-
-def _told(moments: Floats, inverse: Floats) -> np.ndarray:
+def _determined(moments: Floats, inverse: Floats) -> np.ndarray:
     """Which coefficients the rows determine."""
-    kept = inverse @ moments
-    found: np.ndarray = np.abs(kept - np.eye(len(kept))).max(axis=1) < 1e-6
-    found[0] = found.all()
-    return found
+    identity = inverse @ moments
+    determined: np.ndarray = np.abs(identity - np.eye(len(identity))).max(axis=1) < 1e-6
+    determined[0] = determined.all()
+    return determined
 
 
 def overlaps(one: Fit, other: Fit) -> Floats:
@@ -137,5 +133,5 @@ def overlaps(one: Fit, other: Fit) -> Floats:
     lengths = high - low, high2 - low2
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = [np.where(length > 0, shared / length, (low == low2) & (high == high2)) for length in lengths]
-    found: Floats = np.nan_to_num((shares[0] + shares[1]) / 2).round(9)  # the same fit twice differs by rounding
-    return found
+    means: Floats = np.nan_to_num((shares[0] + shares[1]) / 2)
+    return means.round(9)  # the same fit twice differs by rounding

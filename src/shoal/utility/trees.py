@@ -6,20 +6,16 @@ Records whose value is missing go down every branch with a share of their weight
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from statistics import NormalDist
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.hierarchy import Floats
 from shoal.core.run import Run
-from shoal.utility.examples import Attribute, Floats
-
-SMALL = 1e-6
-"""Differences below it do not count, as in J48."""
+from shoal.utility.examples import Attribute
+from shoal.utility.split_criteria import SMALL, gain_ratio, information_gains, pessimistic_errors
 
 DEEPEST = 100
 """No tree is deeper. J48 sets no bound: where a class alternates along a number, each level takes off one end."""
@@ -108,19 +104,19 @@ class Grower:
     raising: bool = True
     run: Run = field(default_factory=Run)
 
-    def grown(self) -> Node:
+    def grow(self) -> Node:
         everyone = np.arange(len(self.labels))
-        root = self._grown(everyone, np.ones(len(everyone)), DEEPEST)
+        root = self._node(everyone, np.ones(len(everyone)), DEEPEST)
         self._collapse(root)
         if self.prune:
             self._prune(root)
         return root
 
-    def _grown(self, rows: Ints, weights: Floats, levels: int) -> Node:
+    def _node(self, rows: Ints, weights: Floats, levels: int) -> Node:
         self.run.check()
-        counts = self._counted(self.labels[rows], weights)
+        counts = self._class_weights(self.labels[rows], weights)
         node = Node(counts[None, :], rows, weights)
-        split = self._chosen(rows, weights, counts) if levels else None
+        split = self._best_split(rows, weights, counts) if levels else None
         if split is None:
             return node
         node.attribute, node.threshold, node.counts = split.attribute, split.threshold, split.counts
@@ -130,14 +126,20 @@ class Grower:
             column = self.rows[:, split.attribute]
             with np.errstate(invalid="ignore"):
                 node.threshold = float(column[column <= split.threshold + SMALL].max())
-        node.branches = [self._grown(*part, levels - 1) for part in self._parted(node, rows, weights)]
+        node.branches = [self._node(*part, levels - 1) for part in self._parts(node)]
         return node
 
-    def _counted(self, labels: Ints, weights: Floats) -> Floats:
-        found: Floats = np.bincount(labels, weights=weights, minlength=self.classes).astype(np.float64)
-        return found
+    def _class_weights(self, labels: Ints, weights: Floats) -> Floats:
+        return np.bincount(labels, weights=weights, minlength=self.classes).astype(np.float64)
 
-    def _chosen(self, rows: Ints, weights: Floats, counts: Floats) -> _Split | None:
+    def _branch_weights(self, branch: Ints, labels: Ints, weights: Floats, size: int) -> Floats:
+        """The weight of each class in each of so many branches; records in none do not count."""
+        known = branch >= 0
+        cells = branch[known] * self.classes + labels[known]
+        counts = np.bincount(cells, weights=weights[known], minlength=size * self.classes)
+        return counts.reshape(size, -1).astype(np.float64)
+
+    def _best_split(self, rows: Ints, weights: Floats, counts: Floats) -> _Split | None:
         """The best split: of those of at least average gain, the one of greatest gain ratio; the first of equals."""
         total = float(counts.sum())
         if total < 2 * self.smallest - SMALL or abs(total - counts.max()) < SMALL:
@@ -147,11 +149,11 @@ class Grower:
         splits, gains = [], []
         for place, attribute in enumerate(self.attributes):
             self.run.check()
-            column = self.rows[rows, place]
+            column, labels = self.rows[rows, place], self.labels[rows]
             if attribute.values is None:
-                split = self._numeric(place, column, self.labels[rows], weights, total)
+                split = self._numeric(place, column, labels, weights, total)
             else:
-                split = self._nominal(place, len(attribute.values), column, self.labels[rows], weights, total)
+                split = self._nominal(place, len(attribute.values), column, labels, weights, total)
             if split is None:
                 continue
             splits.append(split)
@@ -168,20 +170,12 @@ class Grower:
     def _nominal(
         self, place: int, values: int, column: Floats, labels: Ints, weights: Floats, total: float
     ) -> _Split | None:
-        known = ~np.isnan(column)
-        cells = column[known].astype(np.int64) * self.classes + labels[known]
-        counts = np.bincount(cells, weights=weights[known], minlength=values * self.classes).astype(np.float64)
-        counts = counts.reshape(values, -1)
+        counts = self._branch_weights(value_branches(column), labels, weights, values)
         if int((counts.sum(axis=1) >= self.smallest - SMALL).sum()) < 2:
             return None
-        gain = float(_gains(counts[None], total)[0])
-        return _Split(
-            attribute=place,
-            threshold=None,
-            counts=counts,
-            gain=gain,
-            ratio=_ratio(counts, total, gain),
-        )
+        gain = float(information_gains(counts[None], total)[0])
+        ratio = gain_ratio(counts, total, gain)
+        return _Split(attribute=place, threshold=None, counts=counts, gain=gain, ratio=ratio)
 
     def _numeric(self, place: int, column: Floats, labels: Ints, weights: Floats, total: float) -> _Split | None:
         order = np.argsort(column, kind="stable")
@@ -202,7 +196,7 @@ class Grower:
         cuts = cuts[enough]
         if not len(cuts):
             return None
-        gains = _gains(np.stack([below[cuts], everything - below[cuts]], axis=1), total)
+        gains = information_gains(np.stack([below[cuts], everything - below[cuts]], axis=1), total)
         best, chosen = 0.0, -1
         while True:  # the first that is better by more than rounding, then the next one
             better = np.flatnonzero(gains[chosen + 1 :] > best + SMALL)
@@ -217,7 +211,8 @@ class Grower:
         middle = (values[cut + 1] + values[cut]) / 2
         threshold = float(values[cut] if middle == values[cut + 1] else middle)
         counts = np.stack([below[cut], everything - below[cut]])
-        return _Split(attribute=place, threshold=threshold, counts=counts, gain=gain, ratio=_ratio(counts, total, gain))
+        ratio = gain_ratio(counts, total, gain)
+        return _Split(attribute=place, threshold=threshold, counts=counts, gain=gain, ratio=ratio)
 
     def _add_unknown(self, node: Node) -> None:
         """Records whose value is missing count in every branch, by its share."""
@@ -227,43 +222,41 @@ class Grower:
             shares = node.counts.sum(axis=1)
             total = shares.sum()
             shares = shares / total if total > SMALL else np.full(len(shares), 1 / len(shares))
-            missing = self._counted(self.labels[node.rows[unknown]], node.weights[unknown])
+            missing = self._class_weights(self.labels[node.rows[unknown]], node.weights[unknown])
             node.counts = node.counts + shares[:, None] * missing
 
-    def _parted(self, node: Node, rows: Ints, weights: Floats) -> list[tuple[Ints, Floats]]:
-        """The records that go down each branch, with their weights."""
+    def _branches(self, node: Node) -> Ints:
+        """The branch that each record of a node takes; negative: its value is missing."""
         assert node.attribute is not None
-        column = self.rows[rows, node.attribute]
-        branch = branches_of(node, column)
+        return branches_of(node, self.rows[node.rows, node.attribute])
+
+    def _parts(self, node: Node) -> list[tuple[Ints, Floats]]:
+        """The records that go down each branch, with their weights."""
+        branch = self._branches(node)
         shares = node.counts.sum(axis=1) / max(node.total, SMALL)
         parts = []
         for place, share in enumerate(shares.tolist()):
             inside = branch == place
             if share > SMALL:
                 inside = inside | (branch < 0)
-            part = rows[inside]
-            parts.append((part, np.where(branch[inside] < 0, weights[inside] * share, weights[inside])))
+            weights = node.weights[inside]
+            parts.append((node.rows[inside], np.where(branch[inside] < 0, weights * share, weights)))
         return parts
 
     def _reset(self, node: Node, rows: Ints, weights: Floats) -> None:
         """The same split with other records."""
         node.rows, node.weights = rows, weights
         if node.leaf:
-            node.counts = self._counted(self.labels[rows], weights)[None, :]
+            node.counts = self._class_weights(self.labels[rows], weights)[None, :]
             return
-        node.counts = self._branch_counts(node, rows, weights)
-        self._add_unknown(node)
-        for branch, part in zip(node.branches, self._parted(node, rows, weights), strict=True):
+        self._count_branches(node)
+        for branch, part in zip(node.branches, self._parts(node), strict=True):
             self._reset(branch, *part)
 
-    def _branch_counts(self, node: Node, rows: Ints, weights: Floats) -> Floats:
-        assert node.attribute is not None
-        branch = branches_of(node, self.rows[rows, node.attribute])
-        known = branch >= 0
-        cells = branch[known] * self.classes + self.labels[rows[known]]
-        size = len(node.branches)
-        counts = np.bincount(cells, weights=weights[known], minlength=size * self.classes)
-        return counts.reshape(size, -1).astype(np.float64)
+    def _count_branches(self, node: Node) -> None:
+        labels, size = self.labels[node.rows], len(node.branches)
+        node.counts = self._branch_weights(self._branches(node), labels, node.weights, size)
+        self._add_unknown(node)
 
     def _collapse(self, node: Node) -> None:
         """Makes leaves of nodes whose branches are no better on the training records."""
@@ -287,9 +280,9 @@ class Grower:
             sizes = node.counts.sum(axis=1)
             # of equally large ones the last
             largest = node.branches[int(len(sizes) - 1 - np.argmax(sizes[::-1]))]
-            raised = self._estimated(largest, node.rows, node.weights) if self.raising else np.inf
-            as_leaf = _pessimistic(node.total, node.wrong, self.confidence)
-            as_tree = sum(_pessimistic(leaf.total, leaf.wrong, self.confidence) for leaf, _ in node.leaves())
+            raised = self._estimate(largest, node.rows, node.weights) if self.raising else np.inf
+            as_leaf = pessimistic_errors(node.total, node.wrong, self.confidence)
+            as_tree = sum(pessimistic_errors(leaf.total, leaf.wrong, self.confidence) for leaf, _ in node.leaves())
             if as_leaf <= as_tree + 0.1 + SMALL and as_leaf <= raised + 0.1 + SMALL:
                 node.become_leaf()
             elif raised <= as_tree + 0.1 + SMALL:
@@ -301,41 +294,40 @@ class Grower:
             else:
                 return
 
-    def _estimated(self, node: Node, rows: Ints, weights: Floats) -> float:
+    def _estimate(self, node: Node, rows: Ints, weights: Floats) -> float:
         """The pessimistic error of a branch if all these records went down it."""
         self.run.check()
         if node.leaf:
-            counts = self._counted(self.labels[rows], weights)
-            return _pessimistic(float(counts.sum()), float(counts.sum() - counts.max(initial=0.0)), self.confidence)
-        trial = Node(
-            self._branch_counts(node, rows, weights), rows, weights, node.attribute, node.threshold, node.branches
-        )
-        self._add_unknown(trial)
+            counts = self._class_weights(self.labels[rows], weights)
+            total = float(counts.sum())
+            return pessimistic_errors(total, float(counts.sum() - counts.max(initial=0.0)), self.confidence)
+        trial = replace(node, rows=rows, weights=weights)
+        self._count_branches(trial)
         return sum(
-            self._estimated(branch, *part)
-            for branch, part in zip(node.branches, self._parted(trial, rows, weights), strict=True)
+            self._estimate(branch, *part) for branch, part in zip(node.branches, self._parts(trial), strict=True)
         )
+
+
+def value_branches(column: Floats) -> Ints:
+    """The branch that each value takes where every name has its own; negative: it is missing."""
+    return np.where(np.isnan(column), -1.0, column).astype(np.int64)
 
 
 def branches_of(node: Node, column: Floats) -> Ints:
     """The branch that each value takes at a node; negative: it is missing."""
-    known = ~np.isnan(column)
-    branch = np.full(len(column), -1, np.int64)
     if node.threshold is None:
-        branch[known] = column[known].astype(np.int64)
-    else:
-        branch[known] = column[known] > node.threshold + SMALL
-    return branch
+        return value_branches(column)
+    return np.where(np.isnan(column), -1, column > node.threshold + SMALL).astype(np.int64)
 
 
 def probabilities(root: Node, rows: Floats) -> Floats:
     """The probability of each class for each record: the shares of the leaves that it reaches."""
-    found = np.zeros((len(rows), root.counts.shape[1]))
+    chances = np.zeros((len(rows), root.counts.shape[1]))
     stack: list[tuple[Node, Ints, Floats]] = [(root, np.arange(len(rows)), np.ones(len(rows)))]
     while stack:
         node, reached, weights = stack.pop()
         if node.leaf:
-            found[reached] += weights[:, None] * node.shares()
+            chances[reached] += weights[:, None] * node.shares()
             continue
         assert node.attribute is not None
         branch = branches_of(node, rows[reached, node.attribute])
@@ -347,57 +339,10 @@ def probabilities(root: Node, rows: Floats) -> Floats:
             if empty:
                 # no training record came here: the node's own records tell
                 own = node.counts[place] / sizes[place] if sizes[place] > SMALL else node.shares()
-                found[reached[here]] += weights[here][:, None] * own
+                chances[reached[here]] += weights[here][:, None] * own
             elif here.any():
                 stack.append((son, reached[here], weights[here]))
             lost = branch < 0
             if lost.any() and not empty:
                 stack.append((son, reached[lost], weights[lost] * shares[place]))
-    return found
-
-
-def _entropy_terms(counts: Floats) -> Floats:
-    """x log2 x, nothing where there is (almost) nothing."""
-    safe = np.where(counts < SMALL, 1.0, counts)
-    terms: Floats = np.where(counts < SMALL, 0.0, counts * np.log2(safe))
-    return terms
-
-
-def _gains(counts: Floats, total: float) -> Floats:
-    """The information gain of each split `counts[s, branch, class]`; records whose value is missing lower it."""
-    known = counts.sum(axis=(1, 2))
-    before = _entropy_terms(known) - _entropy_terms(counts.sum(axis=1)).sum(axis=1)
-    after = (_entropy_terms(counts.sum(axis=2)) - _entropy_terms(counts).sum(axis=2)).sum(axis=1)
-    gained = (before - after) * known / total
-    found: Floats = np.where(np.abs(gained) < SMALL, 0.0, gained / np.where(known > 0, known, 1.0))
-    return found
-
-
-def _ratio(counts: Floats, total: float, gain: float) -> float:
-    """The gain by the information of the split itself, missing values as a branch of their own."""
-    sizes = counts.sum(axis=1)
-    known = float(sizes.sum())
-    information = 0.0
-    if known > SMALL:
-        parts = np.append(sizes, max(total - known, 0.0))
-        information = float(_entropy_terms(np.array([total]))[0] - _entropy_terms(parts).sum())
-    return 0.0 if abs(information) < SMALL else gain / (information / total)
-
-
-def _pessimistic(total: float, wrong: float, confidence: float) -> float:
-    """The errors of a leaf and what must be added for the upper end of their confidence interval."""
-    return wrong + _added(total, wrong, confidence) if total > SMALL else 0.0
-
-
-@lru_cache(maxsize=1 << 16)
-def _added(total: float, wrong: float, confidence: float) -> float:
-    if wrong < 1:
-        base = total * (1 - confidence ** (1 / total))
-        return float(base) if wrong == 0 else base + wrong * (_added(total, 1.0, confidence) - base)
-    if wrong + 0.5 >= total:
-        return max(total - wrong, 0.0)
-    z = NormalDist().inv_cdf(1 - confidence)
-    f = (wrong + 0.5) / total
-    root = math.sqrt(f / total - f * f / total + z * z / (4 * total * total))
-    upper = (f + z * z / (2 * total) + z * root) / (1 + z * z / total)
-    return float(upper * total - wrong)
+    return chances

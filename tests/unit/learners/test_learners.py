@@ -131,7 +131,7 @@ def test_weights_of_records_with_gaps_add_up():
     target = table.columns[-1]
     attributes, rows = attributes_of(table.drop(target))
     classes, labels = labelled(table[target])
-    root = Grower(attributes, rows, labels, len(classes)).grown()
+    root = Grower(attributes, rows, labels, len(classes)).grow()
     assert sum(leaf.total for leaf, _ in root.leaves()) == pytest.approx(len(table))
     shares = C45().fit(table.drop(target), table[target]).predict_proba(table.drop(target))
     assert np.allclose(shares.sum(axis=1), 1)

@@ -19,8 +19,8 @@ from shoal.cli import main
 from shoal.core.release_history import LocatedRelease, Promise, PublishedValues
 from shoal.core.run import Run
 from shoal.errors import DisclosureError, InfeasibleError, InputError, ParameterError
-from shoal.ledger import Ledger, retold
-from shoal.ledger.judging import judged
+from shoal.ledger import Ledger, verdicts
+from shoal.ledger.judging import judge
 
 PEOPLE = (
     shoal.samples.adult()
@@ -79,7 +79,7 @@ class TestChangedValues:
         values = [(value, group) for group in (0, 1) for value in "abc"]
         first = seen([0, 0, 0, 1, 1, 1], values, l=2)
         second = seen([0, 0, 0, 1, 1, 1], [*values[:2], ("d", 0), *values[3:]], l=2)
-        found = judged([first], second, Run())
+        found = judge([first], second, Run())
         assert not found.breaches, "two values are left"
         (unjudged,) = found.unjudged
         assert unjudged.name == "ill" and "3 people (50 %)" in unjudged.reason
@@ -136,15 +136,15 @@ class TestPromises:
     def test_each_release_is_held_to_its_own(self) -> None:
         """Six people in two classes of three, which one of the releases promises."""
         first, second = seen([0, 0, 0, 1, 1, 1], [], k=2), seen([0, 0, 0, 1, 1, 1], [], k=3)
-        assert not judged([first], second, Run()).breaches
+        assert not judge([first], second, Run()).breaches
         crossing = seen([0, 0, 1, 1, 1, 1], [], k=2)
-        (breach,) = judged([second], crossing, Run()).breaches
+        (breach,) = judge([second], crossing, Run()).breaches
         assert (breach.people, breach.worst, breach.bound) == (1, 1.0, 1 / 3), "the third, who is alone in both"
 
     def test_fewer_values_than_promised_though_none_of_them_is_more_certain(self) -> None:
         first = seen([0] * 10 + [-2] * 6, [*[("a", 0)] * 8, ("b", 0), ("c", 0)], l=3)
         second = seen([0] + [-2] * 9 + [0] * 6, [("a", 0), *[("b", 0)] * 5, ("d", 0)])
-        (breach,) = judged([first], second, Run()).breaches
+        (breach,) = judge([first], second, Run()).breaches
         assert (breach.attack, breach.people, breach.left) == ("composition", 10, 2)
         assert 0.8 < breach.worst < 0.83, "of the other nine; the first one may have two values, each less likely"
 
@@ -232,12 +232,12 @@ class TestEffort:
         first = seen([0, 0, 1, 1, 2, 2, 3, 3], [(value, group) for group in range(4) for value in "ab"])
         second = seen([3, 0, 0, 1, 1, 2, 2, 3], [(value, group) for group in range(4) for value in "ab"], k=1)
         third = seen([0, 0, 0, 1, 1, 1, 1, 1], [("a", 0), ("b", 0), ("b", 0), *[("a", 1)] * 3, ("b", 1), ("b", 1)])
-        assert not judged([first, second], third, Run()).unjudged
+        assert not judge([first, second], third, Run()).unjudged
         monkeypatch.setattr("shoal.adversary.world_count.CELLS", 10)
-        (unjudged,) = judged([first, second], third, Run()).unjudged
+        (unjudged,) = judge([first, second], third, Run()).unjudged
         assert unjudged.name == "ill" and "8 people (100 %) hang together too widely" in unjudged.reason
         monkeypatch.undo()
-        (late,) = judged([first, second], third, Run(), seconds=0.0).unjudged
+        (late,) = judge([first, second], third, Run(), seconds=0.0).unjudged
         assert "within 0 seconds" in late.reason
 
     def test_estimates_come_in_blocks(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,9 +249,9 @@ class TestEffort:
             for each in (groups, others)
         ]
         monkeypatch.setattr("shoal.ledger.judging.NODES", 1_000)
-        whole = judged(made[:1], made[1], Run())
+        whole = judge(made[:1], made[1], Run())
         monkeypatch.setattr("shoal.adversary.group_memberships.ENTRIES", 3)
-        assert judged(made[:1], made[1], Run()).breaches == whole.breaches
+        assert judge(made[:1], made[1], Run()).breaches == whole.breaches
 
 
 def seen(groups: list[int], told: list[tuple[str, int]], k: int = 1, l: int = 1) -> LocatedRelease:  # noqa: E741
@@ -356,7 +356,7 @@ class TestEntries:
         (_, entry) = Ledger(tmp_path / "l.ledger").entries()
         assert [each.name for each in entry.unjudged] == ["release:this"]
         assert "perturbed" in json.dumps(entry.as_dict()["not_judged"])
-        assert [each.holds for each in retold(Ledger(tmp_path / "l.ledger"), Run())] == [True, True]
+        assert [each.holds for each in verdicts(Ledger(tmp_path / "l.ledger"), Run())] == [True, True]
 
 
 def test_the_option_everywhere(

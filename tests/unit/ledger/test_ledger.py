@@ -23,7 +23,7 @@ from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import DisclosureError, InfeasibleError, InputError, OutputError, ParameterError
 from shoal.job import Job
-from shoal.ledger import Ledger, retold, store
+from shoal.ledger import Ledger, entry, store, verdicts
 
 FOUR = pl.DataFrame(
     {
@@ -76,7 +76,7 @@ class TestGolden:
         ledger = Ledger(tmp_path / "four.ledger")
         for _ in range(3):
             entered(ledger, self.data, parted(self.data, [0, 0, 1, 1], shoal.KAnonymity(k=2)))
-        assert len(ledger.entries()) == 3 and not any(each.breaches for each in retold(ledger, Run()))
+        assert len(ledger.entries()) == 3 and not any(each.breaches for each in verdicts(ledger, Run()))
 
 
 class TestReleases:
@@ -122,9 +122,9 @@ class TestReleases:
         with Ledger(ledger).publishing(data, release, Run()) as publication:
             publication.enter(release.manifest([""]), None)
         content = ledger.read_bytes()
-        row = Ledger(ledger).store.rows()[0]
+        row = Ledger(ledger).store.entries()[0]
         assert row.seen is not None
-        held = store.unpacked(row.seen, "")
+        held = entry.unpack(row.located, "")
         assert held.values["ill"].texts == ("a", "b"), "the value of whoever was left out is not there"
         assert b"canary" not in content and b"canary" not in row.seen
         assert np.all(np.diff(held.ids.astype(object)) > 0), "in the order of hashes"
@@ -153,7 +153,7 @@ class TestReleases:
         with pytest.raises(DisclosureError, match="--allow-unjudged release:2"):
             shoal.anonymize(adults(), "k-anonymity:k=5", **again)
         shoal.anonymize(adults(), "k-anonymity:k=5", **again, allow_unjudged=["release:2"])
-        assert [each.holds for each in retold(Ledger(ledger), Run())] == [True] * 3
+        assert [each.holds for each in verdicts(Ledger(ledger), Run())] == [True] * 3
 
 
 class TestFile:
@@ -235,7 +235,7 @@ class TestFile:
             thread.join()
         kept = len(Ledger(file).entries())
         assert kept + len(refused) == 3 and 1 <= kept <= 2
-        assert not Ledger(file).store.damage() and not any(each.breaches for each in retold(Ledger(file), Run()))
+        assert not Ledger(file).store.damage() and not any(each.breaches for each in verdicts(Ledger(file), Run()))
 
 
 class TestTogether:
@@ -298,13 +298,13 @@ class TestTogether:
         done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "job.toml")], check=False)
         assert done.returncode == 9
         ledger = Ledger(tmp_path / "adult.ledger")
-        rows = ledger.store.rows()
+        rows = ledger.store.entries()
         assert [row.state for row in rows] == [store.PENDING]
         there = when == "after"
         assert (tmp_path / "release.csv").exists() == there and len(ledger.entries()) == there
         with ledger.store.locked():
             ledger.recover()
-        assert [row.state for row in ledger.store.rows()] == [store.PUBLISHED] * there
+        assert [row.state for row in ledger.store.entries()] == [store.PUBLISHED] * there
 
 
 def run(*arguments: str) -> int:

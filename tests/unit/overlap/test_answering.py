@@ -138,7 +138,7 @@ class Listener:
 
         def listening():
             try:
-                self.question = exchange.listen(OTHERS, seconds=20, told=told, **options)
+                self.question = exchange.listen(OTHERS, seconds=20, announce=told, **options)
             except (InputError, DisclosureError) as error:
                 self.error = error
 

@@ -264,7 +264,7 @@ def test_a_listener_ends_cleanly_whatever_comes(sent):
 
     def listening():
         try:
-            exchange.listen(RUBY, seconds=20, told=lambda port: (ports.append(port), told.set()))
+            exchange.listen(RUBY, seconds=20, announce=lambda port: (ports.append(port), told.set()))
         except ShoalError as error:
             errors.append(str(error))
 

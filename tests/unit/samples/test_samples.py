@@ -156,7 +156,7 @@ def source_lines(name: str) -> str:
 
 
 def prepare_module() -> ModuleType:
-    location = Path(samples.__file__).parent / "prepare.py"
+    location = Path(__file__).parents[3] / "experiments" / "prepare_samples.py"
     specification = importlib.util.spec_from_file_location("prepare", location)
     assert specification is not None and specification.loader is not None
     module = importlib.util.module_from_spec(specification)

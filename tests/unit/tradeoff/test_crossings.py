@@ -32,8 +32,7 @@ def test_curves_that_never_meet_come_closest_somewhere():
     spots = [(2, 0.9, 0.1), (3, 0.8, 0.3), (4, 0.85, 0.2)]
     assert told(*spots) == []
     near = closest(spots)
-    assert near is not None and (near.at, near.gap) == (3, 0.5)
-    assert near.as_dict("k") == {"k": 3, "utility": 0.8, "privacy": 0.3, "gap": 0.5}
+    assert near is not None and (near.at, near.utility, near.privacy, near.gap) == (3, 0.8, 0.3, 0.5)
     assert closest([None, None]) is None
 
 

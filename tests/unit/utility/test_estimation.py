@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import shoal
 from shoal.core.codebook import Codebook
 from shoal.errors import NotDefined, ParameterError, SchemaError
-from shoal.utility.conditions import Condition, Labels
+from shoal.utility.conditions import Condition
 from shoal.utility.estimation import Part, estimate
+from shoal.utility.labels import Labels
 
 PATIENTS = pl.DataFrame(
     {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.core.contracts.model import SLACK
 from shoal.core.formatting import in_html
 from shoal.core.grouping import Counts
-from shoal.core.parameters import Parametrized
+from shoal.core.parameters import Examples, Parametrized
 from shoal.errors import alternatives
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ class Known:
 class Attack(Parametrized, ABC):
     """An attack that a holder can run against a release before an adversary does. It names no person."""
 
+    examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
     threshold: float
     """The risk above which somebody counts as exposed."""
 

@@ -1,6 +1,6 @@
 """Rebuild the files that are made by rule: the UCI tables and the hierarchies of intervals.
 
-    python prepare.py DOWNLOADS
+    python experiments/prepare_samples.py DOWNLOADS
 
 DOWNLOADS is a folder with the five files of UCI's that `SOURCES` names.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "src" / "shoal" / "samples"
 SOURCES = {
     "adult.data": "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
     "adult.test": "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
