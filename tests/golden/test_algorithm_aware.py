@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.attacks._placing import groups_of_records
+from shoal.adversary.locating import groups_of_records
 from shoal.attacks.definetti import Buckets, Definetti, by_bayes, hand_out
 from shoal.core.run import Run
 

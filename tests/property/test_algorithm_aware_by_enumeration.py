@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.attacks._placing import groups_of_records
+from shoal.adversary.locating import groups_of_records
 from shoal.attacks.definetti import Buckets, Definetti, by_bayes, permuted
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from shoal.core.classes import Classes
 from shoal.core.codebook import Cells
-from shoal.core.contracts.form import Candidates
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.release import Release
@@ -39,33 +38,58 @@ def locate(dataset: Dataset, release: Release, *, by: Naming, key: int, name: st
     columns = [column for column in release.schema.columns if column.name in published]
     as_they_are = (Role.SENSITIVE, Role.PLAIN, Role.IDENTIFIER, Role.ENTITY)
     return LocatedRelease(
-        name=name, ids=ids, records=records, classes=classes, groups=groups, several=records is not None,
+        name=name,
+        ids=ids,
+        records=records,
+        classes=classes,
+        groups=groups,
+        several=records is not None,
         linking=tuple(column.name for column in columns if column.role in as_they_are),
-        shown=tuple(column.name for column in columns), release=release,
-        values={held.column: PublishedValues.of(held) for held in release.view.groups().sensitive},
+        shown=tuple(column.name for column in columns),
+        release=release,
+        values={each.column: PublishedValues.of(each) for each in release.view.groups().sensitive},
         promise=Promise.of(() if release.policy is None else release.policy.models),
-    )  # fmt: skip
+    )
 
 
 def heads(groups: NDArray[Any], people: NDArray[Any]) -> Counts:
     """The different people of each group, of whose records `groups[i]` is the group; negative: none."""
-    kept = groups >= 0
-    numbers = np.unique(people[kept], return_inverse=True)[1].astype(np.int64)
+    inside = groups >= 0
+    numbers = np.unique(people[inside], return_inverse=True)[1].astype(np.int64)
     if len(numbers) and int(numbers.max()) + 1 == len(numbers):  # everybody has one record
-        return np.bincount(groups[kept]).astype(np.int64)
+        return np.bincount(groups[inside]).astype(np.int64)
     width = int(numbers.max(initial=0)) + 1
-    return np.bincount(np.unique(groups[kept] * np.int64(width) + numbers) // width).astype(np.int64)
+    return np.bincount(np.unique(groups[inside] * np.int64(width) + numbers) // width).astype(np.int64)
+
+
+def groups_of_tuples(dataset: Dataset, release: Release) -> Codes | None:
+    """The group of each tuple of quasi-identifiers (negative: it is in none), where all records of a tuple are in one;
+    None where a plan tells records of one tuple apart. Raises `NotDefined` where a file does not say it for certain."""
+    if release.recoding is not None and release.recoding.plan is not None:
+        return None if release.recoding.plan.by_record else release.view.owners(dataset, release.recoding)
+    tuples, counts = _single_candidates(dataset, release)
+    if bool(np.all(counts <= 1)):
+        groups, there = release.view.groups(), tuples >= 0
+        sizes = np.bincount(tuples[there], weights=dataset.summary.sizes[there], minlength=len(groups))
+        if np.array_equal(sizes, groups.sizes):
+            return tuples
+    raise NotDefined("the file does not say which group everybody is in; attack the release where it is made")
+
+
+def groups_of_records(dataset: Dataset, release: Release) -> Codes:
+    """The group of each record, in the order of a plan by record; negative: it is in none."""
+    tuples = groups_of_tuples(dataset, release)
+    if tuples is not None:
+        return np.repeat(tuples, dataset.summary.sizes)
+    assert release.recoding is not None
+    return release.view.owners(dataset, release.recoding)
 
 
 def _places(dataset: Dataset, release: Release) -> Codes:
-    """The group of each record, as a plan by record orders them."""
-    sizes = dataset.summary.sizes
-    recoding = release.recoding
-    if recoding is not None and recoding.plan is not None:
-        owners = release.view.owners(dataset, recoding)
-        return owners if recoding.plan.by_record else np.repeat(owners, sizes)
-    found = _fitting(dataset, release)
-    groups = np.repeat(found, sizes)
+    """The group of each record, as a plan by record orders them; of a file, the one that each record fits into."""
+    if release.recoding is not None and release.recoding.plan is not None:
+        return groups_of_records(dataset, release)
+    groups = np.repeat(_fitting(dataset, release), dataset.summary.sizes)
     room = release.view.groups().sizes
     if bool(np.any(np.bincount(groups[groups >= 0], minlength=len(room)) > room)):
         raise NotDefined(
@@ -77,24 +101,30 @@ def _places(dataset: Dataset, release: Release) -> Codes:
 
 def _fitting(dataset: Dataset, release: Release) -> Codes:
     """The one group that each tuple of the table fits into; negative: it fits into none."""
-    keys, view = dataset.summary.keys, release.view
+    view = release.view
     if view.people() is view.groups():
         try:
-            found = _by_ranges(view.people(), view.cells(), keys)
+            tuples = _by_ranges(view.people(), view.cells(), dataset.summary.keys)
         except NotDefined:
-            found = None
-        if found is not None:
-            return found
-    candidates: Candidates = view.candidates(keys)
-    counts = np.diff(candidates.starts)
+            tuples = None
+        if tuples is not None:
+            return tuples
+    tuples, counts = _single_candidates(dataset, release)
     if bool(np.any(counts > 1)):
         raise NotDefined(
             f"{int((counts > 1).sum()):,} different people fit several groups, so the file does not say who is in "
             "which; keep a ledger, or attack the release where it is made"
         )
-    places = np.full(len(counts), NOWHERE, np.int32)
-    places[counts == 1] = candidates.classes
-    return places
+    return tuples
+
+
+def _single_candidates(dataset: Dataset, release: Release) -> tuple[Codes, Counts]:
+    """The group of each tuple that may be in one only, negative: none; and in how many each may be."""
+    candidates = release.view.candidates(dataset.summary.keys)
+    counts: Counts = np.diff(candidates.starts)
+    tuples = np.full(len(counts), NOWHERE, np.int32)
+    tuples[counts == 1] = candidates.classes[candidates.starts[:-1][counts == 1]]
+    return tuples, counts
 
 
 def _by_ranges(people: Classes, cells: Cells, keys: Codes) -> Codes | None:
@@ -134,10 +164,10 @@ def align(releases: Sequence[LocatedRelease], places: Sequence[Codes]) -> Aligne
     """The people of some releases, each with a place in each of them."""
     units, owners = followed_units([(each.ids, each.records) for each in releases])
     ids, first = np.unique(np.concatenate(units), return_index=True)
-    found = np.full((len(releases), len(ids)), NOWHERE, np.int32)
-    present = np.zeros(found.shape, dtype=np.bool_)
+    aligned = np.full((len(releases), len(ids)), NOWHERE, np.int32)
+    present = np.zeros(aligned.shape, dtype=np.bool_)
     for row, (unit, where) in enumerate(zip(units, places, strict=True)):
         at = np.searchsorted(ids, unit)
         present[row, at] = True
-        found[row, at] = where
-    return AlignedReleases(ids, found, present, owners[first])
+        aligned[row, at] = where
+    return AlignedReleases(ids, aligned, present, owners[first])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.adversary.guessing import entries_of_groups, strongest, with_control
-from shoal.attacks._placing import groups_of_records, groups_of_tuples
+from shoal.adversary.locating import groups_of_records, groups_of_tuples
 from shoal.core.classes import Histogram
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
@@ -23,7 +23,7 @@ from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import ParameterError
 from shoal.utility.conditions import where
-from shoal.utility.labels import Labels
+from shoal.utility.published_labels import Labels
 
 MOST_RULES = 30
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.adversary.guessing import most_likely
+from shoal.adversary.locating import groups_of_records
 from shoal.adversary.rates import wilson
 from shoal.attacks._group_regression import RIDGE, Balance, Regression, features_of, reconcile, sums_by_code
-from shoal.attacks._placing import groups_of_records
 from shoal.core.classes import Histogram
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset

@@ -9,9 +9,9 @@ import numpy as np
 from annotated_types import Ge, Lt
 from typing_extensions import Doc
 
+from shoal.adversary.locating import groups_of_records
 from shoal.adversary.possible_worlds import posteriors
 from shoal.adversary.posteriors import Effort, People, plain_posteriors
-from shoal.attacks._placing import groups_of_records
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group

@@ -13,8 +13,8 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
+from shoal.adversary.locating import groups_of_records
 from shoal.adversary.rerun import Rerun, check_small
-from shoal.attacks._placing import groups_of_records
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset

@@ -12,8 +12,8 @@ from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.adversary.external_table import Outsiders
+from shoal.adversary.locating import groups_of_records
 from shoal.adversary.rates import wilson
-from shoal.attacks._placing import groups_of_records
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group

@@ -17,7 +17,7 @@ from shoal.core.release import Release
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 from shoal.utility import queries
 from shoal.utility.conditions import Condition, where
-from shoal.utility.labels import Labels
+from shoal.utility.published_labels import Labels
 from shoal.utility.queries import WeightedRows
 from shoal.utility.regressions import Fit, Method, fitted, overlaps
 
@@ -125,9 +125,15 @@ class Analysis:
                 raise NotDefined(f"column {dropped[0]!r} is not published, so nobody can do this on the release")
             return self._query(data, release) if not self.terms else self._regression(data, release, names)
         except NotDefined as reason:
-            bound = self.overlap if self.terms else self.error
-            holds = None if bound is None else False
-            return Finding(name=self.title, value=None, bound=bound, holds=holds, unit="share", how=str(reason))
+            return self._finding(None, how=str(reason))
+
+    def _finding(self, value: float | None, **facts: Any) -> Finding:
+        """An error, of which the bound is the greatest, or an overlap, of which it is the least."""
+        bound = self.overlap if self.terms else self.error
+        holds = None
+        if bound is not None:
+            holds = value is not None and (value >= bound if self.terms else value <= bound)
+        return Finding(name=self.title, value=value, bound=bound, holds=holds, unit="share", **facts)
 
     def _query(self, data: Dataset, release: Release) -> Finding:
         trees = {each.name: each.hierarchy for each in release.schema.columns if each.hierarchy is not None}
@@ -144,17 +150,7 @@ class Analysis:
         how = "how far the estimate from the release is from the truth, as a share of the truth"
         if error is None:
             how = "the truth is 0 and the estimate is not, so there is no relative error"
-        holds = None if self.error is None else error is not None and error <= self.error
-        return Finding(
-            name=self.title,
-            label=f"{self.title}: relative error",
-            value=error,
-            bound=self.error,
-            holds=holds,
-            unit="share",
-            how=how,
-            detail=detail,
-        )
+        return self._finding(error, label=f"{self.title}: relative error", how=how, detail=detail)
 
     def _regression(self, data: Dataset, release: Release, names: Sequence[str]) -> Finding:
         trees = {each.name: each.hierarchy for each in data.knowing(names).schema.columns if each.hierarchy is not None}
@@ -175,17 +171,11 @@ class Analysis:
                 terms, fits[0].coefficients[1:], fits[1].coefficients[1:], shares, determined, strict=True
             )
         }
-        return Finding(
-            name=self.title,
-            label=f"{self.title}: overlap",
-            value=value,
-            bound=self.overlap,
-            unit="share",
-            detail=detail,
-            holds=None if self.overlap is None else value >= self.overlap,
-            how="overlap of the 95 % confidence intervals of the coefficients, on average (Karr et al.); ranges count "
-            "as their middle, names by their chances",
+        how = (
+            "overlap of the 95 % confidence intervals of the coefficients, on average (Karr et al.); ranges count as "
+            "their middle, names by their chances"
         )
+        return self._finding(value, label=f"{self.title}: overlap", how=how, detail=detail)
 
     def _outcome(self, rows: WeightedRows, names: Sequence[str]) -> Condition | None:
         """What the outcome of a logistic regression is; None where the outcome is a number."""

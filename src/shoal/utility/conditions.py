@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.errors import ParameterError, quoted, unknown_columns
 from shoal.parsing.identity import plain_text, without_idle_fraction
-from shoal.utility.labels import Labels, Meaning
+from shoal.utility.published_labels import Labels, Meaning
 from shoal.utility.quantities import Bounds, End, clock_ends, exactly
 
 _COMPARED = re.compile(r"(<=|>=|<|>|!=|==?|in\b|is\b)\s*(.*)", re.DOTALL)

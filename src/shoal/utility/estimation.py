@@ -20,7 +20,7 @@ from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Floats
 from shoal.errors import NotDefined
 from shoal.utility.conditions import Condition
-from shoal.utility.labels import Labels
+from shoal.utility.published_labels import Labels
 
 Measure = Literal["count", "sum", "mean"]
 

@@ -21,7 +21,7 @@ from shoal.core.schema import ENCODED, Column, Kind
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 from shoal.utility.conditions import Condition, where
 from shoal.utility.estimation import Estimate, Measure, Part, estimate
-from shoal.utility.labels import Labels
+from shoal.utility.published_labels import Labels
 
 Conditions = Mapping[str, Any] | Iterable[str]
 MOST_ROWS = 50_000_000

@@ -123,10 +123,10 @@ class TestReleases:
             publication.enter(release.manifest([""]), None)
         content = ledger.read_bytes()
         row = Ledger(ledger).store.entries()[0]
-        assert row.seen is not None
+        assert row.located is not None
         held = entry.unpack(row.located, "")
         assert held.values["ill"].texts == ("a", "b"), "the value of whoever was left out is not there"
-        assert b"canary" not in content and b"canary" not in row.seen
+        assert b"canary" not in content and b"canary" not in row.located
         assert np.all(np.diff(held.ids.astype(object)) > 0), "in the order of hashes"
         assert ledger.stat().st_mode & 0o077 == 0 and Ledger(ledger).store.key_path.stat().st_mode & 0o077 == 0
 

@@ -13,7 +13,7 @@ from shoal.core.codebook import Codebook
 from shoal.errors import NotDefined, ParameterError, SchemaError
 from shoal.utility.conditions import Condition
 from shoal.utility.estimation import Part, estimate
-from shoal.utility.labels import Labels
+from shoal.utility.published_labels import Labels
 
 PATIENTS = pl.DataFrame(
     {
