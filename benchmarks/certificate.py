@@ -7,7 +7,7 @@ import time
 import shoal
 from benchmarks.local_recoding import NINE, adult
 from shoal.core.run import Run
-from shoal.utility.certificate import certified
+from shoal.utility.certificate import certify
 
 if __name__ == "__main__":
     data = adult(NINE)
@@ -16,7 +16,7 @@ if __name__ == "__main__":
         loss = shoal.evaluate(data, release, "lm", baselines=False)["lm"].value
         for seconds in (5, 10, 30):
             began = time.process_time()
-            found = certified(data, k, Run(seconds=seconds))
+            found = certify(data, k, Run(seconds=seconds))
             spent = time.process_time() - began
             print(
                 f"k={k:2d} within {seconds:3d} s ({spent:5.1f} of processor time, {found.rounds:2d} rounds): "

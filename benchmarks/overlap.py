@@ -11,7 +11,7 @@ from shoal.overlap import Asker, answered, points
 def timed(people: int, *, size_only: bool) -> None:
     own = [f"person {number:07}" for number in range(people)]
     other = [f"Person {number:07}" for number in range(people // 2, people + people // 2)]
-    points.multiplied("hash", points.draw(), bytes(32))
+    points.multiply("hash", points.draw(), bytes(32))
     start = time.perf_counter()
     asker = Asker.of(own, size_only=size_only)
     asked = time.perf_counter()

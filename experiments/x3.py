@@ -13,7 +13,7 @@ import polars as pl
 import shoal
 from experiments.pages import FOLDER, filled
 from shoal.plots.drawing import altair, save
-from shoal.utility.examples import labelled
+from shoal.utility.examples import class_codes
 from shoal.utility.learning import cross_validated, folds
 
 SIZES = (5, 8, 10, 15, 20, 25)
@@ -58,7 +58,7 @@ def released(table: pl.DataFrame, quasi: list[str], target: str, k: int, recodin
 def of_new_people(learner: str, table: pl.DataFrame, quasi: list[str], target: str, k: int) -> float:
     """Trained on the means that are released of nine tenths of the records, asked about the others as they are."""
     hits = 0.0
-    for training, test in folds(labelled(table[target])[1]):
+    for training, test in folds(class_codes(table[target])[1]):
         frame = released(table[training.tolist()], quasi, target, k, "means")
         other = table[test.tolist()]
         hits += LEARNERS[learner]().fit(frame.drop(target), frame[target]).score(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.adversary.locating import groups_of_records
-from shoal.attacks.definetti import Buckets, Definetti, by_bayes, permuted
+from shoal.attacks.definetti import Buckets, Definetti, by_bayes, pair_chances
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 
@@ -124,7 +124,7 @@ def by_permutations(weights):
 @settings(deadline=None, max_examples=40)
 def test_permutations_are_weighed_one_by_one(size, seed):
     weights = np.random.default_rng(seed).random((3, size, size)) + 0.01
-    assert np.allclose(permuted(weights), [by_permutations(each) for each in weights])
+    assert np.allclose(pair_chances(weights), [by_permutations(each) for each in weights])
 
 
 @given(st.integers(0, 2**32 - 1))

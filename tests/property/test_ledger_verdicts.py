@@ -27,7 +27,7 @@ from shoal.core.release_history import LocatedRelease, Promise, PublishedValues
 from shoal.core.run import Run
 from shoal.errors import DisclosureError, InputError
 from shoal.ledger import Ledger
-from shoal.ledger.judging import CERTAIN, judge
+from shoal.ledger.judgement import CERTAIN, judge
 
 ABSENT, WITHHELD = -2, -1
 VALUES = {"ill": "abc", "job": "uvw"}

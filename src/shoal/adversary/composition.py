@@ -62,7 +62,7 @@ def together(
     shown = people.shown
     places = people.places[:, shown]
     kinds = group(list(places + 1), index=True)
-    beliefs, contradicted = _composed(
+    beliefs, contradicted = _compose(
         GroupMemberships.of(kinds.keys - 1, kinds.counts, spreads), nodes, independent, run
     )
     alone, left_alone = np.zeros(places.shape), np.zeros(places.shape, np.int64)
@@ -84,9 +84,9 @@ def together(
     )
 
 
-def _composed(memberships: GroupMemberships, nodes: int, independent: bool, run: Run) -> tuple[Beliefs, Flags]:
+def _compose(memberships: GroupMemberships, nodes: int, independent: bool, run: Run) -> tuple[Beliefs, Flags]:
     """What is believed of each kind of people by all releases, and which kinds are contradicted."""
-    estimated, possible = memberships.estimated(run)
+    estimated, possible = memberships.estimate(run)
     beliefs = Beliefs(estimated.copy(), possible == 1, possible.copy())
     if independent:
         return beliefs, possible == 0

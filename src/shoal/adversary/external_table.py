@@ -28,7 +28,7 @@ REMEMBERED = 1 << 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Outsiders:
+class ExternalTable:
     """The distinct tuples of the other table: `keys[j]` is the leaf in quasi-identifier `j` of the release, negative
     where nobody knows it, and `counts` says how many people have the tuple. The `release` is the same one, read through
     hierarchies that know the values of both tables.
@@ -40,7 +40,7 @@ class Outsiders:
     counts: Counts
 
     @classmethod
-    def of(cls, release: Release, other: Dataset, *, what: str, every: bool = False) -> Outsiders:
+    def of(cls, release: Release, other: Dataset, *, what: str, every: bool = False) -> ExternalTable:
         """People of another table beside a release.
 
         A value that the table of the release never had goes where its hierarchy puts it: a number or a date under the
@@ -121,7 +121,7 @@ class Outsiders:
         try:
             cells = self.release.view.cells()
         except NotDefined:
-            yield self._listed(people)
+            yield self._view_pairs(people)
             return
         except InputError as error:
             raise NotDefined(str(error)) from None
@@ -132,7 +132,7 @@ class Outsiders:
                 high[place][high[place] == 0] = tree.size - 1
         yield from pairs(low, high, people, run)
 
-    def _listed(self, people: Codes) -> tuple[Places, Places]:
+    def _view_pairs(self, people: Codes) -> tuple[Places, Places]:
         """The pairs of a view whose groups are its classes of people."""
         if self.release.view.people() is not self.release.view.groups():
             raise NotDefined("this form does not show which records a person's may be")
@@ -149,7 +149,7 @@ class Outsiders:
             population += np.bincount(classes, self.counts[persons], len(population)).astype(np.int64)
         return population
 
-    def gathered(self, weights: Floats, people: Codes, run: Run) -> Floats:
+    def weights_of(self, weights: Floats, people: Codes, run: Run) -> Floats:
         """For each tuple of people, what the published classes that can hold it weigh together."""
         sums = np.zeros(people.shape[1])
         for persons, classes in self.fits(run, people):
@@ -189,14 +189,14 @@ def _knowing(tree: Hierarchy, other: Hierarchy, kind: Kind, what: str) -> Hierar
             "none; say with kinds or formats how it is read, or clean it"
         )
     rows = wider.rows()
-    paths = [_masked(wider, rows, text) or [text] * wider.height + [rows[0][-1]] for text in new]
+    paths = [_mask_path(wider, rows, text) or [text] * wider.height + [rows[0][-1]] for text in new]
     grown = Hierarchy.from_paths(wider.column, [*rows, *paths], automatic=wider.automatic)
     if wider.calendar is not None:
         grown = grown.dated(wider.calendar)
     return grown.with_missing() if wider.missing else grown
 
 
-def _masked(tree: Hierarchy, rows: Sequence[Sequence[str]], text: str) -> list[str] | None:
+def _mask_path(tree: Hierarchy, rows: Sequence[Sequence[str]], text: str) -> list[str] | None:
     """The path of a code under the finest mask that it fits, such as 47699 under 476**."""
     if not tree.masks:
         return None

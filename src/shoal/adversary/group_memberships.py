@@ -115,7 +115,7 @@ class GroupMemberships:
         entries = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         return entries, (self.keys[entries] == wanted) & (groups >= 0)
 
-    def estimated(self, run: Run) -> tuple[Floats, Counts]:
+    def estimate(self, run: Run) -> tuple[Floats, Counts]:
         """For each kind of people, the probability of the most likely value by the shares of its groups, and how many
         values no group rules out: a value weighs as the product of its shares, over its share of everything once for
         each further group."""

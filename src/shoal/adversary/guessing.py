@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.adversary.external_table import Outsiders
+from shoal.adversary.external_table import ExternalTable
 from shoal.adversary.rates import Rate, excess, wilson
 from shoal.core.classes import Histogram
 from shoal.core.contracts.attack import Attempt, Known
@@ -25,7 +25,7 @@ Hits = Callable[[Floats, Codes], Floats]
 """Row by row of posteriors, the chance that a guess by them is the true value."""
 
 
-def strongest(release: Release, attempted: Callable[[Histogram], Attempt | None]) -> Attempt:
+def strongest(release: Release, attempt_on: Callable[[Histogram], Attempt | None]) -> Attempt:
     """The attempt on the sensitive attribute that gives most away; people are counted where they are known.
 
     Under a strict schema the attacker knows the other sensitive attributes of the person. What `attempted` has no
@@ -34,7 +34,7 @@ def strongest(release: Release, attempted: Callable[[Histogram], Attempt | None]
     groups = release.in_people(release.view.groups())
     if not groups.sensitive:
         raise NotDefined("there is no sensitive attribute to guess")
-    attempts = [attempt for histogram in groups.sensitive if (attempt := attempted(histogram.parts)) is not None]
+    attempts = [attempt for histogram in groups.sensitive if (attempt := attempt_on(histogram.parts)) is not None]
     if not attempts:
         raise NotDefined("no sensitive attribute has values that could be alike: none has a hierarchy or is a number")
     best = max(attempts, key=lambda attempt: (attempt.success - attempt.baseline, attempt.success))
@@ -57,13 +57,13 @@ def with_control(attempt: Attempt, release: Release, known: Known, histogram: Hi
     rate, people = held_out_rate(release, known, histogram, hits)
     if rate is None:
         return attempt
-    gained = excess(Rate(attempt.success), rate)
+    gain = excess(Rate(attempt.success), rate)
     detail: dict[str, Any] = {
         **attempt.detail,
         "held_out": people[1],
         "control_interval": list(rate.interval),
-        "excess": gained.value,
-        "excess_error": gained.error,
+        "excess": gain.value,
+        "excess_error": gain.error,
     }
     return replace(attempt, control=people[0] / people[1], detail=detail)
 
@@ -75,10 +75,10 @@ def held_out_rate(
     name = histogram.column
     if known.held_out is None or name not in known.held_out.schema.sensitive:
         return None, (0.0, 0)
-    outsiders = Outsiders.of(release, known.held_out, what="the table of held-out people", every=True)
-    candidates = outsiders.release.view.candidates(outsiders.keys)
-    theirs = outsiders.classes.histogram(name)
-    truths, owners, counts = outsiders.leaves(name)[theirs.values], theirs.owners, theirs.counts
+    external = ExternalTable.of(release, known.held_out, what="the table of held-out people", every=True)
+    candidates = external.release.view.candidates(external.keys)
+    theirs = external.classes.histogram(name)
+    truths, owners, counts = external.leaves(name)[theirs.values], theirs.owners, theirs.counts
     width = len(histogram.population)
     successes = 0.0
     step = max(1, BLOCK // max(width, 1))

@@ -18,7 +18,7 @@ from shoal.errors import NotDefined
 Chosen = NDArray[np.bool_]
 
 
-def laid_out(known: Known) -> tuple[LocatedRelease, ...]:
+def all_releases(known: Known) -> tuple[LocatedRelease, ...]:
     """The earlier releases and, last, the one that is attacked."""
     if not known.earlier or known.later is None:
         nothing = "there is no earlier release to lay beside this one; name it with --earlier, or keep a ledger"
@@ -26,7 +26,7 @@ def laid_out(known: Known) -> tuple[LocatedRelease, ...]:
     return (*known.earlier, known.later)
 
 
-def classes_beside(releases: Sequence[LocatedRelease]) -> AlignedReleases:
+def align_classes(releases: Sequence[LocatedRelease]) -> AlignedReleases:
     """Who cannot be told apart in each of some releases."""
     places = [each.classes for each in releases if each.classes is not None]
     if len(places) < len(releases):
@@ -34,7 +34,7 @@ def classes_beside(releases: Sequence[LocatedRelease]) -> AlignedReleases:
     return align(releases, places)
 
 
-def linked(releases: Sequence[LocatedRelease]) -> list[list[int]]:
+def linked_releases(releases: Sequence[LocatedRelease]) -> list[list[int]]:
     """Which of some releases have rows that may be told to belong together: those that have a column as it is in
     common, directly or through others. Releases that are linked with no other one stand alone."""
     parts: list[tuple[list[int], set[str]]] = []
@@ -60,7 +60,7 @@ def _people(columns: Sequence[Codes], owners: NDArray[np.int64]) -> Counts:
     return heads(numbers, owners)[numbers]
 
 
-def crowd(people: AlignedReleases) -> Counts:
+def joint_candidates(people: AlignedReleases) -> Counts:
     """For each record, how many people it may belong to by the classes of all releases that show it; 0 where none
     does."""
     crowds = np.zeros(people.places.shape[1], np.int64)
@@ -76,12 +76,12 @@ def crowd(people: AlignedReleases) -> Counts:
     return crowds
 
 
-def crowd_over_time(people: AlignedReleases) -> Counts:
+def joint_candidates_over_time(people: AlignedReleases) -> Counts:
     """For each record, how many people it may belong to by whoever also knows whose records were in the table when."""
     return _people([*people.places, *people.present.astype(np.int32)], people.owners)
 
 
-def crowd_alone(people: AlignedReleases) -> Counts:
+def fewest_candidates(people: AlignedReleases) -> Counts:
     """For each record, the fewest people that it may belong to by a single release; 0 where none shows it."""
     fewest = np.zeros(people.places.shape[1], np.int64)
     for places in people.places:
@@ -95,9 +95,9 @@ def joined_risk(people: AlignedReleases, releases: Sequence[LocatedRelease], *, 
     """For each record, one over the people that it may belong to by the rows of linked releases; nothing where no
     release shows it."""
     risks = np.zeros(people.places.shape[1])
-    for rows in linked(releases):
+    for rows in linked_releases(releases):
         part = people.some(rows)
-        counts = crowd_over_time(part) if over_time and len(rows) > 1 else crowd(part)
+        counts = joint_candidates_over_time(part) if over_time and len(rows) > 1 else joint_candidates(part)
         risks = np.maximum(risks, np.where(part.shown, risk(counts), 0.0))
     return risks
 
@@ -107,6 +107,6 @@ def risk(counts: Counts) -> Floats:
     return np.where(counts > 0, 1 / np.maximum(counts, 1), 0.0)
 
 
-def gained(together: Floats, apart: Floats, threshold: float | Floats) -> Chosen:
+def newly_exposed(together: Floats, apart: Floats, threshold: float | Floats) -> Chosen:
     """Whose risk is above a threshold with all releases, and was lower with each of them alone."""
     return (together > threshold + SLACK) & (together > apart + SLACK)

@@ -31,7 +31,7 @@ def _component(people: People, effort: Effort, generator: np.random.Generator) -
     values, value_of = np.unique(people.values, return_inverse=True)
     others, other_of = np.unique(people.other, return_inverse=True)
     if (len(values) + len(others)) * len(groups) > WIDEST:
-        return _bounded(people)
+        return _by_twins(people)
     counts, having = np.zeros((len(values), len(groups)), np.int64), np.zeros((len(others), len(groups)), np.int64)
     np.add.at(counts, (value_of, group_of), 1)
     np.add.at(having, (other_of, group_of), 1)
@@ -44,7 +44,7 @@ def _component(people: People, effort: Effort, generator: np.random.Generator) -
     return _of_others(maps, having, block, values.astype(np.int32))
 
 
-def _bounded(people: People) -> Posteriors:
+def _by_twins(people: People) -> Posteriors:
     """What twins alone say."""
     kinds = people.kinds()
     low, high = people.bounds(kinds.keys[0])
@@ -70,7 +70,7 @@ def _of_values(
         exact = share * maps.shares[np.ix_(here, known)] if maps.shares is not None else high
         best = values[here[exact.argmax(axis=0)]]
         parts.append((having[known, place], exact, low, high, np.full(len(known), owner), best))
-    return _summed(parts, maps)
+    return _combine(parts, maps)
 
 
 def _of_others(maps: Assignments, having: Counts, block: Counts, values: Codes) -> Posteriors:
@@ -79,10 +79,10 @@ def _of_others(maps: Assignments, having: Counts, block: Counts, values: Codes) 
     high = np.where(possible, 1 / block[:, None], 0.0)
     exact = maps.shares.T if maps.shares is not None else high
     low, best = 1 / possible.sum(axis=0), values[exact.argmax(axis=0)]
-    return _summed([(having.sum(axis=1), exact, low, high, np.full(len(having), -1), best)], maps)
+    return _combine([(having.sum(axis=1), exact, low, high, np.full(len(having), -1), best)], maps)
 
 
-def _summed(parts: list[tuple[Any, ...]], maps: Assignments) -> Posteriors:
+def _combine(parts: list[tuple[Any, ...]], maps: Assignments) -> Posteriors:
     """The posteriors of people, group by group, by the chances of each value."""
     known = maps.count is not None
     people, exact, low, high, groups, values = zip(*parts, strict=True)

@@ -55,7 +55,7 @@ def entries_of(column: Distribution, groups: Codes, people: Codes) -> NDArray[np
     return lookup.find(np.arange(people.shape[1]), groups.astype(np.int64))
 
 
-def matched(columns: Sequence[tuple[Sequence[int], Distribution]], sizes: Counts, people: Codes) -> Matches:
+def match(columns: Sequence[tuple[Sequence[int], Distribution]], sizes: Counts, people: Codes) -> Matches:
     """The groups that have a person's values in every column, by how many records there would have them all if the
     columns had nothing to do with one another.
 

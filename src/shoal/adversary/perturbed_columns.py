@@ -15,7 +15,7 @@ from shoal.errors import NotDefined
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Masked:
+class PerturbedColumns:
     """Numeric columns before and after a perturbation: records by columns, not-a-number where missing. Both have the
     records in the same order, which only the holder knows."""
 
@@ -24,10 +24,10 @@ class Masked:
     after: Floats
 
     @classmethod
-    def of(cls, dataset: Dataset, release: Release) -> Masked:
+    def of(cls, dataset: Dataset, release: Release) -> PerturbedColumns:
         """The numeric columns of a release that were changed and still have values; `NotDefined` says what is missing
         for the comparison."""
-        names = tuple(name for name, values in _changed(dataset, release).items() if values.dtype.kind == "f")
+        names = tuple(name for name, values in _changes(dataset, release).items() if values.dtype.kind == "f")
         if not names:
             raise NotDefined("no numeric column was changed, so there are no numbers to compare")
         assert release.recoding is not None
@@ -47,7 +47,7 @@ class Masked:
         deviations = np.nanstd(self.before, axis=0)
         return np.where(deviations > 0, deviations, 1.0)
 
-    def standardized(self) -> tuple[NDArray[np.int64], Floats, Floats]:
+    def standardize(self) -> tuple[NDArray[np.int64], Floats, Floats]:
         """The records that have every value, and theirs before and after, by the means and deviations before."""
         whole = np.flatnonzero(~np.isnan(self.before).any(axis=1) & ~np.isnan(self.after).any(axis=1))
         if not len(whole):
@@ -56,9 +56,9 @@ class Masked:
         return whole, (self.before[whole] - means) / spreads, (self.after[whole] - means) / spreads
 
 
-def masked_categories(dataset: Dataset, release: Release) -> dict[str, tuple[Codes, Codes]]:
+def perturbed_categories(dataset: Dataset, release: Release) -> dict[str, tuple[Codes, Codes]]:
     """The changed columns that are no numbers, before and after, as leaves; negative: missing."""
-    names = [name for name, values in _changed(dataset, release).items() if values.dtype.kind != "f"]
+    names = [name for name, values in _changes(dataset, release).items() if values.dtype.kind != "f"]
     assert release.recoding is not None
     columns = {}
     for name, codes in zip(names, dataset.table.listing((), names, release.seed), strict=True):
@@ -70,7 +70,7 @@ def masked_categories(dataset: Dataset, release: Release) -> dict[str, tuple[Cod
     return columns
 
 
-def _changed(dataset: Dataset, release: Release) -> dict[str, NDArray[np.generic]]:
+def _changes(dataset: Dataset, release: Release) -> dict[str, NDArray[np.generic]]:
     if release.view.truthful:
         raise NotDefined("no value of this release was changed; this compares changed values with the true ones")
     if release.recoding is None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.adversary.external_table import Outsiders
+from shoal.adversary.external_table import ExternalTable
 from shoal.core.contracts.attack import Known
 from shoal.core.formatting import counted
 from shoal.core.grouping import Counts
@@ -44,14 +44,14 @@ def population_counts(
     same.
     """
     if known.external is not None:
-        outsiders = Outsiders.of(release, known.external, what="the external table")
-        heads = outsiders.published.headcounts
-        population = outsiders.population(run)
+        external = ExternalTable.of(release, known.external, what="the external table")
+        heads = external.published.headcounts
+        population = external.population(run)
         lacking = int(np.maximum(heads - population, 0).sum())
-        source = f"from an external table of {counted(outsiders.people, 'people')}"
-        detail = {"population": outsiders.people} | ({"lacking": lacking} if lacking else {})
+        source = f"from an external table of {counted(external.people, 'people')}"
+        detail = {"population": external.people} | ({"lacking": lacking} if lacking else {})
         there = np.maximum(population, heads).astype(np.float64)
-        return PopulationCounts(heads, there, max(outsiders.people, 1), source, detail=detail)
+        return PopulationCounts(heads, there, max(external.people, 1), source, detail=detail)
     classes = release.in_people(release.view.people())
     heads = classes.headcounts
     everybody = max(int(heads.sum()) if classes.people is None else people_in(classes), 1)

@@ -247,9 +247,9 @@ def _unlike(recoding: Recoding) -> Iterator[str]:
 
 
 def _opened(ledger: Ledger | str | Path) -> Ledger:
-    from shoal.ledger import opened
+    from shoal.ledger import open_ledger
 
-    return opened(ledger)
+    return open_ledger(ledger)
 
 
 MANY, OFTEN = 50, 0.1

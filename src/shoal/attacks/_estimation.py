@@ -11,7 +11,7 @@ from annotated_types import Gt
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.adversary.perturbed_columns import Masked
+from shoal.adversary.perturbed_columns import PerturbedColumns
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Floats
@@ -38,7 +38,7 @@ class Estimation(Attack):
         `before` is there for what the attacker knows about the perturbation, not about records."""
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
-        _, before, after = Masked.of(dataset, release).standardized()
+        _, before, after = PerturbedColumns.of(dataset, release).standardize()
         run.check()
         estimates, detail = self.estimates(before, after)
         shares, records = self._near(estimates - before).mean(axis=1), dataset.records

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from typing_extensions import Doc
 
-from shoal.adversary.joining import crowd_alone, gained, linking_columns, risk
+from shoal.adversary.joining import fewest_candidates, linking_columns, newly_exposed, risk
 from shoal.core.contracts.attack import Attack, Attempt
 from shoal.core.hierarchy import Floats
 from shoal.core.parameters import Share
@@ -34,7 +34,7 @@ class JoinedReleases(Attack):
         """The attempt by everybody's risk with all releases, `together`, and without the last one, `before`."""
         risks, without = people.by_person(together, people.shown), people.by_person(before, people.shown)
         count = max(len(risks), 1)
-        gaining = people.shown & gained(together, risk(crowd_alone(people)), self.threshold)
+        gaining = people.shown & newly_exposed(together, risk(fewest_candidates(people)), self.threshold)
         return self.attempt_over(
             risks,
             baseline=float(np.maximum(without, 1 / count).sum()) / count,

@@ -11,7 +11,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.adversary.perturbed_columns import Masked
+from shoal.adversary.perturbed_columns import PerturbedColumns
 from shoal.adversary.rates import wilson
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
@@ -96,14 +96,14 @@ class AssignmentLinkage(Attack):
     examples: ClassVar[Examples] = ({}, {"threshold": 0.5, "beside": False})
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
-        masked = Masked.of(dataset, release)
+        masked = PerturbedColumns.of(dataset, release)
         moved = None if release.method is None else release.method.displacement(masked.before, masked.after)
         if moved is None:
             raise NotDefined("the algorithm does not say how far a value moved, so nothing tells whose record is whose")
         if self.beside:
-            moved = replace(moved, coordinates=(*moved.coordinates, *_unchanged(dataset, release)))
+            moved = replace(moved, coordinates=(*moved.coordinates, *_unchanged_columns(dataset, release)))
         records = dataset.records
-        wanted = _compared(moved, records, np.random.default_rng(self.seed))
+        wanted = _records_to_link(moved, records, np.random.default_rng(self.seed))
         links = link(moved, wanted, records, run)
         sampled = len(wanted) < records
         return self.attempt_over(
@@ -117,7 +117,7 @@ class AssignmentLinkage(Attack):
         )
 
 
-def _unchanged(dataset: Dataset, release: Release) -> Iterator[Coordinate]:
+def _unchanged_columns(dataset: Dataset, release: Release) -> Iterator[Coordinate]:
     """The quasi-identifiers that were published as they are."""
     assert release.recoding is not None
     names = [name for name in dataset.schema.quasi if name not in release.recoding.changed]
@@ -144,7 +144,7 @@ def _narrowest(moved: Displacement) -> tuple[Bands, *tuple[Coordinate, ...]]:
     return (bands[order[0]], *(moved.coordinates[place] for place in order[1:]))
 
 
-def _compared(moved: Displacement, records: int, generator: np.random.Generator) -> Places:
+def _records_to_link(moved: Displacement, records: int, generator: np.random.Generator) -> Places:
     """The records that are linked: all, or as many as can be compared."""
     _, first, last = _narrowest(moved)[0]
     most = int(COMPARED // max(int((last - first).sum()) / records, 1))
@@ -170,7 +170,7 @@ def link(moved: Displacement, wanted: Places, records: int, run: Run) -> Links:
     for pairs in _fitting(moved, wanted, run.part(between=(0.0, 0.6))):
         fitting += len(pairs)
         if moved.exchanged:
-            pairs = pairs.where(_answered(moved, pairs))
+            pairs = pairs.where(_answerable(moved, pairs))
         elif any(each.spread is not None for each in moved.coordinates):
             pairs = _likely(pairs)
         left += len(pairs)
@@ -245,7 +245,7 @@ def _likely(pairs: Pairs) -> Pairs:
     return pairs.where(best)
 
 
-def _answered(moved: Displacement, pairs: Pairs) -> NDArray[np.bool_]:
+def _answerable(moved: Displacement, pairs: Pairs) -> NDArray[np.bool_]:
     """Which pairs say nothing impossible of another one: where a value is one record's and one person's only, that
     record and that person must be able to belong together, too."""
     possible = np.ones(len(pairs), np.bool_)

@@ -76,18 +76,18 @@ class BackgroundKnowledge(Attack):
         if self.rules and self.column is None and len(names) > 1:
             raise ParameterError("rules are about one sensitive attribute and there are several; name it with column")
 
-        def attempted(histogram: Histogram) -> Attempt | None:
+        def attempt_on(histogram: Histogram) -> Attempt | None:
             if self.column not in (None, histogram.column):
                 return None
             if self.rules:
                 return self._by_rules(dataset, release, histogram)
-            risks = believed(histogram.starts, histogram.shares, self.values)
+            risks = beliefs_after(histogram.starts, histogram.shares, self.values)
             priors = histogram.distribution
-            baseline = float(priors @ believed(np.array([0, len(priors)]), priors, self.values))
+            baseline = float(priors @ beliefs_after(np.array([0, len(priors)]), priors, self.values))
             attempt = self._over(risks, histogram.counts, baseline)
             return with_control(attempt, release, known, histogram, self._hits)
 
-        return strongest(release, attempted)
+        return strongest(release, attempt_on)
 
     def _over(self, risks: Floats, people: Counts, baseline: float) -> Attempt:
         ruled = "" if not self.values else f", and {counted(self.values, 'values')} that the person does not have"
@@ -103,13 +103,13 @@ class BackgroundKnowledge(Attack):
     def _hits(self, posteriors: Floats, truths: Codes) -> Floats:
         rows, width = posteriors.shape
         starts = np.arange(rows + 1) * width
-        risks = believed(starts, posteriors.ravel(), self.values).reshape(rows, width)
+        risks = beliefs_after(starts, posteriors.ravel(), self.values).reshape(rows, width)
         return np.where(truths >= 0, risks[np.arange(rows), truths], 0.0)
 
     def _by_rules(self, dataset: Dataset, release: Release, histogram: Histogram) -> Attempt:
         tree = histogram.hierarchy
         assert tree is not None
-        masks, excluded = self._excluded(dataset, tree)
+        masks, excluded = self._exclusions(dataset, tree)
         columns, counts, whose = self._entries(dataset, release, histogram.column, masks)
         inside = columns[0] >= 0
         cells = group([codes[inside] for codes in columns], weights=counts[inside])
@@ -147,9 +147,9 @@ class BackgroundKnowledge(Attack):
         """How likely each entry is when some are excluded; entries stand part by part."""
         left = np.where(excluded, 0.0, shares)
         gone = np.bincount(homes, weights=shares - left, minlength=parts).astype(np.float64)
-        return believed(np.searchsorted(homes, np.arange(parts + 1)), left, self.values, gone)
+        return beliefs_after(np.searchsorted(homes, np.arange(parts + 1)), left, self.values, gone)
 
-    def _excluded(self, dataset: Dataset, tree: Hierarchy) -> tuple[Codes, NDArray[np.bool_]]:
+    def _exclusions(self, dataset: Dataset, tree: Hierarchy) -> tuple[Codes, NDArray[np.bool_]]:
         """For each tuple of quasi-identifiers, which rules its people meet, as a number; and for each such number the
         values that they cannot have."""
         if len(self.rules) > MOST_RULES:
@@ -179,7 +179,7 @@ class BackgroundKnowledge(Attack):
         return index.astype(np.int32), excluded
 
 
-def believed(starts: Counts, shares: Floats, ruled_out: int, gone: Floats | None = None) -> Floats:
+def beliefs_after(starts: Counts, shares: Floats, ruled_out: int, gone: Floats | None = None) -> Floats:
     """How likely each entry is when so many of the largest other ones of its group are ruled out, and a share of the
     group that is `gone` already. Where people have several values, shares add up to more than 1, and nothing is more
     than certain."""

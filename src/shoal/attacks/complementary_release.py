@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.adversary.joining import classes_beside, crowd_alone, joined_risk, laid_out
+from shoal.adversary.joining import align_classes, all_releases, fewest_candidates, joined_risk
 from shoal.attacks._joined_releases import JoinedReleases
 from shoal.core.contracts.attack import Attempt, Known
 from shoal.core.dataset import Dataset
@@ -43,8 +43,8 @@ class ComplementaryRelease(JoinedReleases):
     """
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
-        releases = laid_out(known)
-        people = classes_beside(releases)
+        releases = all_releases(known)
+        people = align_classes(releases)
         together = joined_risk(people, releases)
         run.check()
         before = joined_risk(people.some(range(len(releases) - 1)), releases[:-1])
@@ -61,5 +61,5 @@ class ComplementaryRelease(JoinedReleases):
 
 def _smallest(people: AlignedReleases) -> int:
     """The fewest people in a class of one release."""
-    counts = crowd_alone(people)
+    counts = fewest_candidates(people)
     return int(counts[counts > 0].min(initial=len(counts)))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.adversary.composition import Together, together
-from shoal.adversary.joining import gained, laid_out
+from shoal.adversary.joining import all_releases, newly_exposed
 from shoal.adversary.locating import align
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
@@ -64,7 +64,7 @@ class Composition(Attack):
     examples: ClassVar[Examples] = ({}, {"independent": True})
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
-        releases = laid_out(known)
+        releases = all_releases(known)
         names = [name for name in releases[-1].values if any(name in each.values for each in releases[:-1])]
         if not names:
             raise NotDefined("no sensitive attribute of the release stands in an earlier one")
@@ -98,7 +98,7 @@ class Composition(Attack):
                 "attribute": name,
                 "exact": 1 - share(~known.exact),
                 "certain": share(known.risks >= 1.0),
-                "gained": share(gained(known.risks, known.alone.max(axis=0), self.threshold)),
+                "gained": share(newly_exposed(known.risks, known.alone.max(axis=0), self.threshold)),
                 "contradicted": share(known.contradicted),
                 "alone": [float(row.max(initial=0.0)) for row in known.alone],
             },

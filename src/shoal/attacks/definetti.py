@@ -106,7 +106,7 @@ class Definetti(Attack):
 
     def _on(self, histogram: Histogram, places: Codes, columns: Codes, truths: Codes, run: Run) -> Attempt:
         generator = np.random.default_rng(self.seed)
-        drawn = _drawn(histogram.sizes, self.people, generator)
+        drawn = _draw_groups(histogram.sizes, self.people, generator)
         inside = np.flatnonzero(drawn[places] & (places >= 0))
         if not len(inside):
             raise NotDefined("the release has no record")
@@ -150,7 +150,7 @@ class Definetti(Attack):
         )
 
 
-def _drawn(sizes: Any, most: int, generator: np.random.Generator) -> NDArray[np.bool_]:
+def _draw_groups(sizes: Any, most: int, generator: np.random.Generator) -> NDArray[np.bool_]:
     """Groups of so many people at most, or all."""
     order = generator.permutation(len(sizes)) if sizes.sum() > most else np.arange(len(sizes))
     chosen = np.zeros(len(sizes), np.bool_)
@@ -192,7 +192,7 @@ class Buckets:
         return tuple(len(np.unique(column)) for column in self.columns)
 
     @cached_property
-    def coded(self) -> list[Places]:
+    def codes(self) -> list[Places]:
         """The columns, numbered without gaps."""
         return [np.unique(column, return_inverse=True)[1] for column in self.columns]
 
@@ -207,7 +207,7 @@ class Buckets:
     def likelihoods(self, beliefs: Floats) -> list[Floats]:
         """By column, how likely each code is among those who have a value: every count is one more than it is."""
         likelihoods = []
-        for codes, count in zip(self.coded, self.levels, strict=True):
+        for codes, count in zip(self.codes, self.levels, strict=True):
             together = sums_by_code(codes, count, beliefs)
             likelihoods.append((together + 1) / (together.sum(axis=0) + count))
         return likelihoods
@@ -239,7 +239,7 @@ def hand_out(
     """What is believed of each person, given how likely codes are among those who have a value. Of large groups,
     `slots_of` has by their size whose value is whose in the sampler."""
     logs = sum(
-        (np.log(table)[codes] for table, codes in zip(likelihoods, buckets.coded, strict=True)),
+        (np.log(table)[codes] for table, codes in zip(likelihoods, buckets.codes, strict=True)),
         np.zeros((len(buckets.homes), buckets.width)),
     )
     beliefs = deal(buckets, logs, effort.exact)
@@ -258,7 +258,7 @@ def deal(buckets: Buckets, logs: Floats, exact: int) -> Floats:
         if size <= exact:
             values = buckets.values[slots]
             weights = np.take_along_axis(logs[people], np.broadcast_to(values[:, None, :], (*values.shape, size)), 2)
-            chances = permuted(np.exp(weights - weights.max(axis=(1, 2), keepdims=True)))
+            chances = pair_chances(np.exp(weights - weights.max(axis=(1, 2), keepdims=True)))
             places = people[:, :, None] * buckets.width + values[:, None, :]
             beliefs += np.bincount(places.ravel(), weights=chances.ravel(), minlength=logs.size)
     return beliefs.reshape(logs.shape)
@@ -286,21 +286,21 @@ def by_regression(
             beliefs[some] = balance.beliefs(logs[some])
         return beliefs
 
-    regression = Regression(features_of(buckets.coded), buckets.width, ridge)
+    regression = Regression(features_of(buckets.codes), buckets.width, ridge)
     return reconcile(buckets.alone(), regression, fitting, effort.steps, max(effort.tolerance, settled), run)
 
 
 _LEARNERS = {"bayes": by_bayes, "regression": by_regression}
 
 
-def permuted(weights: Floats) -> Floats:
+def pair_chances(weights: Floats) -> Floats:
     """For each square of weights, the probability that a row goes with a column when a permutation is as likely as the
     product of its weights.
 
     Sums over subsets of the columns that the first rows have taken, which is the same as the sum over permutations.
 
     Example:
-        >>> permuted(np.array([[[3.0, 1.0], [1.0, 1.0]]])).tolist()
+        >>> pair_chances(np.array([[[3.0, 1.0], [1.0, 1.0]]])).tolist()
         [[[0.75, 0.25], [0.25, 0.75]]]
     """
     count, size, _ = weights.shape

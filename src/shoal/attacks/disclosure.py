@@ -64,7 +64,7 @@ class Disclosure(Attack):
             raise ParameterError("Disclosure: rho1 must be below rho2")
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
-        def attempted(histogram: Histogram) -> Attempt:
+        def attempt_on(histogram: Histogram) -> Attempt:
             disclosed, sizes = self._disclosed_values(histogram), histogram.sizes
             breached = (disclosed["positive"] + disclosed["upward"] + disclosed["downward"]) > 0
             return self.attempt_over(
@@ -79,7 +79,7 @@ class Disclosure(Attack):
                 },
             )
 
-        return strongest(release, attempted)
+        return strongest(release, attempt_on)
 
     def _disclosed_values(self, histogram: Histogram) -> dict[str, NDArray[np.int64]]:
         """For each group, how many values it discloses, by the kind of disclosure."""

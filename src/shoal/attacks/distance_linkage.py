@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 from typing_extensions import Doc
 
-from shoal.adversary.perturbed_columns import Masked
+from shoal.adversary.perturbed_columns import PerturbedColumns
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Share
@@ -45,7 +45,7 @@ class DistanceLinkage(Attack):
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         from shoal.kernels.linkage import own_is_nearest
 
-        _, before, after = Masked.of(dataset, release).standardized()
+        _, before, after = PerturbedColumns.of(dataset, release).standardize()
         # Along the direction in which the records vary most, few are near.
         direction = np.linalg.eigh(np.atleast_2d(np.cov(before, rowvar=False, bias=True)))[1][:, -1]
         places = before @ direction

@@ -70,7 +70,7 @@ class Downcoding(Attack):
         trees = [release.hierarchy_of(name) for name in classes.attributes]
         ends = np.stack(
             [
-                _pinned(tree, release.hulls.get(name, ""), low, high)
+                _known_by_ends(tree, release.hulls.get(name, ""), low, high)
                 for tree, name, low, high in zip(trees, classes.attributes, cells.low, cells.high, strict=True)
             ]
         )
@@ -95,7 +95,7 @@ class Downcoding(Attack):
         )
 
 
-def _pinned(tree: Hierarchy, hull: str, low: Any, high: Any) -> Counts:
+def _known_by_ends(tree: Hierarchy, hull: str, low: Any, high: Any) -> Counts:
     """How many values of a class are known by the ends of its range."""
     known = np.zeros(len(low), np.int64)
     wide = (low < high) & ~tree.spans_missing(low, high)

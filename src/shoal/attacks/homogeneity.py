@@ -39,7 +39,7 @@ class Homogeneity(Attack):
     threshold: Annotated[Share, Doc("the certainty above which a person counts as exposed")] = 0.9
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
-        def attempted(histogram: Histogram) -> Attempt:
+        def attempt_on(histogram: Histogram) -> Attempt:
             most, sizes = histogram.greatest(histogram.counts), histogram.sizes
             attempt = self.attempt_over(
                 most / sizes.clip(1),
@@ -52,4 +52,4 @@ class Homogeneity(Attack):
             )
             return with_control(attempt, release, known, histogram, most_likely)
 
-        return strongest(release, attempted)
+        return strongest(release, attempt_on)

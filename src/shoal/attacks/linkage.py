@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from typing_extensions import Doc
 
-from shoal.adversary.external_table import Outsiders
+from shoal.adversary.external_table import ExternalTable
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
@@ -50,44 +50,44 @@ class Linkage(Attack):
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         if known.external is None:
             raise NotDefined("there is no list of people to link: give an external table")
-        outsiders = Outsiders.of(release, known.external, what="the external table")
-        heads = outsiders.published.headcounts.astype(np.float64)
-        own = outsiders.own(dataset)
-        listed = _among(own, outsiders.keys)
-        fitting = outsiders.gathered(heads, own, run)
+        external = ExternalTable.of(release, known.external, what="the external table")
+        heads = external.published.headcounts.astype(np.float64)
+        own = external.own(dataset)
+        listed = _among(own, external.keys)
+        fitting = external.weights_of(heads, own, run)
         people = np.where(listed & (fitting > 0), dataset.summary.headcounts, 0)
         return self.attempt_over(
             1 / np.maximum(fitting, 1),
             people,
             baseline=1 / max(int(heads.sum()), 1),
-            knew=f"a list of {outsiders.people:,} people with {_columns(outsiders)}",
+            knew=f"a list of {external.people:,} people with {_columns(external)}",
             meaning="how often the record that somebody on the list is linked to is the person's",
-            detail=self._people_on_list(outsiders, heads, own, run),
+            detail=self._people_on_list(external, heads, own, run),
         )
 
-    def _people_on_list(self, outsiders: Outsiders, heads: np.ndarray, own: Codes, run: Run) -> dict[str, Any]:
-        counts, there = outsiders.counts, outsiders.population(run)
-        fitting = outsiders.gathered(heads, outsiders.keys, run)
+    def _people_on_list(self, external: ExternalTable, heads: np.ndarray, own: Codes, run: Run) -> dict[str, Any]:
+        counts, there = external.counts, external.population(run)
+        fitting = external.weights_of(heads, external.keys, run)
         # Where one record fits, this is how many people of the list fit it.
-        rivals = outsiders.gathered(there.astype(np.float64), outsiders.keys, run)
-        inside = _among(outsiders.keys, own)
+        rivals = external.weights_of(there.astype(np.float64), external.keys, run)
+        inside = _among(external.keys, own)
         people = {
-            "listed": outsiders.people,
+            "listed": external.people,
             "in_table": int(counts[inside].sum()),
             "fitting": int(counts[fitting > 0].sum()),
             "single": int(counts[fitting == 1].sum()),
             "certain": int(counts[(fitting == 1) & (rivals == 1)].sum()),
             "mistaken": int(counts[~inside & (fitting > 0)].sum()),
         }
-        disclosed = self._disclosed(outsiders, run)
+        disclosed = self._disclosures(external, run)
         return people if disclosed is None else {**people, "disclosed": disclosed}
 
-    def _disclosed(self, outsiders: Outsiders, run: Run) -> int | None:
+    def _disclosures(self, external: ExternalTable, run: Run) -> int | None:
         """People of the list all of whose fitting records agree on a sensitive value, where records show theirs."""
-        published = outsiders.published
-        if outsiders.release.view.people() is not outsiders.release.view.groups() or not published.sensitive:
+        published = external.published
+        if external.release.view.people() is not external.release.view.groups() or not published.sensitive:
             return None
-        certain = np.zeros(len(outsiders.counts), dtype=np.bool_)
+        certain = np.zeros(len(external.counts), dtype=np.bool_)
         for histogram in (each.parts for each in published.sensitive if each.contexts is None):
             only = np.where(
                 histogram.distinct == 1,
@@ -96,11 +96,11 @@ class Linkage(Attack):
             )
             least = np.full(len(certain), np.iinfo(np.int64).max)
             most = np.full(len(certain), -1)
-            for persons, classes in outsiders.fits(run):
+            for persons, classes in external.fits(run):
                 np.minimum.at(least, persons, only[classes])
                 np.maximum.at(most, persons, only[classes])
             certain |= (least == most) & (most >= 0)
-        return int(outsiders.counts[certain].sum())
+        return int(external.counts[certain].sum())
 
 
 def _among(some: Codes, others: Codes) -> np.ndarray:
@@ -110,6 +110,6 @@ def _among(some: Codes, others: Codes) -> np.ndarray:
     return np.isin(ids[: some.shape[1]], ids[some.shape[1] :])
 
 
-def _columns(outsiders: Outsiders) -> str:
-    names, every = outsiders.classes.attributes, outsiders.release.schema.quasi
+def _columns(external: ExternalTable) -> str:
+    names, every = external.classes.attributes, external.release.schema.quasi
     return "all quasi-identifiers" if len(names) == len(every) else f"{len(names)} of {len(every)} quasi-identifiers"

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from typing_extensions import Doc
 
-from shoal.adversary.external_table import Outsiders
+from shoal.adversary.external_table import ExternalTable
 from shoal.adversary.rates import wilson
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
@@ -53,20 +53,20 @@ class Membership(Attack):
         if other is None:
             raise NotDefined("who is not in the release is not known: give an external table, or people held out of it")
         what = "the external table" if known.external is not None else "the table of held-out people"
-        outsiders = Outsiders.of(release, other, what=what)
-        heads = outsiders.published.headcounts
-        there, everybody = outsiders.population(run), outsiders.people
+        external = ExternalTable.of(release, other, what=what)
+        heads = external.published.headcounts
+        there, everybody = external.population(run), external.people
         if known.external is None:
             there, everybody = there + heads, everybody + int(heads.sum())
         shares = heads / np.maximum(np.maximum(there, heads), 1)
-        members = np.minimum(outsiders.gathered(shares, outsiders.own(dataset), run), 1.0)
-        others = np.minimum(outsiders.gathered(shares, outsiders.keys, run), 1.0)
+        members = np.minimum(external.weights_of(shares, external.own(dataset), run), 1.0)
+        others = np.minimum(external.weights_of(shares, external.keys, run), 1.0)
         counts = np.where(members > 0, dataset.summary.headcounts, 0)
         detail: dict[str, Any] = {
             "population": everybody,
             "least": float(others.min(initial=1.0)),
             "greatest": float(max(others.max(initial=0.0), members.max(initial=0.0))),
-            "ruled_out": int(outsiders.counts[others <= 0].sum()) / max(everybody, 1),
+            "ruled_out": int(external.counts[others <= 0].sum()) / max(everybody, 1),
         }
         attempt = self.attempt_over(
             members,
@@ -79,8 +79,8 @@ class Membership(Attack):
         return attempt if known.held_out is None else self._with_control(attempt, release, known.held_out, run)
 
     def _with_control(self, attempt: Attempt, release: Release, held_out: Dataset, run: Run) -> Attempt:
-        outside = Outsiders.of(release, held_out, what="the table of held-out people")
-        fitting = outside.gathered(np.ones(len(outside.published)), outside.keys, run) > 0
+        outside = ExternalTable.of(release, held_out, what="the table of held-out people")
+        fitting = outside.weights_of(np.ones(len(outside.published)), outside.keys, run) > 0
         mistaken, people = int(outside.counts[fitting].sum()), outside.people
         if not people:
             return attempt

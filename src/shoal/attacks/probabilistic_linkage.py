@@ -11,7 +11,7 @@ import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.adversary.external_table import Outsiders
+from shoal.adversary.external_table import ExternalTable
 from shoal.adversary.locating import groups_of_records
 from shoal.adversary.rates import wilson
 from shoal.core.contracts.attack import Attack, Attempt, Known
@@ -65,14 +65,14 @@ class ProbabilisticLinkage(Attack):
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         if known.external is None:
             raise NotDefined("there is no list of people to link: give an external table")
-        outsiders = Outsiders.of(release, known.external, what="the external table")
-        shared = [place for place, name in enumerate(release.schema.quasi) if name in outsiders.classes.attributes]
+        external = ExternalTable.of(release, known.external, what="the external table")
+        shared = [place for place, name in enumerate(release.schema.quasi) if name in external.classes.attributes]
         if len(shared) < 2:
             raise NotDefined("the list shares one column with the release; weights are learned from two or more")
-        low, high = self._ranges(outsiders, shared)
+        low, high = self._ranges(external, shared)
         if find_spec("splink") is None:
             raise MissingExtraError("probabilistic-linkage", "linkage")
-        tuples, homes = self._truth(dataset, release, known.external, outsiders)
+        tuples, homes = self._truth(dataset, release, known.external, external)
         if not len(tuples):
             raise NotDefined("nobody on the list is in the release, as far as the tables tell")
         everybody = len(tuples)
@@ -81,8 +81,8 @@ class ProbabilisticLinkage(Attack):
             tuples, homes = tuples[drawn], homes[drawn]
         rows, index = np.unique(tuples, return_inverse=True)
         run.check()
-        persons, classes = _linked(outsiders.keys[shared][:, rows], low, high, self.seed)
-        heads = outsiders.published.headcounts.astype(np.float64)
+        persons, classes = _link(external.keys[shared][:, rows], low, high, self.seed)
+        heads = external.published.headcounts.astype(np.float64)
         among = np.bincount(persons, weights=heads[classes], minlength=len(rows))
         best = set(zip(persons.tolist(), classes.tolist(), strict=True))
         right = np.array([pair in best for pair in zip(index.tolist(), homes.tolist(), strict=True)])
@@ -92,40 +92,40 @@ class ProbabilisticLinkage(Attack):
             chances,
             np.ones(len(chances), np.int64),
             baseline=1 / max(int(heads.sum()), 1),
-            knew=f"a list of {outsiders.people:,} people, some of whose entries may be wrong",
+            knew=f"a list of {external.people:,} people, some of whose entries may be wrong",
             meaning="how often the record that somebody on the list is linked to is the person's",
             lower_bound=True,
             interval=wilson(float(chances.sum()), len(chances)).interval if sampled else None,
             detail={"in_release": everybody, "linked": len(index), "right_class": float(right.mean())},
         )
 
-    def _ranges(self, outsiders: Outsiders, shared: list[int]) -> tuple[Codes, Codes]:
+    def _ranges(self, external: ExternalTable, shared: list[int]) -> tuple[Codes, Codes]:
         """The ranges of the published classes in the common columns, negative where a value is missing."""
-        if outsiders.release.view.people() is not outsiders.release.view.groups():
+        if external.release.view.people() is not external.release.view.groups():
             raise NotDefined("this form does not show which sensitive value stands beside a person's record")
         try:
-            cells = outsiders.release.view.cells()
+            cells = external.release.view.cells()
         except InputError as error:
             raise NotDefined(str(error)) from None
         low, high = cells.low[shared].copy(), cells.high[shared].copy()
         for row, place in enumerate(shared):
-            if outsiders.release.hierarchy_of(outsiders.release.schema.quasi[place]).missing:
+            if external.release.hierarchy_of(external.release.schema.quasi[place]).missing:
                 absent = high[row] == 0
                 low[row][absent] = high[row][absent] = -1
         return low, high
 
     def _truth(
-        self, dataset: Dataset, release: Release, external: Dataset, outsiders: Outsiders
+        self, dataset: Dataset, release: Release, register: Dataset, external: ExternalTable
     ) -> tuple[np.ndarray, np.ndarray]:
         """For each person on the list who is in the release, the tuple on the list and the published class."""
         groups = groups_of_records(dataset, release)
-        listed = self._named(dataset, release, external, outsiders)
+        listed = self._tuples(dataset, release, register, external)
         both = (groups >= 0) & (listed >= 0)
         return listed[both], groups[both]
 
-    def _named(self, dataset: Dataset, release: Release, external: Dataset, outsiders: Outsiders) -> np.ndarray:
+    def _tuples(self, dataset: Dataset, release: Release, register: Dataset, external: ExternalTable) -> np.ndarray:
         """For each record, the tuple on the list of whoever it is of; negative: nobody, or more than one."""
-        for table, what in ((dataset, "the table"), (external, "the external table")):
+        for table, what in ((dataset, "the table"), (register, "the external table")):
             if self.identifier not in table.schema.names:
                 raise ParameterError(f"{what} has no column {self.identifier!r} that could tell who is who")
 
@@ -135,16 +135,16 @@ class ProbabilisticLinkage(Attack):
             texts: list[Any] = wider.schema.hierarchy_of(self.identifier).labels[0][codes].tolist()
             return texts
 
-        shared = [external.schema.quasi.index(name) for name in outsiders.classes.attributes]
-        keys = external.summary.keys[shared]
-        tuples = np.repeat(group(list(keys), index=True).index, external.summary.sizes)
+        shared = [register.schema.quasi.index(name) for name in external.classes.attributes]
+        keys = register.summary.keys[shared]
+        tuples = np.repeat(group(list(keys), index=True).index, register.summary.sizes)
         entries: dict[Any, int] = {}
-        for name, tuple_ in zip(names(external, 0), tuples.tolist(), strict=True):
+        for name, tuple_ in zip(names(register, 0), tuples.tolist(), strict=True):
             entries[name] = -1 if name in entries or name is None else tuple_
         return np.array([entries.get(name, -1) for name in names(dataset, release.seed)])
 
 
-def _linked(people: Codes, low: Codes, high: Codes, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _link(people: Codes, low: Codes, high: Codes, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """The pairs of a person and a class with the most weight of all classes of the person."""
     import pyarrow as pa
     from splink import DuckDBAPI, Linker, SettingsCreator
@@ -160,7 +160,7 @@ def _linked(people: Codes, low: Codes, high: Codes, seed: int) -> tuple[np.ndarr
     def agreeing(some: list[int]) -> str:
         return " and ".join(f"l.low{at} <= r.high{at} and r.low{at} <= l.high{at}" for at in some)
 
-    def compared(at: int) -> Any:
+    def comparison(at: int) -> Any:
         levels: list[Any] = [
             CustomLevel(f"low{at}_l < 0 or low{at}_r < 0", "not known").configure(is_null_level=True),
             CustomLevel(f"low{at}_l <= high{at}_r and low{at}_r <= high{at}_l", "agrees"),
@@ -171,7 +171,7 @@ def _linked(people: Codes, low: Codes, high: Codes, seed: int) -> tuple[np.ndarr
     but_one: list[Any] = [agreeing([other for other in columns if other != at]) for at in columns]
     settings = SettingsCreator(
         link_type="link_only",
-        comparisons=[compared(at) for at in columns],
+        comparisons=[comparison(at) for at in columns],
         blocking_rules_to_generate_predictions=but_one,
         retain_intermediate_calculation_columns=False,
     )

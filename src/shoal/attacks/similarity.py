@@ -51,9 +51,9 @@ class Similarity(Attack):
     threshold: Annotated[Share, Doc("the certainty above which a person counts as exposed")] = 0.9
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
-        return strongest(release, lambda histogram: self._attempted(histogram, release, known))
+        return strongest(release, lambda histogram: self._attempt_on(histogram, release, known))
 
-    def _attempted(self, histogram: Histogram, release: Release, known: Known) -> Attempt | None:
+    def _attempt_on(self, histogram: Histogram, release: Release, known: Known) -> Attempt | None:
         last = self._alike(histogram)
         if last is None:
             return None

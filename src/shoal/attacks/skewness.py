@@ -41,7 +41,7 @@ class Skewness(Attack):
     threshold: Annotated[Share, Doc("the gain of certainty above which a person counts as exposed")] = 0.2
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
-        def attempted(histogram: Histogram) -> Attempt:
+        def attempt_on(histogram: Histogram) -> Attempt:
             priors = histogram.priors[histogram.values]
             gains = histogram.greatest(np.maximum(histogram.shares - priors, 0.0))
             ratios = histogram.shares / np.where(priors > 0, priors, 1.0)
@@ -54,4 +54,4 @@ class Skewness(Attack):
                 detail={"ratio": float(ratios.max(initial=1.0)), "gain": float(gains.max(initial=0.0))},
             )
 
-        return strongest(release, attempted)
+        return strongest(release, attempt_on)

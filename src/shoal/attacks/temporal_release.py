@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.adversary.joining import classes_beside, crowd_alone, joined_risk, laid_out, risk
+from shoal.adversary.joining import align_classes, all_releases, fewest_candidates, joined_risk, risk
 from shoal.attacks._joined_releases import JoinedReleases
 from shoal.core.contracts.attack import Attempt, Known
 from shoal.core.dataset import Dataset
@@ -43,8 +43,8 @@ class TemporalRelease(JoinedReleases):
     """
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
-        releases = laid_out(known)
-        people = classes_beside(releases)
+        releases = all_releases(known)
+        people = align_classes(releases)
         if not people.moved:
             raise NotDefined("the same people are in all of the releases: nobody came or left between them")
         # Where nothing joins rows, nobody can say which of them were there before.
@@ -56,7 +56,7 @@ class TemporalRelease(JoinedReleases):
             people,
             releases,
             together,
-            risk(crowd_alone(people.some(range(len(releases) - 1)))),
+            risk(fewest_candidates(people.some(range(len(releases) - 1)))),
             {name: people.people(chosen) for name, chosen in changes.items()},
             knew="the quasi-identifiers of everybody, who was in the table when, and which rows belong together",
             meaning="how often somebody who came, stayed or left alike is the person",

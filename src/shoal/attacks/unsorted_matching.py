@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 from typing_extensions import Doc
 
-from shoal.adversary.joining import laid_out
+from shoal.adversary.joining import all_releases
 from shoal.adversary.locating import align
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
@@ -50,7 +50,7 @@ class UnsortedMatching(Attack):
     threshold: Annotated[Share, Doc("the chance above which a record counts as exposed")] = 0.5
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
-        *earlier, later = laid_out(known)
+        *earlier, later = all_releases(known)
         rows = later.release.published.records if later.release is not None else -1
         alike = [each for each in earlier if each.release is not None and each.release.published.records == rows]
         if not alike or not rows:

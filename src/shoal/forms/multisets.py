@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.adversary.matching import matched
+from shoal.adversary.matching import match
 from shoal.core.codebook import Cells
 from shoal.core.contracts.form import Candidates, Distribution, Linked
 from shoal.core.dataset import Dataset
@@ -104,7 +104,7 @@ class MultisetsView(GeneralizedView):
         """Every class that has each of the person's values, by how many of its records would have all of them if its
         columns had nothing to do with one another."""
         columns = [((at,), column) for at, column in enumerate(self._columns)]
-        matches = matched(columns, self._people.sizes, people)
+        matches = match(columns, self._people.sizes, people)
         return Candidates(matches.starts, matches.groups, matches.chances)
 
     def check(self, dataset: Dataset, recoding: Recoding) -> None:

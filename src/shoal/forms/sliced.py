@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from typing_extensions import Doc
 
-from shoal.adversary.matching import entries_of, matched
+from shoal.adversary.matching import entries_of, match
 from shoal.core.classes import Classes
 from shoal.core.codebook import Cells
 from shoal.core.contracts.form import Candidates, Distribution, Form, Linked, View
@@ -243,7 +243,7 @@ class SlicedView(View):
         The authors leave the sizes of the buckets out of account; where all are equal it makes no difference.
         """
         self._refuse_overlap()
-        matches = matched(self._columns, self._sizes, people)
+        matches = match(self._columns, self._sizes, people)
         return Candidates(matches.starts, matches.entries.astype(np.int32), matches.chances)
 
     def _placement(self, recoding: Recoding) -> Codes:

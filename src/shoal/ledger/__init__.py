@@ -22,7 +22,7 @@ from shoal.core.release_history import History, LocatedRelease, Naming
 from shoal.core.run import Run
 from shoal.errors import DisclosureError, InputError, NotDefined, ParameterError, quoted
 from shoal.ledger.entry import Entry, pack
-from shoal.ledger.judging import THIS, Breach, Judgement, Unjudged, judge
+from shoal.ledger.judgement import THIS, Breach, Judgement, Unjudged, judge
 from shoal.ledger.store import PENDING, PUBLISHED, Store
 from shoal.storage.files import check_target, recover, sha256, shown
 
@@ -236,7 +236,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def opened(ledger: Ledger | str | Path) -> Ledger:
+def open_ledger(ledger: Ledger | str | Path) -> Ledger:
     """A ledger, or that in a file."""
     return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.core.release_history import LocatedRelease, Promise, PublishedValues
-from shoal.ledger.judging import THIS, Unjudged
+from shoal.ledger.judgement import THIS, Unjudged
 
 
 @dataclass(frozen=True)

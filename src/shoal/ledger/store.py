@@ -19,7 +19,7 @@ from typing import Any
 from shoal.errors import InputError, OutputError
 from shoal.ledger.chain import ENTRIES, Chain
 from shoal.ledger.entry import Entry
-from shoal.ledger.judging import Unjudged
+from shoal.ledger.judgement import Unjudged
 
 APPLICATION = 0x53484F4C
 """What marks a database as a ledger of Shoal."""
@@ -56,7 +56,7 @@ class Store:
         """Whether the ledger is there; raises where its key is there without it."""
         if self.path.exists() or not self.key_path.exists():
             return self.path.exists()
-        with _waiting(self.path.parent):  # whoever makes a ledger makes the key first
+        with _lock(self.path.parent):  # whoever makes a ledger makes the key first
             if not self.path.exists() and self.key_path.exists():
                 raise InputError(
                     f"{self.key_path.name}: this key lies there without its ledger, so nobody can say what was "
@@ -74,7 +74,7 @@ class Store:
         beside = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}")
         fresh = beside.with_name(beside.name + ".key")
         try:
-            with _waiting(self.path.parent):
+            with _lock(self.path.parent):
                 if self.path.exists():
                     return
                 for file in (fresh, beside):
@@ -110,11 +110,11 @@ class Store:
     def locked(self) -> Iterator[None]:
         """Whoever publishes holds this, from the look at what there is to the entry; it ends with the process."""
         self._key()
-        with _waiting(self.key_path):
+        with _lock(self.key_path):
             yield
 
     @contextmanager
-    def _opened(self, *, write: bool) -> Iterator[sqlite3.Connection]:
+    def _connection(self, *, write: bool) -> Iterator[sqlite3.Connection]:
         if not self.exists:
             raise InputError(f"{self.path.name}: there is no such ledger")
         mode = "rw" if write else "ro"
@@ -133,9 +133,9 @@ class Store:
             raise InputError(f"{self.path.name}: this is not a ledger of Shoal, or it is damaged") from None
 
     @contextmanager
-    def _chained(self, *, write: bool) -> Iterator[sqlite3.Connection]:
+    def _verified(self, *, write: bool) -> Iterator[sqlite3.Connection]:
         """The database once every entry has proven to be as it was entered; what is written is sealed."""
-        with self._opened(write=write) as database:
+        with self._connection(write=write) as database:
             database.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             chain = Chain(database, self._key())
             if faults := chain.faults():
@@ -176,27 +176,27 @@ class Store:
 
     def check_writable(self) -> None:
         """Raises, before any work is done, where no entry could be made."""
-        with self._chained(write=True) as database:
+        with self._verified(write=True) as database:
             database.execute("INSERT OR REPLACE INTO facts VALUES ('tried', '')")
             database.execute("DELETE FROM facts WHERE name = 'tried'")
 
     def damage(self) -> list[str]:
         """What is wrong with the file: what SQLite finds, and entries that are not as they were entered."""
-        with self._opened(write=False) as database:
+        with self._connection(write=False) as database:
             faults = [str(row[0]) for row in database.execute("PRAGMA quick_check").fetchall()]
             return faults if faults != ["ok"] else Chain(database, self._key()).faults()
 
     def fact(self, name: str) -> Any:
-        with self._chained(write=False) as database:
+        with self._verified(write=False) as database:
             row = database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return None if row is None else json.loads(row[0])
 
     def keep_fact(self, name: str, value: Any) -> None:
-        with self._chained(write=True) as database:
+        with self._verified(write=True) as database:
             database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
 
     def entries(self) -> list[Entry]:
-        with self._chained(write=False) as database:
+        with self._verified(write=False) as database:
             rows = database.execute(f"SELECT {ENTRIES['releases']} FROM releases ORDER BY number").fetchall()
         entries = []
         for number, date, name, state, place, sha256, manifest, located, unjudged in rows:
@@ -208,7 +208,7 @@ class Store:
         """Adds an entry, whose number is the next one."""
         unjudged = json.dumps([(each.name, each.reason) for each in entry.unjudged])
         content = (entry.date, entry.name, entry.state, entry.place, entry.sha256, json.dumps(entry.manifest))
-        with self._chained(write=True) as database:
+        with self._verified(write=True) as database:
             cursor = database.execute(
                 "INSERT INTO releases (made, name, state, place, sha256, manifest, seen, unjudged, code) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')",
@@ -217,20 +217,20 @@ class Store:
             return int(cursor.lastrowid or 0)
 
     def publish(self, number: int) -> None:
-        with self._chained(write=True) as database:
+        with self._verified(write=True) as database:
             database.execute("UPDATE releases SET state = ? WHERE number = ?", (PUBLISHED, number))
 
     def remove(self, number: int) -> None:
-        with self._chained(write=True) as database:
+        with self._verified(write=True) as database:
             database.execute("DELETE FROM releases WHERE number = ?", (number,))
 
     def add_session(self, date: str, figures: dict[str, Any]) -> None:
         content = date, json.dumps(figures)
-        with self._chained(write=True) as database:
+        with self._verified(write=True) as database:
             database.execute("INSERT INTO sessions (made, figures, code) VALUES (?, ?, '')", content)
 
     def sessions(self) -> list[dict[str, Any]]:
-        with self._chained(write=False) as database:
+        with self._verified(write=False) as database:
             rows = database.execute("SELECT made, figures FROM sessions ORDER BY number").fetchall()
         return [{"made": date, **json.loads(figures)} for date, figures in rows]
 
@@ -241,7 +241,7 @@ def _secret(path: Path) -> bytes:
 
 
 @contextmanager
-def _waiting(path: Path) -> Iterator[None]:
+def _lock(path: Path) -> Iterator[None]:
     """Holds a lock on a file or a folder, once nobody else does; it ends with the process."""
     try:
         import fcntl

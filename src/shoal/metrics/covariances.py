@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.adversary.perturbed_columns import Masked
+from shoal.adversary.perturbed_columns import PerturbedColumns
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
@@ -36,7 +36,7 @@ class Covariances(Metric):
     """
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        _, before, after = Masked.of(dataset, release).standardized()
+        _, before, after = PerturbedColumns.of(dataset, release).standardize()
         matrices = [np.atleast_2d(np.cov(values, rowvar=False, bias=True)) for values in (before, after)]
         pairs = np.triu_indices(len(matrices[0]))
         detail = {}

@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.adversary.perturbed_columns import Masked, masked_categories
+from shoal.adversary.perturbed_columns import PerturbedColumns, perturbed_categories
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
@@ -66,9 +66,9 @@ class Marginals(Metric):
         }
 
     def _changed(self, dataset: Dataset, release: Release) -> dict[str, float]:
-        detail = {name: _distance(*codes) for name, codes in masked_categories(dataset, release).items()}
+        detail = {name: _distance(*codes) for name, codes in perturbed_categories(dataset, release).items()}
         try:
-            masked = Masked.of(dataset, release)
+            masked = PerturbedColumns.of(dataset, release)
         except NotDefined:
             if not detail:
                 raise

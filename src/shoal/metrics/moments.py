@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.adversary.perturbed_columns import Masked
+from shoal.adversary.perturbed_columns import PerturbedColumns
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
@@ -31,7 +31,7 @@ class Moments(Metric):
     """
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        masked = Masked.of(dataset, release)
+        masked = PerturbedColumns.of(dataset, release)
         means = np.abs(np.nanmean(masked.after, axis=0) - np.nanmean(masked.before, axis=0)) / masked.spreads
         deviations = np.abs(np.nanstd(masked.after, axis=0) - np.nanstd(masked.before, axis=0)) / masked.spreads
         return Finding(

@@ -16,7 +16,7 @@ from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 from shoal.publishing.losses import misclassifications
-from shoal.utility.certificate import certified
+from shoal.utility.certificate import certify
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class OptimalityGap(Metric):
         if release.policy is None or release.policy.least < 2:
             raise NotDefined("no policy says how large a class must be, so the table itself loses least")
         loss = float(misclassifications(dataset, release).sum()) / (dataset.records * len(dataset.hierarchies))
-        found = certified(dataset, release.policy.least, Run(seconds=self.seconds))
+        found = certify(dataset, release.policy.least, Run(seconds=self.seconds))
         return Finding(
             name="optimality-gap", value=found.gap(loss), unit="share",
             detail={"loss": loss, "least-loss": found.bound, "rounds": found.rounds, "finished": found.finished},

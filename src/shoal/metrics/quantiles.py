@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.adversary.perturbed_columns import Masked
+from shoal.adversary.perturbed_columns import PerturbedColumns
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
@@ -40,7 +40,7 @@ class Quantiles(Metric):
     examples: ClassVar[Examples] = ({}, {"parts": 4})
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        masked = Masked.of(dataset, release)
+        masked = PerturbedColumns.of(dataset, release)
         levels = np.arange(1, self.parts) / self.parts
         before, after = (np.nanquantile(values, levels, axis=0) for values in (masked.before, masked.after))
         means = np.mean(np.abs(after - before) / masked.spreads, axis=0)

@@ -28,7 +28,7 @@ import numpy as np
 
 from shoal.errors import InputError, ParameterError
 from shoal.overlap import cardinality, points
-from shoal.overlap.messages import MOST, MOST_FEWEST, check_session, digest, packed, unpacked
+from shoal.overlap.messages import MOST, MOST_FEWEST, check_session, digest, pack, unpack
 from shoal.overlap.points import BYTES
 
 FEWEST = 10
@@ -103,7 +103,7 @@ class Asker:
             places = []
         else:
             key = points.draw()
-            blinded = _split(points.multiplied("hash", key, b"".join(digests)))
+            blinded = _split(points.multiply("hash", key, b"".join(digests)))
             # In the order of the points, which says nothing about the order of the list.
             order = sorted(range(len(blinded)), key=blinded.__getitem__)
             sent, places = b"".join(blinded[place] for place in order), [places[place] for place in order]
@@ -124,7 +124,7 @@ class Asker:
 
     def finished(self, answer: bytes) -> Overlap:
         """The overlap, from the other holder's answer."""
-        header, body = unpacked(answer, "answer")
+        header, body = unpack(answer, "answer")
         if (header["session"], header["size_only"], header["asked"]) != (self.session, self.size_only, self.asked):
             raise InputError("this answer belongs to another session")
         other, fewest = header["own"], header["fewest"]
@@ -140,7 +140,7 @@ class Asker:
         returned, theirs = _split(body[: self.own * BYTES]), body[self.own * BYTES :]
         _check_distinct(returned)
         _check_distinct(_split(theirs))
-        both = set(_split(points.multiplied("point", self.key, theirs)))
+        both = set(_split(points.multiply("point", self.key, theirs)))
         common = [place for place, point in zip(self.places, returned, strict=True) if point in both]
         return Overlap(own=self.own, other=other, size=len(common), places=tuple(sorted(common)))
 
@@ -148,12 +148,12 @@ class Asker:
         """What the asker keeps between two steps: its key, and the place in the list of each point. It is secret."""
         header = {name: getattr(self, name) for name in ("session", "size_only", "own", "asked")}
         header |= {"key": self.key.hex(), "list": self._digest(identifiers)}
-        return packed("state", header, np.array(self.places, "<i8").tobytes())
+        return pack("state", header, np.array(self.places, "<i8").tobytes())
 
     @classmethod
     def loaded(cls, saved: bytes, identifiers: Iterable[str | None]) -> Asker:
         """The asker that was saved, when the list is still the same."""
-        header, body = unpacked(saved, "state")
+        header, body = unpack(saved, "state")
         try:
             key = bytes.fromhex(header["key"])
         except ValueError:
@@ -173,7 +173,7 @@ class Asker:
 
 def asked(message: bytes, *, most: int = MOST) -> Question:
     """What an asker's message asks for."""
-    header, _ = unpacked(message, "ask", most=most)
+    header, _ = unpack(message, "ask", most=most)
     return Question(session=header["session"], size_only=header["size_only"], people=header["own"])
 
 
@@ -192,7 +192,7 @@ def answered(
     """
     if not 1 <= fewest <= MOST_FEWEST:
         raise ParameterError(f"fewest is a number from 1 to {MOST_FEWEST:,}")
-    header, body = unpacked(message, "ask", most=most)
+    header, body = unpack(message, "ask", most=most)
     own = header["own"]
     if size_only and not header["size_only"]:
         raise InputError("the other holder asks who is common, and you allow the size only; it must ask for the size")
@@ -210,8 +210,8 @@ def answered(
         _check_distinct(_split(body))
         key = points.draw()
         digests, _ = _digests(identifiers, header["session"])
-        listed = sorted(_split(points.multiplied("hash", key, b"".join(digests))))
-        reply = points.multiplied("point", key, body) + b"".join(listed)
+        listed = sorted(_split(points.multiply("hash", key, b"".join(digests))))
+        reply = points.multiply("point", key, body) + b"".join(listed)
     answer = {
         "session": header["session"],
         "size_only": header["size_only"],
@@ -220,11 +220,11 @@ def answered(
         "asked": digest(message),
         "fewest": fewest if header["size_only"] else 1,
     }
-    return packed("answer", answer, reply)
+    return pack("answer", answer, reply)
 
 
 def _asking(session: str, size_only: bool, own: int, sent: bytes) -> bytes:
-    return packed("ask", {"session": session, "size_only": size_only, "own": own}, sent)
+    return pack("ask", {"session": session, "size_only": size_only, "own": own}, sent)
 
 
 def _digests(identifiers: Iterable[str | None], session: str) -> tuple[list[bytes], list[int]]:

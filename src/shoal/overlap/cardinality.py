@@ -81,7 +81,7 @@ def asked(digests: Sequence[bytes]) -> tuple[bytes, bytes]:
     for _ in range(_TRIES):
         salt = os.urandom(SALT)
         places, prints = _rows(salt, digests, cells)
-        order = _peeled(places, cells)
+        order = _peel(places, cells)
         if order is not None:
             break
     else:
@@ -97,7 +97,7 @@ def asked(digests: Sequence[bytes]) -> tuple[bytes, bytes]:
         blind.to_bytes(BYTES, "big") + ((secret * blind + number) % ORDER).to_bytes(BYTES, "big")
         for blind, number in zip(drawn, numbers, strict=True)
     )
-    return key, salt + points.packed(points.of(secret)) + points.encrypted(pairs)
+    return key, salt + points.pack(points.of(secret)) + points.encrypt(pairs)
 
 
 def answered(body: bytes, people: int, digests: Sequence[bytes], fewest: int) -> bytes:
@@ -105,23 +105,23 @@ def answered(body: bytes, people: int, digests: Sequence[bytes], fewest: int) ->
     if len(body) != asked_bytes(people):
         raise InputError("this message has another number of cells than it should have")
     salt, cells = body[:SALT], body[SALT + PAIR :]
-    (public,) = points.unpacked(body[SALT : SALT + PAIR])
-    points.unpacked(cells)  # all of them are checked before any is used: an error must not tell which were used
+    (public,) = points.unpack(body[SALT : SALT + PAIR])
+    points.unpack(cells)  # all of them are checked before any is used: an error must not tell which were used
     places, prints = _rows(salt, digests, _cells(people))
     blind = int.from_bytes(points.draw(), "big")
     listed = b"".join(
         b"".join(place.to_bytes(4, "big") for place in three) + number.to_bytes(PRINT, "big")
         for three, number in zip(places, prints, strict=True)
     )
-    results = points.evaluated(cells, (points.of(blind), times(blind, public)), listed)
-    results += _added(body[SALT : SALT + BYTES], fewest)
+    results = points.evaluate(cells, (points.of(blind), times(blind, public)), listed)
+    results += _decoys(body[SALT : SALT + BYTES], fewest)
     return b"".join(sorted(results[start : start + PAIR] for start in range(0, len(results), PAIR)))
 
 
 def counted(key: bytes, results: bytes) -> int:
     """How many results are zero."""
     numbers = [results[start : start + BYTES] for start in range(0, len(results), BYTES)]
-    expected = points.multiplied("point", key, b"".join(numbers[::2]))
+    expected = points.multiply("point", key, b"".join(numbers[::2]))
     return sum(second == expected[at * BYTES : (at + 1) * BYTES] for at, second in enumerate(numbers[1::2]))
 
 
@@ -137,14 +137,14 @@ def _weights(fewest: int) -> list[float]:
     return [math.exp(-abs(zeros - average) / fewest) for zeros in range(2 * average + 1)]
 
 
-def _added(public: bytes, fewest: int) -> bytes:
+def _decoys(public: bytes, fewest: int) -> bytes:
     """Results of nobody: as many zeros as the noise says, and others that are not zero."""
-    generator = points.packed(points.of(1))[:BYTES]
+    generator = points.pack(points.of(1))[:BYTES]
     zeros, results = noise(fewest), []
     for place in range(2 * spread(fewest)):
         first, other = points.draw(), points.draw()
         second, base = (first, public) if place < zeros else (other, generator)
-        results += [points.multiplied("point", first, generator), points.multiplied("point", second, base)]
+        results += [points.multiply("point", first, generator), points.multiply("point", second, base)]
     return b"".join(results)
 
 
@@ -162,7 +162,7 @@ def _rows(salt: bytes, digests: Sequence[bytes], cells: int) -> tuple[list[list[
     return places.tolist(), (drawn[:, 3] >> np.uint64(64 - 8 * PRINT)).tolist()
 
 
-def _peeled(places: Sequence[Sequence[int]], cells: int) -> list[tuple[int, int]] | None:
+def _peel(places: Sequence[Sequence[int]], cells: int) -> list[tuple[int, int]] | None:
     """An order of the people in which each has a cell that no later one has, with that cell; None if there is none."""
     counts, people = [0] * cells, [0] * cells
     for person, three in enumerate(places):

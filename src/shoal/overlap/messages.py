@@ -33,13 +33,13 @@ def check_session(session: Any) -> None:
         raise ParameterError("a session is named by 8 to 100 letters and digits")
 
 
-def packed(step: Step, header: dict[str, Any], body: bytes) -> bytes:
+def pack(step: Step, header: dict[str, Any], body: bytes) -> bytes:
     """A message. Its header has a hash of the body, which tells damage; it does not tell who sent it."""
     stated = {"step": step, **header, "sha256": digest(body)}
     return _MAGIC + json.dumps(stated, sort_keys=True).encode() + b"\n" + body
 
 
-def unpacked(message: bytes, step: Step, *, most: int = MOST) -> tuple[dict[str, Any], bytes]:
+def unpack(message: bytes, step: Step, *, most: int = MOST) -> tuple[dict[str, Any], bytes]:
     """The header and the body of a message, which may be anything at all."""
     wrong = InputError(f"this is not the {step if step == 'state' else step + ' message'} of an overlap session")
     if not message.startswith(_MAGIC):

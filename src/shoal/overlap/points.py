@@ -20,7 +20,7 @@ from functools import cache, partial
 from typing import Any, Literal
 
 from shoal.errors import InputError, MissingExtraError, ShoalError
-from shoal.overlap.sums import GENERATOR, ORDER, PRIME, Multiples, Point, added, negated, on_curve
+from shoal.overlap.sums import GENERATOR, ORDER, PRIME, Multiples, Point, add, negate, on_curve
 
 BYTES = 32
 LARGE = 2_000
@@ -57,29 +57,29 @@ def is_key(key: bytes) -> bool:
     return len(key) == BYTES and 0 < int.from_bytes(key, "big") < ORDER
 
 
-def multiplied(operation: Literal["hash", "point"], key: bytes, items: bytes) -> bytes:
+def multiply(operation: Literal["hash", "point"], key: bytes, items: bytes) -> bytes:
     """Each item times the key, in order. An item is a `point`, or a digest that is turned into one by a `hash`."""
-    return _computed(operation, key, items)
+    return _compute(operation, key, items)
 
 
-def encrypted(numbers: bytes) -> bytes:
+def encrypt(numbers: bytes) -> bytes:
     """Pairs of numbers as pairs of points: each number times the generator, with both coordinates."""
-    return _computed("encrypt", b"", numbers)
+    return _compute("encrypt", b"", numbers)
 
 
-def evaluated(cells: bytes, blinds: tuple[Point, Point], people: bytes) -> bytes:
+def evaluate(cells: bytes, blinds: tuple[Point, Point], people: bytes) -> bytes:
     """For each person, the sum of three cells minus the person's number times the generator, with a pair of points
     added to it and the result multiplied by a fresh secret. A person is three places of cells and a number; a cell is a
     pair of points. Only x-coordinates come back."""
-    return _computed("evaluate", b"".join(map(packed, blinds)) + cells, people)
+    return _compute("evaluate", b"".join(map(pack, blinds)) + cells, people)
 
 
-def packed(point: Point) -> bytes:
+def pack(point: Point) -> bytes:
     """A point by both coordinates."""
     return point[0].to_bytes(BYTES, "big") + point[1].to_bytes(BYTES, "big")
 
 
-def unpacked(joined: bytes) -> list[Point]:
+def unpack(joined: bytes) -> list[Point]:
     """Points by both coordinates, each of them on the curve."""
     numbers = [int.from_bytes(joined[start : start + BYTES], "big") for start in range(0, len(joined), BYTES)]
     points = list(zip(numbers[::2], numbers[1::2], strict=True))
@@ -94,7 +94,7 @@ def of(number: int) -> Point:
     return int.from_bytes(joined[1 : BYTES + 1], "big"), int.from_bytes(joined[BYTES + 1 :], "big")
 
 
-def _computed(operation: Operation, head: bytes, items: bytes) -> bytes:
+def _compute(operation: Operation, head: bytes, items: bytes) -> bytes:
     """What an operation makes of each item, in order. All processes get the head."""
     size, result_size = _SIZES[operation]
     count = len(items) // size
@@ -129,7 +129,7 @@ def _invalid() -> InputError:
     return InputError("the other holder's message has a point that is not on the curve; the session is over")
 
 
-def _multiplied(lift: Callable[[bytes], Any], key: bytes, items: bytes) -> bytes:
+def _multiply(lift: Callable[[bytes], Any], key: bytes, items: bytes) -> bytes:
     ec = _curves()
     exchange = ec.ECDH()
     secret = ec.derive_private_key(int.from_bytes(key, "big"), ec.SECP256R1())
@@ -138,7 +138,7 @@ def _multiplied(lift: Callable[[bytes], Any], key: bytes, items: bytes) -> bytes
     )
 
 
-def _encrypted(_: bytes, numbers: bytes) -> bytes:
+def _encrypt(_: bytes, numbers: bytes) -> bytes:
     ec, both = _curves(), _both()
     curve = ec.SECP256R1()
     secrets = (int.from_bytes(numbers[start : start + BYTES], "big") for start in range(0, len(numbers), BYTES))
@@ -148,13 +148,13 @@ def _encrypted(_: bytes, numbers: bytes) -> bytes:
 @cache
 def _subtracting() -> Multiples:
     """What subtracts the number of a person."""
-    return Multiples(negated(GENERATOR), bits=8 * PRINT, width=8)
+    return Multiples(negate(GENERATOR), bits=8 * PRINT, width=8)
 
 
-def _evaluated(head: bytes, people: bytes) -> bytes:
+def _evaluate(head: bytes, people: bytes) -> bytes:
     ec = _curves()
     curve, exchange = ec.SECP256R1(), ec.ECDH()
-    first_blind, second_blind = unpacked(head[: 4 * BYTES])
+    first_blind, second_blind = unpack(head[: 4 * BYTES])
     cells = memoryview(head)[4 * BYTES :]
 
     def coordinates(start: int) -> Point:
@@ -174,19 +174,19 @@ def _evaluated(head: bytes, people: bytes) -> bytes:
         second: Sequence[Point] = [second_blind] * len(batch)
         for at in range(0, 3 * _PLACE, _PLACE):
             starts = [4 * BYTES * int.from_bytes(person[at : at + _PLACE], "big") for person in batch]
-            first = added(first, [coordinates(start) for start in starts])
-            second = added(second, [coordinates(start + 2 * BYTES) for start in starts])
+            first = add(first, [coordinates(start) for start in starts])
+            second = add(second, [coordinates(start + 2 * BYTES) for start in starts])
         second = _subtracting().add_to(second, [int.from_bytes(person[-PRINT:], "big") for person in batch])
         for pair in zip(first, second, strict=True):
             secret = ec.generate_private_key(curve)
             results += [
-                secret.exchange(exchange, ec.EllipticCurvePublicKey.from_encoded_point(curve, b"\x04" + packed(point)))
+                secret.exchange(exchange, ec.EllipticCurvePublicKey.from_encoded_point(curve, b"\x04" + pack(point)))
                 for point in pair
             ]
     return b"".join(results)
 
 
-def _lifted(x: bytes) -> Any:
+def _lift(x: bytes) -> Any:
     ec = _curves()
     try:
         return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), b"\x02" + x)
@@ -194,7 +194,7 @@ def _lifted(x: bytes) -> Any:
         raise _invalid() from None
 
 
-def _hashed(digest: bytes) -> Any:
+def _hash_to_point(digest: bytes) -> Any:
     """A point from a digest: hashed with a counter until it is the x of one. How long that takes depends on the digest,
     which only this machine sees."""
     ec = _curves()
@@ -230,10 +230,10 @@ def check_installed() -> None:
 
 
 _OPERATIONS: dict[Operation, Callable[[bytes, bytes], bytes]] = {
-    "hash": partial(_multiplied, _hashed),
-    "point": partial(_multiplied, _lifted),
-    "encrypt": _encrypted,
-    "evaluate": _evaluated,
+    "hash": partial(_multiply, _hash_to_point),
+    "point": partial(_multiply, _lift),
+    "encrypt": _encrypt,
+    "evaluate": _evaluate,
 }
 
 if __name__ == "__main__":

@@ -32,11 +32,11 @@ def on_curve(point: Point) -> bool:
     return 0 <= x < PRIME and 0 <= y < PRIME and (y * y - (x * x - 3) * x - _B) % PRIME == 0
 
 
-def negated(point: Point) -> Point:
+def negate(point: Point) -> Point:
     return point[0], PRIME - point[1]
 
 
-def added(points: Sequence[Point], others: Sequence[Point]) -> list[Point]:
+def add(points: Sequence[Point], others: Sequence[Point]) -> list[Point]:
     """Each point plus the other one in the same place. They must not be the same or opposite points, which happens to
     random points once in 2**255 times. The divisions of all sums are done together."""
     products, product = [], 1
@@ -57,7 +57,7 @@ def added(points: Sequence[Point], others: Sequence[Point]) -> list[Point]:
     return sums
 
 
-def doubled(point: Point) -> Point:
+def double(point: Point) -> Point:
     x, y = point
     slope = 3 * (x * x - 1) * pow(2 * y, -1, PRIME) % PRIME
     twice_x = (slope * slope - 2 * x) % PRIME
@@ -68,14 +68,14 @@ def times(number: int, point: Point) -> Point:
     """A point times a positive number.
 
     Example:
-        >>> times(3, GENERATOR) == added([doubled(GENERATOR)], [GENERATOR])[0]
+        >>> times(3, GENERATOR) == add([double(GENERATOR)], [GENERATOR])[0]
         True
     """
     product = point
     for bit in bin(number)[3:]:
-        product = doubled(product)
+        product = double(product)
         if bit == "1":
-            product = added([product], [point])[0]
+            product = add([product], [point])[0]
     return product
 
 
@@ -89,11 +89,11 @@ class Multiples:
         bases = [point]
         for _ in range(digits - 1):
             for _ in range(width):
-                point = doubled(point)
+                point = double(point)
             bases.append(point)
-        rows = [bases, [doubled(base) for base in bases]]
+        rows = [bases, [double(base) for base in bases]]
         while len(rows) < 2**width:
-            rows.append(added(rows[-1], bases))
+            rows.append(add(rows[-1], bases))
         self.width = width
         self.offset = sum(2 ** (place * width) for place in range(digits))
         self._tables = list(zip(*rows, strict=True))
@@ -103,5 +103,5 @@ class Multiples:
         mask = 2**self.width - 1
         for place, table in enumerate(self._tables):
             shift = place * self.width
-            points = added(points, [table[number >> shift & mask] for number in numbers])
+            points = add(points, [table[number >> shift & mask] for number in numbers])
         return points

@@ -19,11 +19,11 @@ def summary(result: SweepResult) -> str:
     if result.utility.decides:
         share = result.recommended.share(result.utility.name)
         assert share is not None
-        return f"The declared analyses survive best with {_named(result.recommended.place)}: to {percent(share.mean)}."
+        return f"The declared analyses survive best with {_place(result.recommended.place)}: to {percent(share.mean)}."
     utility, privacy = (result.recommended.share(each.name) for each in (result.utility, result.privacy))
     assert utility is not None and privacy is not None
     return (
-        f"{_named(result.recommended.place)} balances privacy and utility best: utility is {percent(utility.mean)} "
+        f"{_place(result.recommended.place)} balances privacy and utility best: utility is {percent(utility.mean)} "
         f"({result.utility.words}) and privacy is {percent(privacy.mean)} ({result.privacy.words})."
     )
 
@@ -55,12 +55,12 @@ def advice(result: SweepResult) -> Iterator[str]:
     point = result.recommended
     lacking = result.scores(result.utility.name, result.privacy.name).count(None)
     if point is not None and result.utility.decides:
-        yield f"Take {_named(point.place)}: every setting meets the policy, and the analyses survive best in this one."
+        yield f"Take {_place(point.place)}: every setting meets the policy, and the analyses survive best in this one."
     elif point is not None:
-        yield f"Take {_named(point.place)}: at every other setting, the lower of utility and privacy is lower still."
+        yield f"Take {_place(point.place)}: at every other setting, the lower of utility and privacy is lower still."
         yield _meeting(result)
-        yield from _learned(result, point)
-        yield from _varying(result)
+        yield from _about_learner(result, point)
+        yield from _about_seeds(result)
     if lacking:
         yield f"{lacking} of {len(result.points)} settings have no such figures; the table gives the reason for each."
     if result.privacy.name.partition(":")[0] == SUPPRESSED and not result.utility.decides:
@@ -70,7 +70,7 @@ def advice(result: SweepResult) -> Iterator[str]:
         )
 
 
-def _learned(result: SweepResult, point: Point) -> Iterator[str]:
+def _about_learner(result: SweepResult, point: Point) -> Iterator[str]:
     """What the learner adds to guessing."""
     utility = point.share(result.utility.name)
     if not result.utility.learned or point.baseline is None or utility is None:
@@ -84,7 +84,7 @@ def _learned(result: SweepResult, point: Point) -> Iterator[str]:
         yield f"{guess} there, so the classifier adds {100 * more:.0f} points{original}."
 
 
-def _varying(result: SweepResult) -> Iterator[str]:
+def _about_seeds(result: SweepResult) -> Iterator[str]:
     if result.seeds < 2 or result.axis is None:
         return
     pair = result.best or result.leading[0]
@@ -104,10 +104,10 @@ def _gap(pair: Pair) -> float:
 
 
 def _with(beside: Place) -> str:
-    return "".join(f" with {_named({name: value})}" for name, value in beside.items())
+    return "".join(f" with {_place({name: value})}" for name, value in beside.items())
 
 
-def _named(place: Place) -> str:
+def _place(place: Place) -> str:
     numbers = [f"{name} = {value:.4g}" for name, value in place.items() if name != "algorithm"]
     named = " and ".join(numbers)
     algorithm = place.get("algorithm")

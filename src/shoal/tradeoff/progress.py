@@ -74,10 +74,10 @@ class SweepProgress:
 
     def _key(self, task: Task) -> str:
         what = [task.setting.spelled(), task.seed, [repr(measure) for measure in task.measures], task.target]
-        return _keyed(self.seed, json.dumps(what, sort_keys=True, default=str).encode())
+        return _keyed_hash(self.seed, json.dumps(what, sort_keys=True, default=str).encode())
 
 
-def _keyed(seed: int, *parts: bytes) -> str:
+def _keyed_hash(seed: int, *parts: bytes) -> str:
     """A hash that nobody can try values against who does not know the seed."""
     digest = hashlib.blake2b(key=hashlib.sha256(str(seed).encode()).digest(), digest_size=16)
     for part in parts:
@@ -92,7 +92,7 @@ def fingerprint(data: Dataset, seed: int) -> str:
     described = [[column.name, column.role, column.kind, column.missing] for column in schema.columns]
     trees = [[_hashable(level) for level in hierarchy.labels] for hierarchy, _ in shown.values()]
     text = json.dumps([__version__, described, schema.quasi, schema.strict, trees], default=str)
-    return _keyed(seed, text.encode(), *(np.ascontiguousarray(codes).tobytes() for _, codes in shown.values()))
+    return _keyed_hash(seed, text.encode(), *(np.ascontiguousarray(codes).tobytes() for _, codes in shown.values()))
 
 
 def _hashable(labels: NDArray[Any]) -> list[str | None]:

@@ -19,7 +19,7 @@ from shoal.utility import queries
 from shoal.utility.conditions import Condition, where
 from shoal.utility.published_labels import Labels
 from shoal.utility.queries import WeightedRows
-from shoal.utility.regressions import Fit, Method, fitted, overlaps
+from shoal.utility.regressions import Fit, Method, fit, overlaps
 
 _FORM = re.compile(r"\s*(\w+)\s*(?:\((.*?)\))?\s*(?:\bwhere\b(.*))?", re.DOTALL)
 _AND = re.compile(r"""\s+and\s+(?=(?:[^"]*"[^"]*")*[^"]*$)""")
@@ -209,7 +209,7 @@ class Analysis:
         else:
             explained = outcome.meaning(rows.labels[outcome.column]).chance[codes[outcome.column]]
         method: Method = "linear" if self.kind == "linear" else "logistic"
-        return fitted(method, design, explained, (rows.weights * chance)[chosen])
+        return fit(method, design, explained, (rows.weights * chance)[chosen])
 
 
 @dataclass(frozen=True)

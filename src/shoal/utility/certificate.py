@@ -84,7 +84,7 @@ class _Option:
     charges: Floats
 
 
-def certified(dataset: Dataset, least: int, run: Run) -> Certificate:
+def certify(dataset: Dataset, least: int, run: Run) -> Certificate:
     """The bound for classes of `least` records or more; it grows until the run's time is over."""
     summary = dataset.summary
     if least < 2 or not len(summary):
@@ -132,7 +132,7 @@ class _Prices:
             bases, dearest = _bases(beside, combination, len(counts)), float(self.prices.max())
             if bases.min() >= dearest:
                 continue
-            order, starts = _grouped(beside, combination, self.axis.codes)
+            order, starts = _group_points(beside, combination, self.axis.codes)
             family = Family(order, starts, bases[order[starts[:-1]]])
             cheapest(family, self.axis, costs, counts, least, dearest, self.prices, run.flag)
             self.families.append(family)
@@ -238,7 +238,7 @@ def _bases(keys: Sequence[Codes], combination: Sequence[_Option], count: int) ->
     return bases
 
 
-def _grouped(keys: Sequence[Codes], combination: Sequence[_Option], codes: Codes) -> tuple[Codes, Counts]:
+def _group_points(keys: Sequence[Codes], combination: Sequence[_Option], codes: Codes) -> tuple[Codes, Counts]:
     """The points of a combination by group, and by their code on the axis; and where groups begin."""
     groups, room = np.zeros(len(codes), np.int64), 1
     for key, option in zip(keys, combination, strict=True):

@@ -83,14 +83,14 @@ def accuracies(
     asked = of_dataset(held_out, target)
     outside = Finding(
         name=f"accuracy-{name}-held-out",
-        value=trained(learner, published, recoded_like(release, held_out, target)),
+        value=accuracy_on(learner, published, recoded_like(release, held_out, target)),
         unit="share",
         label=f"{name} predicts {target}, held out",
         how=f"share of {len(asked):,} held-out records whose {target} is predicted by {name}, trained on the release; "
         "they were recoded like the release",
         baselines={
-            "original": trained(learner, original, asked),
-            "hidden": trained(learner, hidden, asked.without(data.schema.quasi)),
+            "original": accuracy_on(learner, original, asked),
+            "hidden": accuracy_on(learner, hidden, asked.without(data.schema.quasi)),
             "majority": majority(original, asked),
         },
     )
@@ -213,7 +213,7 @@ def ten_fold(learner: Learner, records: Records) -> float:
     return share_predicted(learner, Examples(attributes, rows, classes, labels), dealt)
 
 
-def trained(learner: Learner, training: Records, test: Records) -> float:
+def accuracy_on(learner: Learner, training: Records, test: Records) -> float:
     """The share of some records whose class is predicted by what was learned from others."""
     if not training.columns:
         return majority(training, test)

@@ -96,7 +96,7 @@ def _estimate(
     if not concerned:
         records = int(sizes.sum())
         return Estimate(measure="count", value=float(records), error=0.0, low=float(records), high=float(records))
-    rows = [_met(part, column, conditions, len(sizes)) for part in concerned]
+    rows = [_matching_rows(part, column, conditions, len(sizes)) for part in concerned]
     if any(bool(np.any(each.shown < sizes)) for each in rows):
         raise NotDefined("the tables of the release do not agree on how many records its groups have")
     first, others = rows[0], rows[1:]
@@ -135,7 +135,7 @@ def _pairs(counts: Counts) -> Floats:
     return counts * (counts - 1.0)
 
 
-def _met(part: Part, column: str | None, conditions: Sequence[Condition], count: int) -> _Rows:
+def _matching_rows(part: Part, column: str | None, conditions: Sequence[Condition], count: int) -> _Rows:
     shown = np.bincount(part.groups, weights=part.weights, minlength=count).astype(np.int64)
     chance, (sure, possible) = np.ones(len(part.weights)), np.ones((2, len(part.weights)), np.bool_)
     own = [condition for condition in conditions if condition.column in part.codes]

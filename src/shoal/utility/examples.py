@@ -97,7 +97,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
-def labelled(target: Any) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
+def class_codes(target: Any) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
     """The classes of a target column in ascending order, and the class of each record; negative: missing."""
     values = target.to_list() if hasattr(target, "to_list") else np.asarray(target).tolist()
     present = [value for value in values if _spelled(value) is not None]

@@ -177,10 +177,10 @@ class _Part:
         numbers, weights, once = further(self.numbers, self.weights, codes, factors, nexts, size)
         if once or len(numbers) <= SMALL:
             return _Part(chain, at + 1, numbers, weights)
-        return _merged(chain, at + 1, numbers, weights)
+        return _merge(chain, at + 1, numbers, weights)
 
 
-def _merged(chain: _Chain, level: int, numbers: Codes, weights: Floats) -> _Part:
+def _merge(chain: _Chain, level: int, numbers: Codes, weights: Floats) -> _Part:
     """Rows with equal numbers as one."""
     distinct, index = np.unique(numbers, return_inverse=True)
     totals = np.bincount(index, weights=weights, minlength=len(distinct)).astype(np.float64)
@@ -219,10 +219,10 @@ class ConditionedTable:
                 codes.append((owners, len(low)))
             if counted in rows.columns:  # it is published as it is, and its part comes first
                 chain, numbers = _Chain.of(names, codes, rows.low[rows.columns.index(counted)], rows.groups)
-                parts.insert(0, _merged(chain, 0, numbers, rows.weights))
+                parts.insert(0, _merge(chain, 0, numbers, rows.weights))
             elif names:
                 chain, numbers = _Chain.of(names, codes, np.zeros(len(rows.groups), np.int32), rows.groups)
-                parts.append(_merged(chain, 0, numbers, rows.weights))
+                parts.append(_merge(chain, 0, numbers, rows.weights))
         return cls(tuple(parts), ranges, table.sizes, counted, 0 if counted is None else table.trees[counted].size)
 
     def _next(self, name: str) -> tuple[int, _Part]:

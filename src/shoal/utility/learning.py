@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.core.forks import few_threads
 from shoal.core.hierarchy import Floats
 from shoal.errors import InputError, ParameterError
-from shoal.utility.examples import Attribute, Examples, attributes_of, labelled, rows_of
+from shoal.utility.examples import Attribute, Examples, attributes_of, class_codes, rows_of
 
 Ints = NDArray[np.int64]
 
@@ -35,7 +35,7 @@ class Learner(ABC):
     def fit(self, table: Any, target: Any) -> Self:
         """Learns from a frame or a matrix and the class of each record; records without a class do not count."""
         attributes, rows = attributes_of(table)
-        classes, labels = labelled(target)
+        classes, labels = class_codes(target)
         if len(labels) != len(rows):
             raise InputError(f"there are {len(rows):,} records and {len(labels):,} classes")
         self.attributes_, self.classes_ = attributes, np.array(classes)
@@ -188,7 +188,7 @@ class Estimated(Learner):
 def cross_validated(learner: Learner, table: Any, target: Any, *, count: int = 10, seed: int = 1) -> float:
     """The share of the records whose class is predicted when they are left out, fold by fold, as WEKA counts it."""
     attributes, rows = attributes_of(table)
-    classes, labels = labelled(target)
+    classes, labels = class_codes(target)
     known = labels >= 0
     rows, labels = rows[known], labels[known]
     if len(labels) < count:

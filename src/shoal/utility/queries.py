@@ -185,7 +185,7 @@ def _part(
             raise NotDefined("the tables of the release do not agree on its groups")
         groups = np.array(places, np.int32)
     if linked.multisets:
-        return _counted(table, release.schema[names[0]], rows, groups)
+        return _multiset_part(table, release.schema[names[0]], rows, groups)
     sheets = release.form.sheets(release.schema, pseudonyms=True)
     coarse = {column.name for sheet in sheets for column in sheet.columns if column.what == "cell"}
     labels = {}
@@ -197,7 +197,7 @@ def _part(
     return Part(groups, rows.sizes, dict(zip(names, rows.keys, strict=False)), labels)
 
 
-def _counted(table: Published, column: Column, rows: Classes, groups: Codes) -> Part:
+def _multiset_part(table: Published, column: Column, rows: Classes, groups: Codes) -> Part:
     """The values that the multisets of a column count, for each group as often as it has them."""
     name = column.name
     multisets = [parsed(label) or [] for label in table.labels(name)]

@@ -30,14 +30,14 @@ class Fit:
         return self.coefficients - WIDTH * self.errors, self.coefficients + WIDTH * self.errors
 
 
-def fitted(method: Method, terms: Floats, outcome: Floats, weights: Floats) -> Fit:
+def fit(method: Method, terms: Floats, outcome: Floats, weights: Floats) -> Fit:
     """The regression of an outcome on terms (rows by terms), each row counted as often as its weight says.
 
     The outcome of a logistic regression may be a chance: then a row counts in proportion as both.
 
     Example:
-        >>> fit = fitted("linear", np.array([[0.0], [1], [2], [3]]), np.array([1.0, 3, 5, 7]), np.ones(4))
-        >>> fit.coefficients.round(6).tolist()
+        >>> line = fit("linear", np.array([[0.0], [1], [2], [3]]), np.array([1.0, 3, 5, 7]), np.ones(4))
+        >>> line.coefficients.round(6).tolist()
         [1.0, 2.0]
     """
     total = float(weights.sum())

@@ -42,14 +42,14 @@ def gain_ratio(counts: Floats, total: float, gain: float) -> float:
 
 def pessimistic_errors(total: float, wrong: float, confidence: float) -> float:
     """The errors of a leaf and what must be added for the upper end of their confidence interval."""
-    return wrong + _added(total, wrong, confidence) if total > SMALL else 0.0
+    return wrong + _added_errors(total, wrong, confidence) if total > SMALL else 0.0
 
 
 @lru_cache(maxsize=1 << 16)
-def _added(total: float, wrong: float, confidence: float) -> float:
+def _added_errors(total: float, wrong: float, confidence: float) -> float:
     if wrong < 1:
         base = total * (1 - confidence ** (1 / total))
-        return float(base) if wrong == 0 else base + wrong * (_added(total, 1.0, confidence) - base)
+        return float(base) if wrong == 0 else base + wrong * (_added_errors(total, 1.0, confidence) - base)
     if wrong + 0.5 >= total:
         return max(total - wrong, 0.0)
     z = NormalDist().inv_cdf(1 - confidence)

@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 import shoal
 from shoal.adversary.noise import linear_estimate
-from shoal.attacks.assignment_linkage import Pairs, _answered, _consistent, _fitting, link
+from shoal.attacks.assignment_linkage import Pairs, _answerable, _consistent, _fitting, link
 from shoal.attacks.definetti import Buckets, Definetti, by_regression
 from shoal.core.displacement import Coordinate, Displacement
 from shoal.core.run import Run
@@ -122,7 +122,7 @@ def test_only_what_no_assignment_allows_is_ruled_out(seed: int, size: int, colum
     moved = method.displacement(before, after)
     assert moved is not None
     pairs = next(iter(_fitting(moved, np.arange(size), Run())))
-    pairs = _consistent(moved, pairs.where(_answered(moved, pairs)), size, Run())
+    pairs = _consistent(moved, pairs.where(_answerable(moved, pairs)), size, Run())
     left = set(zip(pairs.records.tolist(), pairs.people.tolist(), strict=True))
     possible = set()
     for order in permutations(range(size)):

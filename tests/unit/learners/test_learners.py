@@ -15,7 +15,7 @@ from shoal.errors import InputError, ParameterError
 from shoal.learners.c45 import C45
 from shoal.learners.decision_stump import DecisionStump
 from shoal.learners.naive_bayes import NaiveBayes
-from shoal.utility.examples import attributes_of, labelled
+from shoal.utility.examples import attributes_of, class_codes
 from shoal.utility.learning import JavaRandom, cross_validated, folds
 from shoal.utility.trees import DEEPEST, Grower
 
@@ -130,7 +130,7 @@ def test_weights_of_records_with_gaps_add_up():
     table = with_gaps(shoal.samples.heart_statlog(), 0.3)
     target = table.columns[-1]
     attributes, rows = attributes_of(table.drop(target))
-    classes, labels = labelled(table[target])
+    classes, labels = class_codes(table[target])
     root = Grower(attributes, rows, labels, len(classes)).grow()
     assert sum(leaf.total for leaf, _ in root.leaves()) == pytest.approx(len(table))
     shares = C45().fit(table.drop(target), table[target]).predict_proba(table.drop(target))

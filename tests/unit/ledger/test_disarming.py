@@ -20,7 +20,7 @@ from shoal.core.release_history import LocatedRelease, Promise, PublishedValues
 from shoal.core.run import Run
 from shoal.errors import DisclosureError, InfeasibleError, InputError, ParameterError
 from shoal.ledger import Ledger, verdicts
-from shoal.ledger.judging import judge
+from shoal.ledger.judgement import judge
 
 PEOPLE = (
     shoal.samples.adult()
@@ -248,7 +248,7 @@ class TestEffort:
             seen(np.unique(each, return_inverse=True)[1].tolist(), list(zip(values, each.tolist(), strict=True)), l=2)
             for each in (groups, others)
         ]
-        monkeypatch.setattr("shoal.ledger.judging.NODES", 1_000)
+        monkeypatch.setattr("shoal.ledger.judgement.NODES", 1_000)
         whole = judge(made[:1], made[1], Run())
         monkeypatch.setattr("shoal.adversary.group_memberships.ENTRIES", 3)
         assert judge(made[:1], made[1], Run()).breaches == whole.breaches

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from shoal.cli import main
 from shoal.errors import InputError, ParameterError, ShoalError
 from shoal.overlap import Asker, answered, asked, exchange, points
-from shoal.overlap.messages import unpacked
+from shoal.overlap.messages import unpack
 
 ADA = ["Ada Lovelace ", "ruby", "Sam", "Brendan"]
 RUBY = ["ADA  lovelace", "Ruby", "Alexander", "Mika", "Zoe"]
@@ -64,7 +64,7 @@ def test_both_sides_draw_a_key_for_each_session():
     first = Asker.of(ADA)
     second = Asker.of(ADA, session=first.session)
     assert not set(split(first.sent)) & set(split(second.sent))
-    one, other = (set(split(unpacked(answered(first.message, RUBY), "answer")[1])) for _ in range(2))
+    one, other = (set(split(unpack(answered(first.message, RUBY), "answer")[1])) for _ in range(2))
     assert len(one) == len(ADA) + len(RUBY) and not one & other
 
 
@@ -75,18 +75,16 @@ def split(joined):
 def test_multiplying_commutes_and_processes_change_nothing(monkeypatch):
     one, other = points.draw(), points.draw()
     items = b"".join(bytes([number]) * 32 for number in range(40))
-    here = points.multiplied("hash", one, items)
-    assert points.multiplied("point", other, here) == points.multiplied(
-        "point", one, points.multiplied("hash", other, items)
-    )
+    here = points.multiply("hash", one, items)
+    assert points.multiply("point", other, here) == points.multiply("point", one, points.multiply("hash", other, items))
     monkeypatch.setattr(points, "LARGE", 5)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    assert points.multiplied("hash", one, items) == here
+    assert points.multiply("hash", one, items) == here
     found = Asker.of([f"p{number}" for number in range(40)], size_only=True)
     answer = answered(found.message, [f"p{number}" for number in range(25, 60)], fewest=1)
     assert found.finished(answer).size == 15
     with pytest.raises(InputError, match="not on the curve"):
-        points.multiplied("point", one, here[:-32] + b"\xff" * 32)
+        points.multiply("point", one, here[:-32] + b"\xff" * 32)
 
 
 ASKED = Asker.of(ADA)

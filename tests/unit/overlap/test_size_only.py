@@ -13,7 +13,7 @@ import pytest
 from shoal.errors import InputError, ParameterError, ShoalError
 from shoal.overlap import Asker, answered, cardinality, messages, points
 from shoal.overlap import _digests as digests_of
-from shoal.overlap.sums import GENERATOR, ORDER, added, negated, times
+from shoal.overlap.sums import GENERATOR, ORDER, add, negate, times
 
 OURS = [f"ours {number}" for number in range(12)] + [f"both {number}" for number in range(3)]
 THEIRS = [f"theirs {number}" for number in range(20)] + ["both 0", "both 2"]
@@ -32,7 +32,7 @@ def opened(message):
 
 
 def asking(session, body, people):
-    return messages.packed("ask", {"session": session, "size_only": True, "own": people}, body)
+    return messages.pack("ask", {"session": session, "size_only": True, "own": people}, body)
 
 
 def who_by_one_key_each(answer):
@@ -41,7 +41,7 @@ def who_by_one_key_each(answer):
     session = secrets.token_hex(16)
     keys = [points.draw() for _ in OURS]
     digests, _ = digests_of(OURS, session)
-    sent = b"".join(points.multiplied("hash", key, digest) for key, digest in zip(keys, digests, strict=True))
+    sent = b"".join(points.multiply("hash", key, digest) for key, digest in zip(keys, digests, strict=True))
     try:
         body = answer(session, sent)
     except ShoalError:
@@ -49,7 +49,7 @@ def who_by_one_key_each(answer):
     returned, theirs = set(split(body[: len(sent)])), body[len(sent) :]
     return {
         person for person, key in zip(OURS, keys, strict=True)
-        if returned & set(split(points.multiplied("point", key, theirs)))
+        if returned & set(split(points.multiply("point", key, theirs)))
     }  # fmt: skip
 
 
@@ -57,8 +57,8 @@ def shuffled_points(session, sent):
     """The answer of the protocol that Shoal had for the size before."""
     key = points.draw()
     digests, _ = digests_of(THEIRS, session)
-    listed = sorted(split(points.multiplied("hash", key, b"".join(digests))))
-    return b"".join(sorted(split(points.multiplied("point", key, sent)))) + b"".join(listed)
+    listed = sorted(split(points.multiply("hash", key, b"".join(digests))))
+    return b"".join(sorted(split(points.multiply("point", key, sent)))) + b"".join(listed)
 
 
 def test_an_asker_with_one_key_for_each_person_does_not_learn_who_is_common():
@@ -80,7 +80,7 @@ class Cheat:
         while order is None:
             self.salt = os.urandom(cardinality.SALT)
             places, prints = cardinality._rows(self.salt, self.digests, count)
-            order = cardinality._peeled(places, count)
+            order = cardinality._peel(places, count)
         tags = [secrets.randbelow(ORDER - 1) + 1 for _ in OURS]
         numbers = [secrets.randbelow(ORDER) for _ in range(count)]
         for person, cell in reversed(order):
@@ -99,15 +99,15 @@ class Cheat:
 
     @property
     def message(self):
-        cells = b"".join(points.packed(points.of(number)) for pair in self.cells for number in pair)
-        body = self.salt + points.packed(points.of(self.secret)) + cells
+        cells = b"".join(points.pack(points.of(number)) for pair in self.cells for number in pair)
+        body = self.salt + points.pack(points.of(self.secret)) + cells
         return asking(self.session, body, len(OURS))
 
     def differences(self, result):
         """What is left of a result without the key, up to signs: x-coordinates have none."""
         first, second = (lifted(x) for x in split(result))
         scaled = times(self.secret, first)
-        return [added([second], [each])[0] for each in (scaled, negated(scaled)) if each[0] != second[0]]
+        return [add([second], [each])[0] for each in (scaled, negate(scaled)) if each[0] != second[0]]
 
     def recognized(self, results):
         """Everybody that the numbers give away."""
@@ -132,11 +132,11 @@ class Cheat:
 
 def x_times(number, point):
     """The x-coordinate of a point times a number, by the library."""
-    return int.from_bytes(points.multiplied("point", number.to_bytes(32, "big"), points.packed(point)[:32]), "big")
+    return int.from_bytes(points.multiply("point", number.to_bytes(32, "big"), points.pack(point)[:32]), "big")
 
 
 def lifted(x):
-    found = points._lifted(x).public_numbers()
+    found = points._lift(x).public_numbers()
     return found.x, found.y
 
 
@@ -149,7 +149,7 @@ def evaluated(cheat, listed, *, blind, scale):
         first = sum(cheat.cells[place][0] for place in three) + blind
         second = sum(cheat.cells[place][1] for place in three) - number - cardinality._FIRST + blind * cheat.secret
         factor = scale()
-        results.append(b"".join(points.packed(points.of(each * factor % ORDER))[:32] for each in (first, second)))
+        results.append(b"".join(points.pack(points.of(each * factor % ORDER))[:32] for each in (first, second)))
     return results
 
 
@@ -263,10 +263,10 @@ def test_the_state_of_a_session_about_the_size():
         Asker.loaded(saved, THEIRS)
     header, body = opened(saved)
     with pytest.raises(InputError, match="the list is not the one"):
-        Asker.loaded(messages.packed("state", {**header, "list": "\ud800"}, body), OURS)
+        Asker.loaded(messages.pack("state", {**header, "list": "\ud800"}, body), OURS)
     for key in ("00" * 32, "ff" * 32, "zz" * 32, "01"):
         with pytest.raises(InputError, match="not the state"):
-            Asker.loaded(messages.packed("state", {**header, "key": key}, body), OURS)
+            Asker.loaded(messages.pack("state", {**header, "key": key}, body), OURS)
 
 
 def test_a_place_is_found_for_everybody():
@@ -277,7 +277,7 @@ def test_a_place_is_found_for_everybody():
         order = None
         while order is None:
             places, _ = cardinality._rows(os.urandom(16), digests, count)
-            order, tries = cardinality._peeled(places, count), tries + 1
+            order, tries = cardinality._peel(places, count), tries + 1
         assert tries < 50 and sorted(person for person, _ in order) == list(range(people))
         left = set()
         for person, cell in reversed(order):  # whoever is placed later does not change the cells of those before
@@ -292,13 +292,13 @@ def test_the_generator_is_the_one_of_the_library():
 def test_every_answer_has_a_blind_of_its_own(monkeypatch):
     """Who could guess it would recognize people by their cells."""
     blinds = []
-    real = points.evaluated
+    real = points.evaluate
 
     def spied(cells, pair, people):
         blinds.append(pair)
         return real(cells, pair, people)
 
-    monkeypatch.setattr(points, "evaluated", spied)
+    monkeypatch.setattr(points, "evaluate", spied)
     asker = Asker.of(OURS, size_only=True)
     for _ in range(3):
         answered(asker.message, THEIRS, fewest=1)
@@ -307,6 +307,5 @@ def test_every_answer_has_a_blind_of_its_own(monkeypatch):
     assert not known & {first for first, _ in blinds}
     key = asker.key
     assert all(
-        points.multiplied("point", key, points.packed(first)[:32]) == points.packed(second)[:32]
-        for first, second in blinds
+        points.multiply("point", key, points.pack(first)[:32]) == points.pack(second)[:32] for first, second in blinds
     )

@@ -6,7 +6,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from shoal.errors import ShoalError
-from shoal.overlap.sums import GENERATOR, ORDER, PRIME, Multiples, added, doubled, negated, on_curve, times
+from shoal.overlap.sums import GENERATOR, ORDER, PRIME, Multiples, add, double, negate, on_curve, times
 
 
 def multiple(number):
@@ -18,9 +18,9 @@ def multiple(number):
 def test_sums_are_those_of_the_library():
     numbers = [secrets.randbelow(ORDER - 2) + 1 for _ in range(8)]
     others = [1, 2, 3, ORDER - 1, *(secrets.randbelow(ORDER) for _ in range(4))]
-    found = added([multiple(number) for number in numbers], [multiple(other) for other in others])
+    found = add([multiple(number) for number in numbers], [multiple(other) for other in others])
     assert found == [multiple(one + other) for one, other in zip(numbers, others, strict=True)]
-    assert doubled(GENERATOR) == multiple(2) and negated(multiple(7)) == multiple(-7)
+    assert double(GENERATOR) == multiple(2) and negate(multiple(7)) == multiple(-7)
     assert [times(number, multiple(3)) for number in (1, 2, 5, numbers[0])] == [
         multiple(3 * number) for number in (1, 2, 5, numbers[0])
     ]
@@ -37,7 +37,7 @@ def test_a_table_of_multiples(width):
 def test_what_has_no_sum_is_refused_and_not_computed_wrongly():
     for other in (multiple(5), multiple(-5)):
         with pytest.raises(ShoalError, match="drawn twice"):
-            added([multiple(3), multiple(5)], [multiple(4), other])
+            add([multiple(3), multiple(5)], [multiple(4), other])
 
 
 def test_only_points_are_on_the_curve():

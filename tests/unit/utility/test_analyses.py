@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal.errors import NotDefined, ParameterError, SchemaError
 from shoal.utility.analyses import Analysis
-from shoal.utility.regressions import Fit, fitted, overlaps
+from shoal.utility.regressions import Fit, fit, overlaps
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_linear_equals_numpy_and_scipy(table, data):
 
     wanted = linregress(table["age"].to_numpy(), table["hours-per-week"].to_numpy())
     values, counts = np.unique(table.select("age", "hours-per-week").to_numpy(), axis=0, return_counts=True)
-    found = fitted("linear", values[:, :1].astype(float), values[:, 1].astype(float), counts.astype(float))
+    found = fit("linear", values[:, :1].astype(float), values[:, 1].astype(float), counts.astype(float))
     assert found.coefficients == pytest.approx([wanted.intercept, wanted.slope])
     assert found.errors == pytest.approx([wanted.intercept_stderr, wanted.stderr])
 
@@ -94,7 +94,7 @@ def test_logistic_equals_scikit_learn(table):
     outcome = (table["salary-class"] == table["salary-class"].max()).to_numpy().astype(float)
     model = LogisticRegression(C=1e12, tol=1e-10, max_iter=5000).fit((terms - terms.mean(0)) / terms.std(0), outcome)
     slopes = model.coef_[0] / terms.std(0)
-    found = fitted("logistic", terms, outcome, np.ones(len(terms)))
+    found = fit("logistic", terms, outcome, np.ones(len(terms)))
     assert found.coefficients[1:] == pytest.approx(slopes, rel=1e-4)
     chance = 1 / (1 + np.exp(-(found.coefficients[0] + terms @ found.coefficients[1:])))
     design = np.column_stack([np.ones(len(terms)), terms])
@@ -105,13 +105,13 @@ def test_logistic_equals_scikit_learn(table):
 def test_a_chance_counts_as_both_outcomes():
     terms, outcome = np.array([[0.0], [1.0], [2.0]]), np.array([0.2, 0.5, 0.7])
     apart = np.repeat(terms, 2, axis=0), np.tile([1.0, 0.0], 3), np.array([0.2, 0.8, 0.5, 0.5, 0.7, 0.3]) * 10
-    one, other = fitted("logistic", terms, outcome, np.full(3, 10.0)), fitted("logistic", *apart)
+    one, other = fit("logistic", terms, outcome, np.full(3, 10.0)), fit("logistic", *apart)
     assert one.coefficients == pytest.approx(other.coefficients) and one.errors == pytest.approx(other.errors)
 
 
 def test_outcomes_that_are_told_apart_have_no_solution():
     with pytest.raises(NotDefined):
-        fitted("logistic", np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 0, 1, 1]), np.ones(4))
+        fit("logistic", np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 0, 1, 1]), np.ones(4))
 
 
 def test_overlap_of_intervals():

@@ -1,4 +1,4 @@
-"""Judging: whether a release and earlier ones together keep what each of them promises.
+"""Judgement: whether a release and earlier ones together keep what each of them promises.
 
 Each release is held to its own promise, person by person: whom several releases expose more than each of them alone
 must still hide among as many people, and have as many possible values, as every release promises that shows the person.
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.adversary.composition import together
-from shoal.adversary.joining import crowd, crowd_alone, crowd_over_time, linked
+from shoal.adversary.joining import fewest_candidates, joint_candidates, joint_candidates_over_time, linked_releases
 from shoal.adversary.locating import align
 from shoal.core.contracts.model import SLACK
 from shoal.core.formatting import counted, percent
@@ -159,7 +159,7 @@ def _one_name_each(releases: Sequence[LocatedRelease], allowed: set[str]) -> tup
     written: dict[str, str] = {}
     for name in reversed([name for each in releases for name in (*each.values, *each.linking, *each.shown)]):
         written.setdefault(one_spelling(name), name)  # as the last release has it
-    *earlier, later = (_renamed(each, lambda name: written[one_spelling(name)]) for each in releases)
+    *earlier, later = (_rename(each, lambda name: written[one_spelling(name)]) for each in releases)
     notes = []
     before = dict.fromkeys(name for each in earlier for name in each.values)
     gone = [name for name in before if not later.has(name)]
@@ -170,7 +170,7 @@ def _one_name_each(releases: Sequence[LocatedRelease], allowed: set[str]) -> tup
         alike = [old for old in gone if _alike(later.values[name], shown[old])]
         for old in alike[:1]:
             gone.remove(old)
-            earlier = [_renamed(each, {old: name}.get) for each in earlier]
+            earlier = [_rename(each, {old: name}.get) for each in earlier]
             notes.append(
                 f"Column {name!r} has the values that {old!r} had in earlier releases, and is judged as that column "
                 f"renamed. If it is another one, name it with --allow-unjudged."
@@ -178,7 +178,7 @@ def _one_name_each(releases: Sequence[LocatedRelease], allowed: set[str]) -> tup
     return [*earlier, later], notes
 
 
-def _renamed(release: LocatedRelease, called: Any) -> LocatedRelease:
+def _rename(release: LocatedRelease, called: Any) -> LocatedRelease:
     """A release whose columns are called otherwise; what has no other name keeps its own."""
 
     def name(old: str) -> str:
@@ -212,7 +212,7 @@ def _alike(new: PublishedValues, old: Sequence[PublishedValues]) -> bool:
 
 def _who(releases: Sequence[LocatedRelease], run: Run) -> Iterable[Breach]:
     """Whose records are found by joining rows of the release with rows of earlier ones."""
-    rows = next(part for part in linked(releases) if len(releases) - 1 in part)
+    rows = next(part for part in linked_releases(releases) if len(releases) - 1 in part)
     if len(rows) < 2:
         return
     joined = [releases[row] for row in rows]
@@ -221,9 +221,9 @@ def _who(releases: Sequence[LocatedRelease], run: Run) -> Iterable[Breach]:
     places = [each.groups if each.classes is None else each.classes for each in releases]
     people = align(releases, places).some(rows)
     promised = np.array([each.promise.k for each in joined], np.int64)
-    attacks = [("complementary-release", crowd)]
+    attacks = [("complementary-release", joint_candidates)]
     if people.moved:
-        attacks.append(("temporal-release", crowd_over_time))
+        attacks.append(("temporal-release", joint_candidates_over_time))
     for name, counting in attacks:
         broken, counts, least = _too_few(people, promised, counting(people))
         if broken.any():
@@ -248,7 +248,7 @@ def _too_few(people: AlignedReleases, promised: Counts, counts: Counts) -> tuple
     and of each record the number of people, and the one that is promised."""
     shown = people.places >= 0
     least = np.where(shown, promised[:, None], 1).max(axis=0)
-    broken = people.shown & (counts < least) & (counts < crowd_alone(people))
+    broken = people.shown & (counts < least) & (counts < fewest_candidates(people))
     return broken, counts, least
 
 
@@ -265,7 +265,7 @@ def _what(name: str, releases: Sequence[LocatedRelease], run: Run, seconds: floa
     rows = [row for row, each in enumerate(releases) if name in each.values]
     people = align(releases, [each.groups for each in releases]).some(rows)
     known = together(name, having, people, nodes=NODES, run=run)
-    least, bound = _promised(name, having, known.places)
+    least, bound = _promises(name, having, known.places)
     alone, left_alone = known.alone.max(axis=0), np.where(known.places >= 0, known.left_alone, _MANY).min(axis=0)
     sure = known.exact | (known.left == 1)
     # Of so many possible values, one has at least the share that each would have if all were equally likely.
@@ -301,7 +301,7 @@ def _what(name: str, releases: Sequence[LocatedRelease], run: Run, seconds: floa
     return breaches, reasons
 
 
-def _promised(name: str, releases: Sequence[LocatedRelease], places: Codes) -> tuple[Counts, NDArray[np.float64]]:
+def _promises(name: str, releases: Sequence[LocatedRelease], places: Codes) -> tuple[Counts, NDArray[np.float64]]:
     """How many values every release promises that shows a person, and how certain nobody may become."""
     promised = np.array([each.promise.values_of(name) for each in releases], np.int64)
     shown = places >= 0
