@@ -9,7 +9,7 @@ import pytest
 import shoal
 from shoal.api.learning import learner
 from shoal.errors import ParameterError, SchemaError
-from shoal.utility.classification import Records, majority, of_dataset, of_release, ten_fold, trained
+from shoal.utility.classification import Records, accuracy_on, majority, of_dataset, of_release, ten_fold
 from shoal.utility.learning import cross_validated, person_folds
 
 LEARNERS = ["decision-stump", "c45", "naive-bayes", "sklearn.tree.DecisionTreeClassifier:max_depth=3"]
@@ -63,7 +63,7 @@ def test_scikit_learn_sees_names_as_columns_and_numbers_as_numbers():
     records = Records({"number": number.tolist(), "name": name.tolist()}, labels.tolist())
     matrix = np.column_stack([(number - number.mean()) / number.std(), *(name == value for value in "abc")])
     model = LogisticRegression(random_state=1).fit(matrix, labels)
-    assert trained(learner(LogisticRegression())[1], records, records) == pytest.approx(model.score(matrix, labels))
+    assert accuracy_on(learner(LogisticRegression())[1], records, records) == pytest.approx(model.score(matrix, labels))
 
 
 def test_held_out_records_are_recoded_like_the_release(heart, tmp_path):
