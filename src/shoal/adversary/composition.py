@@ -70,18 +70,10 @@ def together(
         here = where >= 0
         alone[row, here], left_alone[row, here] = _greatest_shares(spread)[where[here]], spread.widths[where[here]]
     risks, left = beliefs.best[kinds.index], beliefs.left[kinds.index]
-    changed = left == 0  # who sees that believes the release that says most
-    risks[changed] = alone[:, changed].max(axis=0)
-    return Together(
-        shown=shown,
-        places=places,
-        risks=risks,
-        exact=beliefs.exact[kinds.index],
-        left=left,
-        contradicted=contradicted[kinds.index],
-        alone=alone,
-        left_alone=left_alone,
-    )
+    impossible = left == 0  # who sees that believes the release that says most
+    risks[impossible] = alone[:, impossible].max(axis=0)
+    exact, changed = beliefs.exact[kinds.index], contradicted[kinds.index]
+    return Together(shown, places, risks, exact, left, changed, alone, left_alone)
 
 
 def _compose(memberships: GroupMemberships, nodes: int, independent: bool, run: Run) -> tuple[Beliefs, Flags]:
