@@ -107,9 +107,7 @@ def _buckets(codes: Codes, kept: Counts, generator: np.random.Generator) -> dict
     }
 
 
-def _place_rest(
-    groups: Codes, codes: Codes, rest: list[int], count: int, generator: np.random.Generator
-) -> None:  # fmt: skip
+def _place_rest(groups: Codes, codes: Codes, rest: list[int], count: int, generator: np.random.Generator) -> None:
     """Puts each record that is left, all of different values, into a random group that lacks its value."""
     for record in rest:
         has: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)

@@ -114,7 +114,7 @@ class MInvariance(Algorithm):
 
 def _check_kept(
     dataset: Dataset, policy: Policy, values: Codes, owners: Codes, fakes: Counterfeits, least: int
-) -> None:  # fmt: skip
+) -> None:
     """Raises where groups of different values do not satisfy the policy, as most models but l-diversity may ask for."""
     held = dataset.summary.histogram()
     groups = np.concatenate([owners[owners >= 0], fakes.groups])
@@ -223,9 +223,7 @@ def _with_newcomers(
     return int((groups < 0).sum())
 
 
-def _split(
-    records: Records, buckets: Buckets, generator: np.random.Generator, run: Run
-) -> tuple[Codes, Counterfeits]:  # fmt: skip
+def _split(records: Records, buckets: Buckets, generator: np.random.Generator, run: Run) -> tuple[Codes, Counterfeits]:
     """The group of each record, one record of each value of a bucket, and the values that nobody has there."""
     from shoal.kernels.bundles import Pools, bundle
 

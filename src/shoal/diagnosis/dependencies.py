@@ -237,7 +237,7 @@ class _Search:
         finer, starts, lone = np.empty(count, np.int32), np.empty(count // 2 + 2, np.int32), np.empty(count, np.int32)
         several, rows, _ = refine(
             partition.order, partition.starts, self.columns[column], self.tally, self.touched, finer, starts, lone
-        )  # fmt: skip
+        )
         mask = partition.mask | 1 << column
         classes = len(self.counts) - rows + several
         return _Partition(mask, finer[:rows].copy(), starts[: several + 1].copy(), classes)

@@ -87,9 +87,7 @@ def written(text: str, dialect: str, *, quote: bool = False) -> str:
     import sqlglot
 
     ignored = sqlglot.ErrorLevel.IGNORE
-    made = sqlglot.transpile(
-        text, read="duckdb", write=dialect, pretty=True, identify=quote, unsupported_level=ignored
-    )  # fmt: skip
+    made = sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True, identify=quote, unsupported_level=ignored)
     return str(made[0])
 
 

@@ -290,9 +290,7 @@ def rebuild(times, block, state, costs, least, guard, flag):
         total = _grow(clusters, least, draft, pooled, costs, block.random, limit)
         if total > limit:
             continue
-        held, added = _place(
-            clusters, chosen, draft, pooled - clusters * least, state, costs, block, limit - total
-        )  # fmt: skip
+        held, added = _place(clusters, chosen, draft, pooled - clusters * least, state, costs, block, limit - total)
         if total + added <= limit:
             saved += _carry_out(clusters, held, pooled, chosen, draft, state, costs, block, guard, counts)
     return saved

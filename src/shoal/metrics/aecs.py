@@ -37,9 +37,5 @@ class Aecs(ClassObjective):
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         classes = len(release.view.people()) + (1 if release.suppressed else 0)
-        return Finding(
-            name="aecs",
-            value=dataset.records / classes,
-            unit="records",
-            how="average size of a class: records / classes; what is left out counts as one class",
-        )
+        how = "average size of a class: records / classes; what is left out counts as one class"
+        return Finding(name="aecs", value=dataset.records / classes, unit="records", how=how)

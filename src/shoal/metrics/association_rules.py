@@ -59,14 +59,15 @@ class AssociationRules(Metric):
         if not before.rules:
             raise NotDefined("the table has no rule of this support and confidence; ask for less")
         after = Mined.of(Expected.of_release(release, names), names, self.support, self.confidence, self.longest)
-        found = compared(before, after)
-        return Finding(
-            name="association-rules", label="association-rules: share of the rules that are lost", value=found.lost,
-            unit="share",
-            how=f"share of the {len(before.rules):,} rules of the table that the release does not have",
-            detail={
-                "rules of the table": len(before.rules), "rules of the release": len(after.rules),
-                "lost": found.lost, "ghost": found.ghost,
-                "mean shift of support": found.support, "mean shift of confidence": found.confidence,
-            },
-        )  # fmt: skip
+        changes = compared(before, after)
+        label = "association-rules: share of the rules that are lost"
+        how = f"share of the {len(before.rules):,} rules of the table that the release does not have"
+        detail = {
+            "rules of the table": len(before.rules),
+            "rules of the release": len(after.rules),
+            "lost": changes.lost,
+            "ghost": changes.ghost,
+            "mean shift of support": changes.support,
+            "mean shift of confidence": changes.confidence,
+        }
+        return Finding(name="association-rules", label=label, value=changes.lost, unit="share", how=how, detail=detail)

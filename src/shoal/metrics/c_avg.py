@@ -38,7 +38,5 @@ class CAvg(Metric):
         k = self.k or (release.policy.least if release.policy else 1)
         classes = len(release.view.people())
         average = dataset.records / (classes * k) if classes else 0.0
-        return Finding(
-            name="c-avg", value=average, unit="times",
-            how=f"how much larger than needed classes are: records of the table / (classes · {k}); 1 is best",
-        )  # fmt: skip
+        how = f"how much larger than needed classes are: records of the table / (classes · {k}); 1 is best"
+        return Finding(name="c-avg", value=average, unit="times", how=how)

@@ -62,24 +62,22 @@ class Clustering(Metric):
         trees, reached = dataset.hierarchies, np.cumsum(dataset.summary.sizes)
         keys = dataset.summary.keys[:, np.searchsorted(reached, spaced(dataset.records, self.records), side="right")]
         low, high = ReusableRecoding.shown_by(release).ranges(dataset, keys)
-        kept = low[0] >= 0
-        before, after = _points(trees, keys[:, kept], keys[:, kept]), _points(trees, low[:, kept], high[:, kept])
+        rows = low[0] >= 0
+        before, after = _points(trees, keys[:, rows], keys[:, rows]), _points(trees, low[:, rows], high[:, rows])
         if len(np.unique(before, axis=0)) <= self.clusters:
             raise NotDefined(f"the table has no more than {self.clusters} different records, so clusters say nothing")
         owners = [self._clustered(points) for points in (before, after)]
-        spreads = [_spread(points, own) for points, own in zip((before, after), owners, strict=True)]
-        change = abs(spreads[1] - spreads[0])
-        value = change / spreads[0] if spreads[0] > 0 else float(spreads[1] > 0)
+        table, published = (_variance(points, own) for points, own in zip((before, after), owners, strict=True))
+        value = abs(published - table) / table if table > 0 else float(published > 0)
         from sklearn.metrics import adjusted_rand_score
 
-        return Finding(
-            name="clustering", label="clustering: change of the distances within clusters", value=value, unit="share",
-            how="change of the variance of distances within clusters when the release is clustered, as a share of it",
-            detail={
-                "adjusted Rand index": float(adjusted_rand_score(*owners)),
-                "share of the records that change their cluster": _moved(*owners),
-            },
-        )  # fmt: skip
+        label = "clustering: change of the distances within clusters"
+        how = "change of the variance of distances within clusters when the release is clustered, as a share of it"
+        detail = {
+            "adjusted Rand index": float(adjusted_rand_score(*owners)),
+            "share of the records that change their cluster": _moved(*owners),
+        }
+        return Finding(name="clustering", label=label, value=value, unit="share", how=how, detail=detail)
 
     @few_threads()
     def _clustered(self, points: Floats) -> Any:
@@ -113,15 +111,12 @@ def _points(trees: tuple[Hierarchy, ...], low: Codes, high: Codes) -> Floats:
 
 
 @few_threads()
-def _spread(points: Floats, owners: Any) -> float:
+def _variance(points: Floats, owners: Any) -> float:
     """The variance of the distances of all pairs that are in one cluster."""
     from sklearn.metrics import pairwise_distances
 
-    found = []
-    for cluster in np.unique(owners):
-        own = points[owners == cluster]
-        found.append(pairwise_distances(own)[np.triu_indices(len(own), 1)])
-    distances = np.concatenate(found)
+    clusters = [points[owners == cluster] for cluster in np.unique(owners)]
+    distances = np.concatenate([pairwise_distances(own)[np.triu_indices(len(own), 1)] for own in clusters])
     return float(distances.var()) if len(distances) else 0.0
 
 

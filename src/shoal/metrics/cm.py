@@ -56,8 +56,6 @@ class Cm(Metric):
             wrong[name] = (dataset.records - right) / dataset.records
         if not wrong:
             return Finding(name="cm", value=None, how="there is no target column")
-        return Finding(
-            name="cm", value=sum(wrong.values()) / len(wrong), detail=wrong if len(wrong) > 1 else {},
-            unit="share",
-            how="records left out, or with another sensitive value than most of their class, over all records",
-        )  # fmt: skip
+        mean, detail = sum(wrong.values()) / len(wrong), wrong if len(wrong) > 1 else {}
+        how = "records left out, or with another sensitive value than most of their class, over all records"
+        return Finding(name="cm", value=mean, detail=detail, unit="share", how=how)

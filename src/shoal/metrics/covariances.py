@@ -50,7 +50,6 @@ class Covariances(Metric):
             ]
             apart = np.abs(correlations[1] - correlations[0])[np.triu_indices(len(varying), 1)]
             detail = {"correlations": float(apart.mean()), "greatest change of a correlation": float(apart.max())}
-        return Finding(
-            name="covariances", value=float(np.abs(matrices[1] - matrices[0])[pairs].mean()), detail=detail,
-            how="change of the covariances of the changed columns over their standard deviations, on average",
-        )  # fmt: skip
+        change = float(np.abs(matrices[1] - matrices[0])[pairs].mean())
+        how = "change of the covariances of the changed columns over their standard deviations, on average"
+        return Finding(name="covariances", value=change, detail=detail, how=how)

@@ -40,7 +40,5 @@ class Dm(ClassObjective):
     def score(self, dataset: Dataset, release: Release) -> Finding:
         sizes = [int(size) for size in release.view.people().sizes]
         charged = sum(size * size for size in sizes) + dataset.records * release.suppressed
-        return Finding(
-            name="dm", value=charged, unit="pairs",
-            how="pairs of records that cannot be told apart: class sizes squared, plus all records per left-out one",
-        )  # fmt: skip
+        how = "pairs of records that cannot be told apart: class sizes squared, plus all records per left-out one"
+        return Finding(name="dm", value=charged, unit="pairs", how=how)

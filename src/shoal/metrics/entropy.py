@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from shoal.core.classes import Classes
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
-from shoal.core.grouping import Counts
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.release import Release
 from shoal.publishing.decision import sizes_of
@@ -41,8 +40,10 @@ class Entropy(CellObjective):
     """
 
     def terms(self, summary: Classes, weights: Floats) -> CellTerms:
-        trees = zip(summary.hierarchies, summary.keys, strict=True)
-        costs = tuple(_bits(tree, _occurring(keys, summary.sizes, tree.size)) for tree, keys in trees)
+        costs = tuple(
+            _bits(tree, np.bincount(keys, weights=summary.sizes, minlength=tree.size).astype(np.float64))
+            for tree, keys in zip(summary.hierarchies, summary.keys, strict=True)
+        )
         count = len(costs)
         return CellTerms(costs, np.zeros(count), np.ones(count), count * weights, left_out="entropy")
 
@@ -53,12 +54,8 @@ class Entropy(CellObjective):
             occurring = counts.astype(np.float64)
             total += float(_inside(occurring, cells.low[at], cells.high[at]) @ sizes)
             total += _left_out(dataset, release, at, occurring)
-        return Finding(
-            name="entropy",
-            value=total,
-            how="bits that the published quasi-identifier cells lack, summed over the records",
-            unit="bits",
-        )
+        how = "bits that the published quasi-identifier cells lack, summed over the records"
+        return Finding(name="entropy", value=total, how=how, unit="bits")
 
 
 def _left_out(dataset: Dataset, release: Release, at: int, occurring: Floats) -> float:
@@ -80,10 +77,6 @@ def _left_out(dataset: Dataset, release: Release, at: int, occurring: Floats) ->
     published = float(_inside(occurring, book.low, book.high) @ gone)
     gone = gone[gone > 0]
     return published + float(gone @ np.log2(gone.sum() / gone))
-
-
-def _occurring(keys: Counts, sizes: Counts, leaves: int) -> Floats:
-    return np.bincount(keys, weights=sizes, minlength=leaves).astype(np.float64)
 
 
 def _bits(hierarchy: Hierarchy, occurring: Floats) -> Floats:

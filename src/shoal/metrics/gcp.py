@@ -45,8 +45,6 @@ class Gcp(CellObjective):
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         totals = penalties(dataset, release)
-        return Finding(
-            name="gcp", value=float(totals.sum()) / (dataset.records * len(totals)),
-            unit="share",
-            how="detail that the quasi-identifier cells lost (global certainty penalty), in the mean; left out: 1",
-        )  # fmt: skip
+        mean = float(totals.sum()) / (dataset.records * len(totals))
+        how = "detail that the quasi-identifier cells lost (global certainty penalty), in the mean; left out: 1"
+        return Finding(name="gcp", value=mean, unit="share", how=how)

@@ -44,7 +44,6 @@ class Height(CellObjective):
     def score(self, dataset: Dataset, release: Release) -> Finding:
         sizes = release.view.people().sizes
         levels = release.view.cells().levels @ sizes
-        return Finding(
-            name="height", value=float(levels.sum()) / max(int(sizes.sum()), 1), unit="levels",
-            how="levels of the quasi-identifiers, summed; the mean over the published records",
-        )  # fmt: skip
+        mean = float(levels.sum()) / max(int(sizes.sum()), 1)
+        how = "levels of the quasi-identifiers, summed; the mean over the published records"
+        return Finding(name="height", value=mean, unit="levels", how=how)

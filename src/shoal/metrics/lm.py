@@ -34,8 +34,6 @@ class Lm(Metric):
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         means = (misclassifications(dataset, release) / dataset.records).tolist()
-        return Finding(
-            name="lm", value=sum(means) / len(means), detail=dict(zip(release.schema.quasi, means, strict=True)),
-            unit="share",
-            how="mean loss of the quasi-identifier cells; a cell of a left-out record counts 1",
-        )  # fmt: skip
+        detail = dict(zip(release.schema.quasi, means, strict=True))
+        how = "mean loss of the quasi-identifier cells; a cell of a left-out record counts 1"
+        return Finding(name="lm", value=sum(means) / len(means), detail=detail, unit="share", how=how)

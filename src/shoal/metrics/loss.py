@@ -41,9 +41,7 @@ class Loss(CellObjective):
     def score(self, dataset: Dataset, release: Release) -> Finding:
         terms = self.terms(dataset.outline, even(len(dataset.hierarchies)))
         losses = terms.each(covered(dataset, release))
-        return Finding(
-            name="loss", value=float(np.expm1(np.log1p(losses) @ terms.weights)),
-            unit="share",
-            how="share of the domain that a cell covers, from one leaf (0) to all (1): geometric mean",
-            detail=dict(zip(release.schema.quasi, losses.tolist(), strict=True)),
-        )  # fmt: skip
+        mean = float(np.expm1(np.log1p(losses) @ terms.weights))
+        how = "share of the domain that a cell covers, from one leaf (0) to all (1): geometric mean"
+        detail = dict(zip(release.schema.quasi, losses.tolist(), strict=True))
+        return Finding(name="loss", value=mean, unit="share", how=how, detail=detail)

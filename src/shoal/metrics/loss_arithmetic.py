@@ -37,9 +37,7 @@ class LossArithmetic(CellObjective):
     def score(self, dataset: Dataset, release: Release) -> Finding:
         terms = self.terms(dataset.outline, even(len(dataset.hierarchies)))
         losses = terms.each(covered(dataset, release))
-        return Finding(
-            name="loss-arithmetic", value=float(losses @ terms.weights),
-            unit="share",
-            how="share of the domain that a cell covers, from one leaf (0) to all (1): mean of the attributes",
-            detail=dict(zip(release.schema.quasi, losses.tolist(), strict=True)),
-        )  # fmt: skip
+        how = "share of the domain that a cell covers, from one leaf (0) to all (1): mean of the attributes"
+        detail = dict(zip(release.schema.quasi, losses.tolist(), strict=True))
+        mean = float(losses @ terms.weights)
+        return Finding(name="loss-arithmetic", value=mean, unit="share", how=how, detail=detail)

@@ -50,12 +50,11 @@ class Marginals(Metric):
     examples: ClassVar[Examples] = ({}, {"bins": 5})
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
-        found = self._expected(dataset, release) if release.view.truthful else self._changed(dataset, release)
-        return Finding(
-            name="marginals", label="marginals: how far a column's distribution moved",
-            value=float(np.mean(list(found.values()))), unit="share", detail=found,
-            how="share of the records by which the distributions of columns differ, on average (total variation)",
-        )  # fmt: skip
+        moves = self._expected(dataset, release) if release.view.truthful else self._changed(dataset, release)
+        mean = float(np.mean(list(moves.values())))
+        label = "marginals: how far a column's distribution moved"
+        how = "share of the records by which the distributions of columns differ, on average (total variation)"
+        return Finding(name="marginals", label=label, value=mean, unit="share", detail=moves, how=how)
 
     def _expected(self, dataset: Dataset, release: Release) -> dict[str, float]:
         names = (*dataset.schema.quasi, *dataset.schema.sensitive)

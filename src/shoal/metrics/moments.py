@@ -34,12 +34,10 @@ class Moments(Metric):
         masked = PerturbedColumns.of(dataset, release)
         means = np.abs(np.nanmean(masked.after, axis=0) - np.nanmean(masked.before, axis=0)) / masked.spreads
         deviations = np.abs(np.nanstd(masked.after, axis=0) - np.nanstd(masked.before, axis=0)) / masked.spreads
-        return Finding(
-            name="moments", value=float(np.mean([means, deviations])),
-            how="change of means and standard deviations of the changed columns, in standard deviations, on average",
-            detail={
-                f"{name}, {what}": change
-                for what, changes in (("mean", means), ("standard deviation", deviations))
-                for name, change in zip(masked.names, changes.tolist(), strict=True)
-            },
-        )  # fmt: skip
+        how = "change of means and standard deviations of the changed columns, in standard deviations, on average"
+        detail = {
+            f"{name}, {what}": change
+            for what, changes in (("mean", means), ("standard deviation", deviations))
+            for name, change in zip(masked.names, changes.tolist(), strict=True)
+        }
+        return Finding(name="moments", value=float(np.mean([means, deviations])), how=how, detail=detail)

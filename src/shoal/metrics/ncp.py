@@ -32,9 +32,6 @@ class Ncp(Metric):
 
     def score(self, dataset: Dataset, release: Release) -> Finding:
         totals = penalties(dataset, release)
-        means = (totals / dataset.records).tolist()
-        return Finding(
-            name="ncp", value=float(totals.sum()), unit="cells",
-            how="detail that the quasi-identifier cells lost, summed: 1 is a cell that says nothing any more",
-            detail=dict(zip(release.schema.quasi, means, strict=True)),
-        )  # fmt: skip
+        detail = dict(zip(release.schema.quasi, (totals / dataset.records).tolist(), strict=True))
+        how = "detail that the quasi-identifier cells lost, summed: 1 is a cell that says nothing any more"
+        return Finding(name="ncp", value=float(totals.sum()), unit="cells", how=how, detail=detail)

@@ -51,10 +51,8 @@ class OptimalityGap(Metric):
         if release.policy is None or release.policy.least < 2:
             raise NotDefined("no policy says how large a class must be, so the table itself loses least")
         loss = float(misclassifications(dataset, release).sum()) / (dataset.records * len(dataset.hierarchies))
-        found = certify(dataset, release.policy.least, Run(seconds=self.seconds))
-        return Finding(
-            name="optimality-gap", value=found.gap(loss), unit="share",
-            detail={"loss": loss, "least-loss": found.bound, "rounds": found.rounds, "finished": found.finished},
-            how=f"proven: classes of {found.least} or more lose {100 * found.bound:.3g} % at least, and these lose "
-            f"{100 * loss:.3g} %",
-        )  # fmt: skip
+        proof = certify(dataset, release.policy.least, Run(seconds=self.seconds))
+        detail = {"loss": loss, "least-loss": proof.bound, "rounds": proof.rounds, "finished": proof.finished}
+        how = f"proven: classes of {proof.least} or more lose {100 * proof.bound:.3g} % at least"
+        how += f", and these lose {100 * loss:.3g} %"
+        return Finding(name="optimality-gap", value=proof.gap(loss), unit="share", detail=detail, how=how)

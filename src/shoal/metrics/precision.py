@@ -44,8 +44,6 @@ class Precision(CellObjective):
         heights = np.array([max(tree.height, 1) for tree in dataset.hierarchies], dtype=np.float64)
         cells, sizes = release.view.cells(), release.view.people().sizes
         climbed = (cells.levels / heights[:, None]) @ sizes + float(release.suppressed)
-        return Finding(
-            name="precision", value=float(climbed @ even(len(heights))) / dataset.records,
-            label="precision lost", unit="share",
-            how="level over height of a quasi-identifier cell, in the mean; left out: 1; Sweeney's Prec is 1 - it",
-        )  # fmt: skip
+        mean = float(climbed @ even(len(heights))) / dataset.records
+        how = "level over height of a quasi-identifier cell, in the mean; left out: 1; Sweeney's Prec is 1 - it"
+        return Finding(name="precision", value=mean, label="precision lost", unit="share", how=how)

@@ -43,24 +43,24 @@ class PrivacyLoss(Metric):
         groups = release.in_people(release.view.groups())
         if not groups.sensitive:
             raise NotDefined("the table names no sensitive attribute, so there is nothing that classes could tell")
-        detail = {held.column: _worst(held.parts) for held in groups.sensitive}
-        return Finding(
-            name="privacy-loss", value=max(detail.values()), unit="bits", detail=detail if len(detail) > 1 else {},
-            how="Li & Li: divergence of the sensitive values of a class from those of the table, for the worst class",
-        )  # fmt: skip
+        worst = {histogram.column: _worst(histogram.parts) for histogram in groups.sensitive}
+        detail = worst if len(worst) > 1 else {}
+        how = "Li & Li: divergence of the sensitive values of a class from those of the table, for the worst class"
+        return Finding(name="privacy-loss", value=max(worst.values()), unit="bits", detail=detail, how=how)
 
 
-def _worst(held: Histogram) -> float:
+def _worst(histogram: Histogram) -> float:
     """The greatest divergence of any class."""
-    overall, classes, values = held.distribution, len(held.starts) - 1, len(held.population)
+    overall, classes, values = histogram.distribution, len(histogram.starts) - 1, len(histogram.population)
     worst, step = 0.0, max(1, BLOCK // max(values, 1))
     for first in range(0, classes, step):
         last = min(first + step, classes)
-        entries = slice(held.starts[first], held.starts[last])
+        entries = slice(histogram.starts[first], histogram.starts[last])
         shares: Floats = np.zeros((last - first, values))
-        np.add.at(shares, (held.owners[entries] - first, held.values[entries]), held.counts[entries])
+        cells = histogram.owners[entries] - first, histogram.values[entries]
+        np.add.at(shares, cells, histogram.counts[entries])
         totals = shares.sum(axis=1, keepdims=True)
         filled = totals[:, 0] > 0
-        found = divergence(overall, shares[filled] / totals[filled])
-        worst = max(worst, float(found.max(initial=0.0)))
+        divergences = divergence(overall, shares[filled] / totals[filled])
+        worst = max(worst, float(divergences.max(initial=0.0)))
     return worst

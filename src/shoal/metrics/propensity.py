@@ -71,16 +71,16 @@ class Propensity(Metric):
             (one[:, :, None] * other[:, None, :]).reshape(2 * count, -1) for one, other in combinations(columns, 2)
         ]
         terms = np.hstack([*columns, *pairs])
-        kept = np.flatnonzero(terms.any(axis=0) & ~terms.all(axis=0))
-        guesses = chances(terms[:, kept], np.repeat([0.0, 1.0], count))
+        varying = np.flatnonzero(terms.any(axis=0) & ~terms.all(axis=0))
+        guesses = chances(terms[:, varying], np.repeat([0.0, 1.0], count))
         error = float(np.mean((guesses - 0.5) ** 2))
-        by_chance = len(kept) / 8 / (2 * count)
-        return Finding(
-            name="propensity", label="propensity: how well records of the release can be told", value=error,
-            how="pMSE: mean squared distance from a coin toss of the guess whether a record is of the release, at most "
-            "0.25",
-            detail={"by chance": by_chance, "ratio": error / by_chance if by_chance else 0.0},
-        )  # fmt: skip
+        by_chance = len(varying) / 8 / (2 * count)
+        label = "propensity: how well records of the release can be told"
+        how = (
+            "pMSE: mean squared distance from a coin toss of the guess whether a record is of the release, at most 0.25"
+        )
+        detail = {"by chance": by_chance, "ratio": error / by_chance if by_chance else 0.0}
+        return Finding(name="propensity", label=label, value=error, how=how, detail=detail)
 
 
 def _coarse(shares: Floats, most: int, *, ordered: bool) -> np.ndarray:
@@ -88,8 +88,8 @@ def _coarse(shares: Floats, most: int, *, ordered: bool) -> np.ndarray:
     if np.count_nonzero(shares) <= most:
         return np.arange(len(shares))
     if ordered:
-        found: np.ndarray = np.minimum((np.cumsum(shares) - shares) * most + 1e-9, most - 1).astype(np.int64)
-        return found
+        bins: np.ndarray = np.minimum((np.cumsum(shares) - shares) * most + 1e-9, most - 1).astype(np.int64)
+        return bins
     places = np.full(len(shares), most - 1)
     places[np.argsort(-shares, kind="stable")[: most - 1]] = np.arange(most - 1)
     return places

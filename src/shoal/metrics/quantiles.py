@@ -44,8 +44,6 @@ class Quantiles(Metric):
         levels = np.arange(1, self.parts) / self.parts
         before, after = (np.nanquantile(values, levels, axis=0) for values in (masked.before, masked.after))
         means = np.mean(np.abs(after - before) / masked.spreads, axis=0)
-        return Finding(
-            name="quantiles", value=float(means.mean()),
-            how=f"change of {self.parts - 1} quantiles of the changed columns, in standard deviations, on average",
-            detail=dict(zip(masked.names, means.tolist(), strict=True)),
-        )  # fmt: skip
+        how = f"change of {self.parts - 1} quantiles of the changed columns, in standard deviations, on average"
+        detail = dict(zip(masked.names, means.tolist(), strict=True))
+        return Finding(name="quantiles", value=float(means.mean()), how=how, detail=detail)

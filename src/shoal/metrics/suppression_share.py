@@ -59,7 +59,6 @@ class SuppressionShare(Metric):
             if self.missing == "suppressed" and hierarchy.missing:
                 top |= (low == 0) & (high == 0)
             shares[hierarchy.column] = (int(np.dot(top, sizes)) + release.suppressed) / dataset.records
-        return Finding(
-            name="suppression-share", value=sum(shares.values()) / len(shares), detail=shares, unit="share",
-            how="quasi-identifier cells at the top of their hierarchy or in left-out records, over all of them",
-        )  # fmt: skip
+        mean = sum(shares.values()) / len(shares)
+        how = "quasi-identifier cells at the top of their hierarchy or in left-out records, over all of them"
+        return Finding(name="suppression-share", value=mean, detail=shares, unit="share", how=how)

@@ -57,9 +57,9 @@ class TwoWayMarginals(Metric):
         for pair in combinations(names, 2):
             chosen = bins[pair[0]], bins[pair[1]]
             detail[" and ".join(pair)] = total_variation(before.joint(pair, chosen), after.joint(pair, chosen))
-        return Finding(
-            name="two-way-marginals", label="two-way-marginals: the same for two columns",
-            value=float(np.mean(list(detail.values()))), unit="share", detail=detail,
-            how="share of the records by which the joint distributions of two columns differ (total variation), on "
-            "average",
-        )  # fmt: skip
+        mean = float(np.mean(list(detail.values())))
+        label = "two-way-marginals: the same for two columns"
+        how = (
+            "share of the records by which the joint distributions of two columns differ (total variation), on average"
+        )
+        return Finding(name="two-way-marginals", label=label, value=mean, unit="share", detail=detail, how=how)

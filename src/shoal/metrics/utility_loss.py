@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, ClassVar
@@ -19,11 +18,12 @@ from shoal.core.parameters import Examples
 from shoal.core.release import Release
 from shoal.errors import NotDefined
 from shoal.utility.expected import Expected, divergence
-from shoal.utility.frequent_conditions import Population, populations
+from shoal.utility.frequent_conditions import populations
 
 MOST = 200_000
 """Populations that are looked at; with more, the question is too fine."""
 BLOCK = 1024
+"""Populations that are measured together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,37 +65,30 @@ class UtilityLoss(Metric):
         estimate = Expected.of_release(release, (*quasi, *sensitive))
         if not estimate.records:
             raise NotDefined("no record is published, so nothing can be expected of anybody")
-        detail, counts = {}, 0
+        means, counts = {}, 0
         for name in sensitive:
-            found = _losses(truth, estimate, quasi, name, self.minsup * dataset.records)
-            if not len(found):
+            losses = _losses(truth, estimate, quasi, name, self.minsup * dataset.records)
+            if not len(losses):
                 raise NotDefined("no population is large enough; ask for a smaller share with minsup")
-            detail[name], counts = float(found.mean()), len(found)
-        return Finding(
-            name="utility-loss", label="utility-loss: how wrong large populations look",
-            value=float(np.mean(list(detail.values()))), unit="bits",
-            how=f"Li & Li: mean divergence between true and expected sensitive values in {counts:,} populations of at "
-            f"least {self.minsup:.3g} of the records",
-            detail=detail if len(detail) > 1 else {},
-        )  # fmt: skip
+            means[name], counts = float(losses.mean()), len(losses)
+        mean, detail = float(np.mean(list(means.values()))), means if len(means) > 1 else {}
+        label = "utility-loss: how wrong large populations look"
+        how = "Li & Li: mean divergence between true and expected sensitive values"
+        how += f" in {counts:,} populations of at least {self.minsup:.3g} of the records"
+        return Finding(name="utility-loss", label=label, value=mean, unit="bits", how=how, detail=detail)
 
 
 def _losses(truth: Expected, estimate: Expected, quasi: tuple[str, ...], name: str, least: float) -> Floats:
     """The divergence in each large population."""
     every = np.arange(truth.trees[name].size, dtype=np.int32)
     overall = estimate.marginal(name, every)
-    found: list[Floats] = []
-    for block in _batched(populations(truth, estimate, quasi, name, least)):
-        if len(found) * BLOCK > MOST:
+    losses: list[Floats] = []
+    waiting = populations(truth, estimate, quasi, name, least)
+    while block := list(islice(waiting, BLOCK)):
+        if len(losses) * BLOCK > MOST:
             raise NotDefined(f"more than {MOST:,} populations are large enough; ask for a larger share with minsup")
         true, expected = (np.stack([getattr(each, side) for each in block]) for side in ("truth", "estimate"))
         totals = expected.sum(axis=1, keepdims=True)
         shares = np.where(totals > 0, expected / np.where(totals > 0, totals, 1.0), overall)
-        found.append(divergence(true / true.sum(axis=1, keepdims=True), shares))
-    return np.concatenate(found) if found else np.zeros(0)
-
-
-def _batched(found: Iterator[Population]) -> Iterator[list[Population]]:
-    """Populations in blocks that are measured together."""
-    while block := list(islice(found, BLOCK)):
-        yield block
+        losses.append(divergence(true / true.sum(axis=1, keepdims=True), shares))
+    return np.concatenate(losses) if losses else np.zeros(0)

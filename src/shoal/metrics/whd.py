@@ -52,7 +52,5 @@ class Whd(Metric):
             climbed = np.append(0.0, np.cumsum(weights)) / weights.sum()
             costs = climbed[hierarchy.ancestor_levels(cells.low[position], cells.high[position])]
             means[hierarchy.column] = float(np.dot(costs, sizes) + release.suppressed) / dataset.records
-        return Finding(
-            name="whd", value=sum(means.values()) / len(means), detail=means, unit="share",
-            how=f"mean weighted distance that the quasi-identifier cells climbed, beta {self.beta:g}",
-        )  # fmt: skip
+        how = f"mean weighted distance that the quasi-identifier cells climbed, beta {self.beta:g}"
+        return Finding(name="whd", value=sum(means.values()) / len(means), detail=means, unit="share", how=how)

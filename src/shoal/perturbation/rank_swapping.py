@@ -55,9 +55,7 @@ class RankSwapping(NumericPerturbation):
     def displacement(self, before: Floats, after: Floats) -> Displacement:
         most = int(self.share * len(before))
         columns = list(zip(after.T, before.T, strict=True))
-        places = (
-            Coordinate.between(ranks(held, new), ranks(held, held), most, ranks=True) for new, held in columns
-        )  # fmt: skip
+        places = (Coordinate.between(ranks(held, new), ranks(held, held), most, ranks=True) for new, held in columns)
         pairs = (coded(column) for column in columns)
         return Displacement(tuple(places), tuple((records, people) for records, people in pairs))
 

@@ -24,9 +24,7 @@ def loss(columns: Sequence[ReleasedColumn]) -> Any:
         >>> [row["column"] for row in loss(columns).to_dict()["data"]["values"]]
         ['age', 'sex']
     """
-    known = [
-        (column.lost, column) for column in columns if column.lost is not None and str(column.role) == "quasi"
-    ]  # fmt: skip
+    known = [(column.lost, column) for column in columns if column.lost is not None and str(column.role) == "quasi"]
     if not known:
         raise ParameterError("this form of release does not tell how much detail its columns lost")
     library = altair()
@@ -42,9 +40,7 @@ def loss(columns: Sequence[ReleasedColumn]) -> Any:
             scale={"domain": [0, 1]},
         ),
     )  # fmt: skip
-    bars = base.mark_bar(color=BLUE, height=14).encode(
-        tooltip=["column:N", library.Tooltip("lost:Q", format=".1%")]
-    )  # fmt: skip
+    bars = base.mark_bar(color=BLUE, height=14).encode(tooltip=["column:N", library.Tooltip("lost:Q", format=".1%")])
     inside = "datum.lost > 0.9"
     labels = base.mark_text(
         align={"expr": f"{inside} ? 'right' : 'left'"}, dx={"expr": f"{inside} ? -5 : 5"}, fontSize=11,

@@ -139,7 +139,7 @@ class Groupings:
 
     def surveyed(
         self, base: Base, nodes: Sequence[Node], asked: Asked, rates: Any, room: int = 0
-    ) -> list[Survey] | None:  # fmt: skip
+    ) -> list[Survey] | None:
         """Nodes that generalize a base, when only what is asked counts and cells cost what `rates` says; None when keys
         are too wide, or there is no room for histograms."""
         kernel = self._surveys
