@@ -35,30 +35,30 @@ class Bucketing(Cutter):
         self.value = dataset.schema.sensitive[0]
         beside = [[name for name in column if name in summary.attributes] for column in columns if self.value in column]
         # Where the sensitive attribute stands alone it tells no more than where it does not.
-        self.beside = [numbered(dataset, names) for names in beside if names] or [numbered(dataset, ())]
+        self.beside = [_combinations(dataset, names) for names in beside if names] or [_combinations(dataset, ())]
 
-    def told(self, index: Codes, count: int) -> tuple[NDArray[np.int64], Classes]:
+    def judged(self, index: Codes, count: int) -> tuple[NDArray[np.int64], Classes]:
         """What so many buckets tell about sensitive values: classes, each with its bucket; `index` has the bucket of
         each tuple, negative: none."""
         if len(self.beside) == 1:
-            kept = np.flatnonzero(index >= 0)
+            tuples = np.flatnonzero(index >= 0)
             inside = self.beside[0]
-            found = group([index[kept], inside[kept]], [count, int(inside.max()) + 1], index=True)
+            groups = group([index[tuples], inside[tuples]], [count, int(inside.max()) + 1], index=True)
             finer = np.full(len(index), -1, np.int32)
-            finer[kept] = found.index
-            classes = self.dataset.partitioned(finer, len(found.counts), seed=self.policy.seed)
-            return found.keys[0].astype(np.int64), classes
-        held = self.dataset.summary.histogram(self.value)
-        kept = np.flatnonzero(index[held.owners] >= 0)
-        owners = held.owners[kept]
+            finer[tuples] = groups.index
+            classes = self.dataset.partitioned(finer, len(groups.counts), seed=self.policy.seed)
+            return groups.keys[0].astype(np.int64), classes
+        histogram = self.dataset.summary.histogram(self.value)
+        entries = np.flatnonzero(index[histogram.owners] >= 0)
+        owners = histogram.owners[entries]
         joints = []
         for inside in self.beside:
-            columns = [index[owners], inside[owners], held.values[kept]]
-            radices = [count, int(inside.max()) + 1, len(held.population)]
-            joint = group(columns, radices, weights=held.counts[kept])
+            columns = [index[owners], inside[owners], histogram.values[entries]]
+            radices = [count, int(inside.max()) + 1, len(histogram.population)]
+            joint = group(columns, radices, weights=histogram.counts[entries])
             buckets, besides, values = joint.keys
             joints.append(Joint(buckets, besides, values, joint.counts))
-        return blocks(joints, held.column, held.population)
+        return blocks(joints, histogram.column, histogram.population)
 
     @property
     def passes(self) -> bool:
@@ -67,28 +67,28 @@ class Bucketing(Cutter):
 
     def trouble(self) -> tuple[str, dict[str, Any]]:
         """What is wrong with the whole table as one bucket, in words and figures."""
-        _, classes = self.told(np.zeros(len(self.dataset.summary), np.int32), 1)
+        _, classes = self.judged(np.zeros(len(self.dataset.summary), np.int32), 1)
         broken = int((~self.policy.holds(classes)).sum())
         figures = {"broken": broken, "groups": len(classes)}
         return f"{broken:,} of {len(classes):,} groups break the policy", figures
 
     def _broken(self, index: Codes, count: int) -> NDArray[np.bool_]:
-        buckets, classes = self.told(index, count)
+        buckets, classes = self.judged(index, count)
         broken = np.zeros(count, dtype=np.bool_)
         broken[buckets[~self.policy.holds(classes)]] = True
         return broken
 
 
-def numbered(dataset: Dataset, names: Sequence[str]) -> Codes:
+def _combinations(dataset: Dataset, names: Sequence[str]) -> Codes:
     """The combination of some quasi-identifiers that each tuple has, numbered without gaps."""
     summary = dataset.summary
     places = [summary.attributes.index(name) for name in names]
     if not places:
         return np.zeros(len(summary), np.int32)
     columns = [summary.keys[at] for at in places]
-    found = group(columns, [summary.hierarchies[at].size for at in places], index=True).index
-    assert found is not None
-    return found
+    numbers = group(columns, [summary.hierarchies[at].size for at in places], index=True).index
+    assert numbers is not None
+    return numbers
 
 
 class TargetBucketing(Bucketing):
@@ -98,20 +98,19 @@ class TargetBucketing(Bucketing):
 
     def __init__(self, dataset: Dataset, policy: Policy, columns: Columns, l: int) -> None:  # noqa: E741
         super().__init__(dataset, policy, columns)
-        summary, held = dataset.summary, dataset.summary.histogram(self.value)
-        self.bound, values = 1 / l + 1e-9, len(held.population)
+        summary, histogram = dataset.summary, dataset.summary.histogram(self.value)
+        self.bound, values = 1 / l + 1e-9, len(histogram.population)
         if len(summary) * values > WIDEST:
             raise ParameterError(
                 f"the check of one target looks at {len(summary):,} tuples with {values:,} values after every cut, "
                 "which is too much; take attacker=all, which is also the stronger promise"
             )
-        self.columns = [
-            numbered(dataset, [name for name in column if name in summary.attributes]) for column in columns
-        ]
-        self.held, self.values = held, values
-        self.matching, self.having = self._told_by(np.arange(len(summary)))
+        quasi = [[name for name in column if name in summary.attributes] for column in columns]
+        self.columns = [_combinations(dataset, names) for names in quasi]
+        self.histogram, self.values = histogram, values
+        self.matching, self.having = self._match(np.arange(len(summary)))
 
-    def _told_by(self, members: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _match(self, members: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """For each tuple of the table how well it matches a bucket of some tuples, and that times the shares of the
         values that it would have there."""
         sizes = self.dataset.summary.sizes
@@ -119,10 +118,11 @@ class TargetBucketing(Bucketing):
         for column in self.columns:
             shares = np.bincount(column[members], weights=sizes[members], minlength=int(column.max()) + 1) / total
             matching *= shares[column]
-        inside = np.isin(self.held.owners, members)
+        owners, values, counts = self.histogram.owners, self.histogram.values, self.histogram.counts
+        inside = np.isin(owners, members)
         beside = self.beside[0]
         joint = np.zeros((int(beside.max()) + 1, self.values))
-        np.add.at(joint, (beside[self.held.owners[inside]], self.held.values[inside]), self.held.counts[inside])
+        np.add.at(joint, (beside[owners[inside]], values[inside]), counts[inside])
         shares = joint / np.maximum(joint.sum(axis=1), 1)[:, None]
         return matching, matching[:, None] * shares[beside]
 
@@ -156,17 +156,13 @@ class TargetBucketing(Bucketing):
                     waiting += [(*side, np.zeros(1, np.uint64)) for side in sides]
                 else:
                     waiting.append((begin, end, tried | (np.uint64(1) << chosen.astype(np.uint64))))
-        owners = np.zeros(count, np.int32)
-        owners[[begin for begin in final if begin]] = 1
-        classes = np.empty(count, np.int32)
-        classes[self.points.identities] = np.cumsum(owners)
-        return classes
+        return self._classes(np.array(final))
 
     def _accepted(self, whole: tuple[int, int], sides: list[tuple[int, int]]) -> bool:
         """Whether the table passes with the sides in the place of a bucket, which then are."""
         before = self.matching, self.having
         for sign, (begin, end) in [(-1.0, whole), *((1.0, side) for side in sides)]:
-            matching, having = self._told_by(self.points.identities[begin:end].astype(np.int64))
+            matching, having = self._match(self.points.identities[begin:end].astype(np.int64))
             self.matching, self.having = self.matching + sign * matching, self.having + sign * having
         if self.passes:
             return True

@@ -25,33 +25,37 @@ from shoal.errors import ParameterError, unknown_columns
 
 OUTPUTS = ("interval", "hierarchy", "mean")
 
+Numeric = Annotated[
+    Literal["given", "interval", "hierarchy", "mean"],
+    Doc(
+        "how numeric attributes are published: along a hierarchy only if one was given, or always as this says: "
+        "the interval from least to greatest value, the closest common ancestor, or the mean"
+    ),
+]
+Publish = Annotated[
+    tuple[str, ...],
+    Doc("columns published otherwise than `numeric` says: column=interval, =hierarchy, =mean or =grid:WIDTH"),
+]
+Refine = Annotated[bool, Doc("end by moving and swapping records between classes while the loss falls")]
+TimeLimit = Annotated[
+    float,
+    Gt(0),
+    Doc("seconds after which the refinement stops; a run that stops so depends on the speed of the machine"),
+]
+Rebuildings = Annotated[
+    int, Ge(0), Doc("how often, for each record, the refinement dissolves and rebuilds neighbouring classes at most")
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Clustering(Algorithm):
     """An algorithm that puts every record into one cluster and publishes each cluster as one class."""
 
-    numeric: Annotated[
-        Literal["given", "interval", "hierarchy", "mean"],
-        Doc(
-            "how numeric attributes are published: along a hierarchy only if one was given, or always as this says: "
-            "the interval from least to greatest value, the closest common ancestor, or the mean"
-        ),
-    ] = "interval"
-    publish: Annotated[
-        tuple[str, ...],
-        Doc("columns published otherwise than `numeric` says: column=interval, =hierarchy, =mean or =grid:WIDTH"),
-    ] = ()
-    refine: Annotated[bool, Doc("end by moving and swapping records between clusters while the loss falls")] = False
-    time_limit: Annotated[
-        float,
-        Gt(0),
-        Doc("seconds after which the refinement stops; a run that stops so depends on the speed of the machine"),
-    ] = 600.0
-    rebuildings: Annotated[
-        int,
-        Ge(0),
-        Doc("how often, for each record, the refinement dissolves and rebuilds neighbouring clusters at most"),
-    ] = REBUILDINGS
+    numeric: Numeric = "interval"
+    publish: Publish = ()
+    refine: Refine = False
+    time_limit: TimeLimit = 600.0
+    rebuildings: Rebuildings = REBUILDINGS
 
     counts_people: ClassVar[bool] = True
     in_blocks: ClassVar[bool] = True
@@ -93,10 +97,7 @@ class Clustering(Algorithm):
 
 def outputs(dataset: Dataset, numeric: str, publish: tuple[str, ...]) -> tuple[str, ...]:
     """How each quasi-identifier is published: `interval`, `hierarchy` or `mean`."""
-    chosen = {
-        hierarchy.column: _output(hierarchy, numeric) if hierarchy.ordered else "hierarchy"
-        for hierarchy in dataset.hierarchies
-    }
+    chosen = {tree.column: _output(tree, numeric) for tree in dataset.hierarchies}
     for entry in publish:
         column, equals, output = entry.rpartition("=")
         if not equals or (output not in OUTPUTS and grid_width(output) is None):
@@ -113,7 +114,7 @@ def outputs(dataset: Dataset, numeric: str, publish: tuple[str, ...]) -> tuple[s
     return tuple(chosen.values())
 
 
-def _output(hierarchy: Hierarchy, numeric: str) -> str:
-    if numeric == "given":
-        return "interval" if hierarchy.automatic else "hierarchy"
-    return numeric
+def _output(tree: Hierarchy, numeric: str) -> str:
+    if not tree.ordered or (numeric == "given" and not tree.automatic):
+        return "hierarchy"
+    return "interval" if numeric == "given" else numeric

@@ -8,13 +8,23 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Counts
 from shoal.core.policy import Policy
 from shoal.core.schema import Kind
-from shoal.errors import InfeasibleError, SchemaError
+from shoal.errors import InfeasibleError, ParameterError, SchemaError
 
 
 def check_one_sensitive(dataset: Dataset, who: str) -> None:
     """Raises unless the schema names one sensitive attribute."""
     if len(dataset.schema.sensitive) != 1:
         raise SchemaError(f"{who} takes one sensitive attribute; the schema names {len(dataset.schema.sensitive)}")
+
+
+def check_no_identity(policy: Policy, who: str) -> None:
+    """Raises where a model is about finding people, which publishing quasi-identifiers as they are cannot keep."""
+    identity = [type(model).__name__ for model in policy.models if model.identity]
+    if identity:
+        raise ParameterError(
+            f"{who} publishes quasi-identifiers as they are, so {identity[0]} cannot hold; ask for a model of "
+            "sensitive values, such as frequency-l-diversity"
+        )
 
 
 def as_categories(dataset: Dataset) -> dict[str, str]:

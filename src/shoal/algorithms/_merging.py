@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from shoal.algorithms._records import Records, numbered, portions
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Floats
+from shoal.core.policy import Policy
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 
@@ -15,11 +16,16 @@ from shoal.errors import InfeasibleError
 def check_feasible(records: Records) -> None:
     """Raises unless the whole table as one class satisfies the policy."""
     if not bool(records.holds(np.zeros(len(records), dtype=np.int32)).all()):
-        raise InfeasibleError(
-            f"the whole table of {len(records):,} records as one class does not satisfy the policy, which local "
-            "recoding needs; a full-domain search may still find a release that leaves records out",
-            {"records": len(records), "least": records.policy.least},
-        )
+        raise infeasible_as_one_class(len(records), records.policy)
+
+
+def infeasible_as_one_class(records: int, policy: Policy) -> InfeasibleError:
+    """What is raised where not even the whole table as one class satisfies the policy."""
+    return InfeasibleError(
+        f"the whole table of {records:,} records as one class does not satisfy the policy, which local recoding needs; "
+        "a full-domain search may still find a release that leaves records out",
+        {"records": records, "least": policy.least},
+    )
 
 
 def merged(records: Records, owners: Codes, run: Run, *, by_union: bool = False) -> tuple[Codes, int]:

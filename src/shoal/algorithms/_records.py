@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,14 +27,15 @@ PORTIONS = 100
 LEAST_PORTION = 512
 
 
-def in_slices(work: Callable[[int, int], Any], count: int) -> list[Any]:
-    """Work on slices of so many things, one slice a thread; what a slice does must not depend on where it begins."""
+def in_slices(work: Callable[[int, int], Any], first: int, last: int) -> None:
+    """Work on slices of the things `first:last`, one slice a thread; what a slice does must not depend on where it
+    begins."""
     from shoal.kernels import threads
 
     parts = threads.count()
-    edges = [count * part // parts for part in range(parts + 1)]
-    with ThreadPoolExecutor(len(edges) - 1) as pool:
-        return list(pool.map(lambda bounds: work(*bounds), pairwise(edges)))
+    edges = [first + (last - first) * part // parts for part in range(parts + 1)]
+    with ThreadPoolExecutor(parts) as pool:
+        list(pool.map(work, edges[:-1], edges[1:]))
 
 
 def portions(count: int, run: Run, doing: str) -> Iterator[tuple[int, int]]:
@@ -79,11 +79,6 @@ class Records:
     def __len__(self) -> int:
         return len(self.tuples)
 
-    @property
-    def intervals(self) -> list[bool]:
-        """Which attributes are published by their least and greatest value, not as nodes of their hierarchy."""
-        return [output != "hierarchy" for output in self.outputs]
-
     def index(self, points: Codes, run: Run) -> Any:
         """A tree of boxes over any points."""
         from shoal.kernels.index import build
@@ -99,17 +94,17 @@ class Records:
         from shoal.kernels.index import nearest
 
         tuples = len(self.points)
-        found = np.full((tuples, min(count, tuples)), -1, dtype=np.int32)
-        distances = np.empty(found.shape)
+        neighbours = np.full((tuples, min(count, tuples)), -1, dtype=np.int32)
+        distances = np.empty(neighbours.shape)
         boxes = self.index(self.points, run)
+
+        def look(begin: int, end: int) -> None:
+            nearest(self.points, boxes, self.costs, neighbours, distances, begin, end, run.flag)
+
         for first, last in portions(tuples, run, "finding neighbours"):
-
-            def look(begin: int, end: int, first: int = first) -> None:
-                nearest(self.points, boxes, self.costs, found, distances, first + begin, first + end, run.flag)
-
-            in_slices(look, last - first)
-        self._nearest[count] = found
-        return found
+            in_slices(look, first, last)
+        self._nearest[count] = neighbours
+        return neighbours
 
     @cached_property
     def _nearest(self) -> dict[int, Codes]:

@@ -219,21 +219,18 @@ class _Search:
 
     def _propose(self) -> bool:
         """Fills in the proposals, chunk by chunk while there is time; whether all records were looked at."""
-        state, costs = self.state, self.records.costs
-        self.proposals.gains[:] = 0.0
+        state, costs, proposals, flag = self.state, self.records.costs, self.proposals, self.watch.flag
+        proposals.gains[:] = 0.0
         self.kernel.stir(state)
         step = max(512, CHUNK * len(state.heads) // max(len(self.records), 1))
+
+        def look(begin: int, end: int) -> None:
+            self.kernel.propose(begin, end, state, proposals, costs, self.least, self.guard, flag)
+
         for first in range(0, len(self.records), step):
             if self.watch.expired:
                 return False
-            last = min(first + step, len(self.records))
-
-            def look(begin: int, end: int, first: int = first) -> None:
-                self.kernel.propose(
-                    first + begin, first + end, state, self.proposals, costs, self.least, self.guard, self.watch.flag
-                )
-
-            in_slices(look, last - first)
+            in_slices(look, first, min(first + step, len(self.records)))
             self.watch.check()
         return True
 

@@ -35,15 +35,13 @@ def spanning_tree(points: Codes, hierarchies: tuple[Hierarchy, ...], run: Run) -
         labels = spanning.uniform(boxes, forest.components)
         limits = spanning.best_edges(forest, left)
 
+        def look(begin: int, end: int, labels: Any = labels, limits: Any = limits) -> None:
+            spanning.lightest(begin, end, forest, boxes, costs, labels, limits, run.flag)
+
         watch = run.part(between=(known / (count - 1), (known + left / 2) / (count - 1)))
         for first, last in portions(count, watch, "building the spanning tree"):
-
-            def look(begin: int, end: int, first: int = first, labels: Any = labels, limits: Any = limits) -> None:
-                spanning.lightest(first + begin, first + end, forest, boxes, costs, labels, limits, run.flag)
-
-            in_slices(look, last - first)
-        found = spanning.best_edges(forest, left)
-        known, left = spanning.unite(forest.components, found, edges, lengths, known)
+            in_slices(look, first, last)
+        known, left = spanning.unite(forest.components, spanning.best_edges(forest, left), edges, lengths, known)
     edges = np.sort(boxes.order[edges], axis=1)
     by_length = np.lexsort((edges[:, 1], edges[:, 0], lengths))
     return edges[by_length].astype(np.int64), lengths[by_length] / scale

@@ -86,12 +86,12 @@ def refined(
 
     limited = run.part(seconds=seconds)
     near = np.zeros((len(points), min(NEIGHBOURS, len(points) - 1)), np.int32)
+
+    def look(begin: int, end: int) -> None:
+        squares.nearest(points, near, begin, end, limited.flag)
+
     for first, last in portions(len(points), limited.part(between=(0.0, 0.2)), "finding neighbours"):
-
-        def look(begin: int, end: int, first: int = first) -> None:
-            squares.nearest(points, near, first + begin, first + end, limited.flag)
-
-        in_slices(look, last - first)
+        in_slices(look, first, last)
     state = squares_refinement.state(points, owners, near, least)
     before = squares_refinement.error(state)
     squares_refinement.settle(state, limited.flag)

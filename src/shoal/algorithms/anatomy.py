@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms._eligibility import as_categories, check_one_sensitive, eligible_counts
+from shoal.algorithms._eligibility import as_categories, check_no_identity, check_one_sensitive, eligible_counts
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.policy import Policy
 from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
-from shoal.errors import InfeasibleError, ParameterError
+from shoal.errors import InfeasibleError
 
 REPORTED = 2048
 """Groups that are drawn between two reports."""
@@ -48,12 +48,7 @@ class Anatomy(Algorithm):
     """
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
-        identity = [type(model).__name__ for model in policy.models if model.identity]
-        if identity:
-            raise ParameterError(
-                f"Anatomy publishes quasi-identifiers as they are, so {identity[0]} cannot hold; ask for a model of "
-                "sensitive values, such as frequency-l-diversity"
-            )
+        check_no_identity(policy, "Anatomy")
         check_one_sensitive(dataset, "Anatomy")
         least = policy.least
         (codes,) = dataset.listing(policy.seed)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import log2, sqrt
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.algorithms._clustering import Clustering, outputs
+from shoal.algorithms._clustering import Clustering, Numeric, Publish, outputs
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import REBUILDINGS, refined
 from shoal.algorithms.dependency_safe import DependencySafe
@@ -79,20 +79,12 @@ class Auto(Algorithm):
 
     examples: ClassVar[Examples] = ({}, {"numeric": "given", "publish": ("age=mean",), "budget": 0.0})
 
-    numeric: Annotated[
-        Literal["given", "interval", "hierarchy", "mean"],
-        Doc("how numeric attributes are published: along a hierarchy only if one was `given`, or always as this says"),
-    ] = "interval"
     counts_people: ClassVar[bool] = True
 
-    publish: Annotated[
-        tuple[str, ...],
-        Doc("columns published otherwise than `numeric` says: column=interval, =hierarchy, =mean or =grid:WIDTH"),
-    ] = ()
+    numeric: Numeric = "interval"
+    publish: Publish = ()
     budget: Annotated[
-        float,
-        Ge(0),
-        Doc("million steps of work that may be spent; one takes about a second of one processor core"),
+        float, Ge(0), Doc("million steps of work that may be spent; one takes about a second of one processor core")
     ] = 30.0
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
@@ -137,9 +129,10 @@ class Auto(Algorithm):
             # Where classes are few, luck decides, and further beginnings are worth their little work.
             # A spanning tree that is cut literally leaves what a refinement makes more of than of even cuts.
             beginnings: tuple[tuple[str, type[Clustering], float, dict[str, Any]], ...] = (
-                ("k-member", KMember, work.growing, {}), ("mdav", Mdav, work.averaging, {}),
+                ("k-member", KMember, work.growing, {}),
+                ("mdav", Mdav, work.averaging, {}),
                 ("mst", Mst, work.spanning, {"cut": "literal"}),
-            )  # fmt: skip
+            )
             for name, kind, begun, own in beginnings:
                 method = kind(**rule, **own, refine=True, time_limit=ENDLESS, rebuildings=rebuildings)
                 spelled = {**rule, **own, **_refinement(rebuildings)}

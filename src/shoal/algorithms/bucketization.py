@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import InstanceOf
 from typing_extensions import Doc
 
+from shoal.algorithms._eligibility import check_no_identity, check_one_sensitive
 from shoal.algorithms._partition import partition, without_cells
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
@@ -17,7 +18,6 @@ from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
-from shoal.errors import ParameterError, SchemaError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,16 +50,8 @@ class Bucketization(Algorithm):
     examples: ClassVar[Examples] = ({}, {"base": KMember()})
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
-        identity = [type(model).__name__ for model in policy.models if model.identity]
-        if identity:
-            raise ParameterError(
-                f"bucketization publishes quasi-identifiers as they are, so {identity[0]} cannot hold; ask for a model "
-                "of sensitive values, such as frequency-l-diversity"
-            )
-        if len(dataset.schema.sensitive) != 1:
-            raise SchemaError(
-                f"bucketization takes one sensitive attribute; the schema names {len(dataset.schema.sensitive)}"
-            )
+        check_no_identity(policy, "bucketization")
+        check_one_sensitive(dataset, "bucketization")
         plan, facts = partition(self.base, dataset, policy, run)
         shown = without_cells(plan.keys, plan.owners, policy.seed, by_record=plan.by_record)
         return Recoding(shown, form="two-table", facts=facts)

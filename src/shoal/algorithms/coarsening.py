@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Doc
 
 from shoal.adversary.locating import heads
-from shoal.algorithms._clustering import outputs
+from shoal.algorithms._clustering import Numeric, Publish, outputs
 from shoal.algorithms._merging import merged, merged_as_published
 from shoal.algorithms._records import Records, numbered
 from shoal.algorithms.mondrian import Mondrian
@@ -52,14 +51,8 @@ class Coarsening(Algorithm):
         True
     """
 
-    numeric: Annotated[
-        Literal["given", "interval", "hierarchy", "mean"],
-        Doc("how numeric attributes are published, as other local recodings do"),
-    ] = "interval"
-    publish: Annotated[
-        tuple[str, ...],
-        Doc("columns that are published otherwise than `numeric` says, as column=interval, =hierarchy or =mean"),
-    ] = ()
+    numeric: Numeric = "interval"
+    publish: Publish = ()
 
     counts_people: ClassVar[bool] = True
     examples: ClassVar[Examples] = ({},)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -13,8 +13,10 @@ from typing_extensions import Doc
 from shoal.adversary.possible_worlds import posteriors
 from shoal.adversary.posteriors import Effort, People, Posteriors
 from shoal.algorithms._blocks import VARIANTS, Blocks, removed
-from shoal.algorithms._clustering import outputs
+from shoal.algorithms._clustering import Numeric, Publish, outputs
+from shoal.algorithms._eligibility import check_one_sensitive
 from shoal.algorithms._merging import merged, placed
+from shoal.algorithms._partition import without_cells
 from shoal.algorithms._records import PORTIONS, Records, numbered
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.contracts.model import SLACK
@@ -22,9 +24,9 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
-from shoal.core.recoding import Plan, Recoding
+from shoal.core.recoding import Recoding
 from shoal.core.run import Run
-from shoal.errors import InfeasibleError, ParameterError, SchemaError, unknown_columns
+from shoal.errors import InfeasibleError, ParameterError, unknown_columns
 
 LOOKED_AT = 256
 """Records of a value that are compared when one is taken; of a more frequent value, so many are drawn."""
@@ -84,14 +86,8 @@ class DependencySafe(Algorithm):
         Literal["generalized", "two-table"],
         Doc("what is published: generalized classes, or quasi-identifiers as they are and the values of each group"),
     ] = "generalized"
-    numeric: Annotated[
-        Literal["given", "interval", "hierarchy", "mean"],
-        Doc("how numeric attributes are published, as other local recodings do"),
-    ] = "interval"
-    publish: Annotated[
-        tuple[str, ...],
-        Doc("columns published otherwise than `numeric` says: column=interval, =hierarchy, =mean or =grid:WIDTH"),
-    ] = ()
+    numeric: Numeric = "interval"
+    publish: Publish = ()
 
     examples: ClassVar[Examples] = ({}, {"layout": "CG"}, {"form": "two-table"})
 
@@ -123,14 +119,14 @@ class DependencySafe(Algorithm):
                 raise infeasible
         found = _settled(records, owners, run.part(between=(0.5, 1.0))) if repaired is None else repaired
         facts = {"blocks": len(blocks), "removed": int((found < 0).sum()), "repaired": repaired is not None}
-        return records.recoding(found, facts) if self.form == "generalized" else _two_tables(records, found, facts)
+        if self.form == "generalized":
+            return records.recoding(found, facts)
+        plan = without_cells(dataset.summary.keys, found, policy.seed, by_record=True)
+        return Recoding(plan, form="two-table", facts=facts)
 
     def _wanted(self, dataset: Dataset, policy: Policy) -> int:
         """How many twins every value shall have, once the parameters and the policy fit each other."""
-        if len(dataset.schema.sensitive) != 1:
-            raise SchemaError(
-                f"dependency-safe takes one sensitive attribute; the schema names {len(dataset.schema.sensitive)}"
-            )
+        check_one_sensitive(dataset, "dependency-safe")
         # Twins are what a model of the whole table asks for; there is no other such model.
         asked = [int(model.bound) for model in policy.models if model.whole_table]
         if self.repair is not None and asked:
@@ -247,14 +243,6 @@ def _settled(records: Records, owners: Codes, run: Run) -> Codes:
     """The classes with those that break the policy merged, which keeps twins; nobody else is left out."""
     unsparing = replace(records, policy=replace(records.policy, suppression=0.0))
     return merged(unsparing, owners, run)[0]
-
-
-def _two_tables(records: Records, owners: Codes, facts: dict[str, Any]) -> Recoding:
-    # The numbers are published, so they must not tell in which order the groups were made.
-    numbers = np.random.default_rng(records.policy.seed).permutation(int(owners.max()) + 1).astype(np.int32)
-    shown = np.where(owners >= 0, numbers[owners], np.int32(-1)).astype(np.int32)
-    plan = Plan(records.dataset.summary.keys, shown, shown < 0, np.zeros((0, len(numbers)), np.int32), (), True)
-    return Recoding(plan, form="two-table", facts=facts)
 
 
 def _worst(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import InstanceOf
 from typing_extensions import Doc
 
+from shoal.algorithms._merging import infeasible_as_one_class
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
 from shoal.core.blocks import Blocks
@@ -25,7 +26,7 @@ from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Plan, Recoding
 from shoal.core.run import Run
-from shoal.errors import InfeasibleError, ParameterError
+from shoal.errors import ParameterError
 from shoal.publishing.divided_table import TableBlock, Whole, divisible
 from shoal.publishing.packing import BLOCK, Packed, cuts, once, read, spelled
 
@@ -132,11 +133,7 @@ class InBlocks(Algorithm):
             if not broken.any():
                 return blocks
             if len(boxes) == 1:
-                raise InfeasibleError(
-                    f"the whole table of {whole.records:,} records as one class does not satisfy the policy, which "
-                    "local recoding needs; a full-domain search may still find a release that leaves records out",
-                    {"records": whole.records, "least": policy.least},
-                )
+                raise infeasible_as_one_class(whole.records, policy)
             blocks = blocks.joined(broken)
 
 

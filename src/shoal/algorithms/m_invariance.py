@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.algorithms._clustering import outputs
-from shoal.algorithms._eligibility import as_categories, check_one_sensitive, eligible_counts, wanted_variety
+from shoal.algorithms._eligibility import (
+    as_categories,
+    check_no_identity,
+    check_one_sensitive,
+    eligible_counts,
+    wanted_variety,
+)
 from shoal.algorithms._records import Records
 from shoal.algorithms.anatomy import drawn
 from shoal.core.classes import summarize
@@ -74,12 +80,7 @@ class MInvariance(Algorithm):
         return dataset
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
-        identity = [type(model).__name__ for model in policy.models if model.identity]
-        if identity:
-            raise ParameterError(
-                f"m-invariance publishes quasi-identifiers as they are, so {identity[0]} cannot hold; ask for a model "
-                "of sensitive values, such as frequency-l-diversity"
-            )
+        check_no_identity(policy, "m-invariance")
         check_one_sensitive(dataset, "m-invariance")
         policy.check_apart("m-invariance")
         least = max(self.m or 2, wanted_variety(policy))
@@ -101,27 +102,25 @@ class MInvariance(Algorithm):
             raise InfeasibleError("everybody would have to be left out", {"records": len(values), "least": least})
         numbers = generator.permutation(count).astype(np.int32)
         owners = np.where(owners >= 0, numbers[owners], np.int32(-1)).astype(np.int32)
-        _check_kept(dataset, policy, values, owners, Counterfeits(numbers[fakes.groups], fakes.leaves), least)
+        fakes = Counterfeits(numbers[fakes.groups], fakes.leaves)
+        _check_groups(dataset, policy, values, owners, fakes, least)
         plan = Plan(dataset.summary.keys, owners, owners < 0, np.zeros((0, count), np.int32), (), True)
-        facts = {
-            "groups": count, "stayed": survivors, "counterfeits": len(fakes), "withheld": withheld,
-            **as_categories(dataset),
-        }  # fmt: skip
-        return Recoding(
-            plan, form="counterfeited", facts=facts, counterfeits=Counterfeits(numbers[fakes.groups], fakes.leaves)
-        )
+        counts = {"groups": count, "stayed": survivors, "counterfeits": len(fakes), "withheld": withheld}
+        facts = {**counts, **as_categories(dataset)}
+        return Recoding(plan, form="counterfeited", facts=facts, counterfeits=fakes)
 
 
-def _check_kept(
+def _check_groups(
     dataset: Dataset, policy: Policy, values: Codes, owners: Codes, fakes: Counterfeits, least: int
 ) -> None:
     """Raises where groups of different values do not satisfy the policy, as most models but l-diversity may ask for."""
-    held = dataset.summary.histogram()
+    histogram = dataset.summary.histogram()
     groups = np.concatenate([owners[owners >= 0], fakes.groups])
     leaves = np.concatenate([values[owners >= 0], fakes.leaves]).astype(np.int32)
     count = int(groups.max(initial=-1)) + 1
-    classes = summarize(["group"], [groups], [count], [(held.column, leaves, len(held.population), held.hierarchy)])
-    judged = replace(classes, sensitive=(classes.sensitive[0].compared(held),), records=dataset.records)
+    sensitive = (histogram.column, leaves, len(histogram.population), histogram.hierarchy)
+    classes = summarize(["group"], [groups], [count], [sensitive])
+    judged = replace(classes, sensitive=(classes.sensitive[0].compared(histogram),), records=dataset.records)
     broken = int((~policy.holds(judged)).sum())
     if broken:
         raise InfeasibleError(
@@ -240,10 +239,9 @@ def _split(records: Records, buckets: Buckets, generator: np.random.Generator, r
             np.cumsum(sizes) - sizes,
             sizes.copy(),
         )
-        bundle(
-            pools, widths, records.points, records.tuples, records.costs, LOOKED_AT, owners, first,
-            int(generator.integers(2**31)), run.flag,
-        )  # fmt: skip
+        seed = int(generator.integers(2**31))
+        points, tuples, costs = records.points, records.tuples, records.costs
+        bundle(pools, widths, points, tuples, costs, LOOKED_AT, owners, first, seed, run.flag)
         for value, size in zip(order, sizes.tolist(), strict=True):
             groups.append(first + np.arange(size, height))
             leaves.append(np.full(height - size, value))

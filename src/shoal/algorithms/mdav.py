@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
-from typing_extensions import Doc
 
 from shoal.algorithms import _squares
-from shoal.algorithms._clustering import Clustering, outputs
+from shoal.algorithms._clustering import Clustering, Numeric, outputs
 from shoal.algorithms._merging import check_feasible, merged, merged_as_published
 from shoal.algorithms._records import Records, portions
 from shoal.core.dataset import Dataset
@@ -53,9 +52,7 @@ class Mdav(Clustering):
         0.72
     """
 
-    numeric: Annotated[
-        Literal["given", "interval", "hierarchy", "mean"], Doc("how numeric attributes are published")
-    ] = "mean"
+    numeric: Numeric = "mean"
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         published = outputs(dataset, self.numeric, self.publish)
@@ -77,27 +74,24 @@ class Mdav(Clustering):
         """Groups of at least so many records as the policy asks for, with little squared error."""
         if self.refine and points.shape[1] == 1:
             return _squares.optimal(points, policy.least), {"optimal": True}
-        made = 0.2 if self.refine else 1.0
-        owners = _squares.farthest_first(points, policy.least, run.part(between=(0.0, made)))
+        grouping, refining = run.part(between=(0.0, 0.2 if self.refine else 1.0)), run.part(between=(0.2, 1.0))
+        owners = _squares.farthest_first(points, policy.least, grouping)
         if not self.refine:
             return owners, {}
-        owners, facts = _squares.refined(
-            points, owners, policy.least, np.random.default_rng(policy.seed), self.time_limit,
-            run.part(between=(made, 1.0)),
-        )  # fmt: skip
+        generator = np.random.default_rng(policy.seed)
+        owners, facts = _squares.refined(points, owners, policy.least, generator, self.time_limit, refining)
         return owners, {"refinement": facts}
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         from shoal.kernels.microaggregation import maximum_distance
 
         remaining, owners = records.counts.copy(), np.full(len(records), -1, dtype=np.int32)
-        clusters = 0
+        clusters, least = 0, records.policy.least
         for _, end in portions(len(records), run, "making clusters"):
             # The time of a round is in proportion to what is left, so what is done grows as the square.
             spare = int(len(records) * (1 - end / len(records)) ** 0.5)
             clusters = maximum_distance(
-                records.points, records.counts, remaining, owners, clusters, records.costs, records.policy.least,
-                spare, run.flag,
-            )  # fmt: skip
+                records.points, records.counts, remaining, owners, clusters, records.costs, least, spare, run.flag
+            )
         owners[owners < 0] = clusters
         return owners, {}

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Gt, Le
+from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.algorithms._clustering import outputs
+from shoal.algorithms._clustering import Numeric, Publish, Rebuildings, Refine, TimeLimit, outputs
+from shoal.algorithms._merging import infeasible_as_one_class
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import REBUILDINGS, refined
 from shoal.core.contracts.algorithm import Algorithm
@@ -23,7 +24,7 @@ from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
-from shoal.errors import InfeasibleError, SchemaError
+from shoal.errors import SchemaError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,31 +65,17 @@ class Mondrian(Algorithm):
     )
 
     strict: Annotated[bool, Doc("equal records stay together; when relaxed, numeric cuts may part them")] = True
-    numeric: Annotated[
-        Literal["given", "interval", "hierarchy", "mean"],
-        Doc("how numeric attributes are published: along a hierarchy only if one was given, or always as this says"),
-    ] = "given"
-    publish: Annotated[
-        tuple[str, ...],
-        Doc("columns published otherwise than `numeric` says: column=interval, =hierarchy, =mean or =grid:WIDTH"),
-    ] = ()
-    refine: Annotated[bool, Doc("end by moving and swapping records between classes while the loss falls")] = False
+    numeric: Numeric = "given"
+    publish: Publish = ()
+    refine: Refine = False
     uncut: Annotated[
         float,
         Ge(0),
         Le(1),
         Doc("how likely a part of fewer than four times the least size is left whole though it could be cut"),
     ] = 0.0
-    time_limit: Annotated[
-        float,
-        Gt(0),
-        Doc("seconds after which the refinement stops; a run that stops so depends on the speed of the machine"),
-    ] = 600.0
-    rebuildings: Annotated[
-        int,
-        Ge(0),
-        Doc("how often, for each record, the refinement dissolves and rebuilds neighbouring classes at most"),
-    ] = REBUILDINGS
+    time_limit: TimeLimit = 600.0
+    rebuildings: Rebuildings = REBUILDINGS
 
     @property
     def by_record(self) -> bool:
@@ -101,11 +88,7 @@ class Mondrian(Algorithm):
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
         summary = dataset.summary
         if not bool(policy.holds(summary.generalize([tree.height for tree in summary.hierarchies])).all()):
-            raise InfeasibleError(
-                f"the whole table of {dataset.records:,} records as one class does not satisfy the policy, which "
-                "local recoding needs; a full-domain search may still find a release that leaves records out",
-                {"records": dataset.records, "least": policy.least},
-            )
+            raise infeasible_as_one_class(dataset.records, policy)
         policy.check_apart("Mondrian")
         if len(summary.attributes) > 64:
             raise SchemaError(f"Mondrian takes up to 64 quasi-identifiers; there are {len(summary.attributes)}")
@@ -188,9 +171,13 @@ class Cutter:
                 ends = np.concatenate([side_ends[accepted], ends[refused]])
                 tried = np.concatenate([np.zeros(int(accepted.sum()), np.uint64), tried[refused]])
                 self._report(ends - begins, run)
-        starts = np.sort(np.concatenate(final))
+        return self._classes(np.concatenate(final))
+
+    def _classes(self, starts: Counts) -> Codes:
+        """The class of each point when these are the places where classes begin."""
+        count = len(self.points.weights)
         owners = np.zeros(count, np.int32)
-        owners[starts[1:]] = 1
+        owners[starts[starts > 0]] = 1
         classes = np.empty(count, np.int32)
         classes[self.points.identities] = np.cumsum(owners)
         return classes

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from typing_extensions import Doc
 
-from shoal.algorithms._clustering import Clustering
+from shoal.algorithms._clustering import Clustering, Numeric
 from shoal.algorithms._records import Records
 from shoal.algorithms._spanning import spanning_tree
 from shoal.core.grouping import Codes
@@ -43,11 +43,7 @@ class Mst(Clustering):
         [('Female', '[20-40]', '5352**'), ('Male', '[20-25]', '535280'), ('Male', '[36-40]', '53529*')]
     """
 
-    numeric: Annotated[
-        Literal["given", "interval", "hierarchy", "mean"],
-        Doc("how numeric attributes are published: along a hierarchy if one was given, or always as this says"),
-    ] = "given"
-
+    numeric: Numeric = "given"
     cut: Annotated[
         Literal["balanced", "literal"],
         Doc("which edges go: the longest that leave k records on both sides, or the ⌊n/k⌋ - 1 longest of all"),

@@ -12,6 +12,7 @@ from typing_extensions import Doc
 
 from shoal.algorithms._bucketing import Bucketing, TargetBucketing
 from shoal.algorithms._columns import chosen_columns
+from shoal.algorithms._eligibility import check_no_identity
 from shoal.algorithms._partition import without_cells
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
@@ -19,7 +20,7 @@ from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
-from shoal.errors import InfeasibleError, ParameterError, SchemaError
+from shoal.errors import InfeasibleError, SchemaError
 from shoal.publishing.slices import Columns, checked, split, the_sensitive
 
 
@@ -106,12 +107,7 @@ class Slicing(Algorithm):
 
 def check_models(policy: Policy, who: str) -> None:
     """Refuses models that a sliced release cannot keep, or that cannot be judged bucket by bucket."""
-    identity = [type(model).__name__ for model in policy.models if model.identity]
-    if identity:
-        raise ParameterError(
-            f"{who} publishes quasi-identifiers as they are, so {identity[0]} cannot hold; ask for a model of "
-            "sensitive values, such as frequency-l-diversity"
-        )
+    check_no_identity(policy, who)
     policy.check_apart(who)
 
 

@@ -61,7 +61,7 @@ class Checker:
         self.scores = scores(policy.objective, weights or {}, self.groupings)
         self.verdicts: dict[Node, Verdict] = {}
         self.closest: Verdict | None = None
-        self._terms = _Terms()
+        self._terms: OrderedDict[Node, Floats] = OrderedDict()
         self.threads = threads.count()
         self.at_once = AT_ONCE if len(dataset.summary) >= WORTH_THREADS else 1
         self._pool: ThreadPoolExecutor | None = None
@@ -128,7 +128,7 @@ class Checker:
         if self.closest is None or verdict.suppressed < self.closest.suppressed:
             self.closest = verdict
         if 0 < verdict.lost <= self.budget and self.by_cells:
-            self._terms.keep(verdict.node, found.terms)
+            self._keep(verdict.node, found.terms)
         self.groupings.rebased(verdict.node, base, found.classes)
         return verdict
 
@@ -164,12 +164,10 @@ class Checker:
         grouping = self.groupings.grouped_from(base, node, room)
         sizes = grouping.sizes
         broken, kept = self.judge.judge(grouping)
-        suppressed = int(sizes[broken].sum())
-        base_there, extra = scores.base(sizes), scores.extra(sizes[kept == 0])
-        verdict = Verdict(
-            node, len(sizes) - int(broken.sum()), suppressed, int((sizes - kept).sum()), suppressed <= self.budget,
-            scores.score(base_there + scores.extra(sizes[broken])), base_there, extra,
-        )  # fmt: skip
+        published, suppressed, lost = int((~broken).sum()), int(sizes[broken].sum()), int((sizes - kept).sum())
+        scored, extra = scores.base(sizes), scores.extra(sizes[kept == 0])
+        score = scores.score(scored + scores.extra(sizes[broken]))
+        verdict = Verdict(node, published, suppressed, lost, suppressed <= self.budget, score, scored, extra)
         return _Checked(verdict, len(sizes), NOTHING)
 
     def bounds(self, boxes: Sequence[tuple[Node, Node]], limit: float = inf) -> list[Bound]:
@@ -185,10 +183,15 @@ class Checker:
         because of the records that it has to leave out for sure."""
         if not self.check(node).lost:
             return scores.nothing
-        held = self._terms.get(node)
-        if held is None:
-            held = self._terms.keep(node, self._check(self.groupings.base(node), (node,))[0].terms)
-        return held
+        terms = self._terms.get(node)
+        return self._keep(node, self._check(self.groupings.base(node), (node,))[0].terms) if terms is None else terms
+
+    def _keep(self, node: Node, terms: Floats) -> Floats:
+        """Remembers what attributes add to the score below a node as long as there is room: it can be had again."""
+        self._terms[node] = terms
+        if len(self._terms) * terms.size > max(REMEMBERED, 64 * terms.size):
+            self._terms.popitem(last=False)
+        return terms
 
     def floor(self, node: Node) -> float:
         """The least that a node and its generalizations can score, without a look at the classes."""
@@ -208,19 +211,3 @@ class _Checked(NamedTuple):
     verdict: Verdict
     classes: int
     terms: Floats
-
-
-class _Terms:
-    """What attributes add to the score below nodes: kept as long as there is room, for it can be had again."""
-
-    def __init__(self) -> None:
-        self.held: OrderedDict[Node, Floats] = OrderedDict()
-
-    def keep(self, node: Node, terms: Floats) -> Floats:
-        self.held[node] = terms
-        if len(self.held) * terms.size > max(REMEMBERED, 64 * terms.size):
-            self.held.popitem(last=False)
-        return terms
-
-    def get(self, node: Node) -> Floats | None:
-        return self.held.get(node)

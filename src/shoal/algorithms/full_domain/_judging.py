@@ -79,11 +79,6 @@ class Judge:
         return Asked(self.least, self.budget, self.compiled[0] if self.compiled else None)
 
     @property
-    def by_size(self) -> bool:
-        """Whether only the sizes of classes count."""
-        return not self.sure_models and not self.unsure_models
-
-    @property
     def monotone(self) -> bool:
         """Whether every generalization of a node that satisfies the policy satisfies it too.
 

@@ -70,10 +70,8 @@ class Incognito(Algorithm):
             raise infeasible(checker, lattice)
         best = _best(checker, satisfying)
         minimal = [lattice.named(node) for node in _nodes(satisfying & ~_above(satisfying))]
-        return recoded(
-            checker, lattice, best, {"pruned": {"subsets": ruled_out}}, satisfying=int(satisfying.sum()),
-            minimal=minimal[:MOST_LISTED],
-        )  # fmt: skip
+        facts = {"satisfying": int(satisfying.sum()), "minimal": minimal[:MOST_LISTED]}
+        return recoded(checker, lattice, best, {"pruned": {"subsets": ruled_out}}, **facts)
 
 
 def _satisfying(checker: Checker, lattice: Lattice, run: Run) -> tuple[Any, int]:
@@ -119,13 +117,7 @@ def _above(satisfying: Any) -> Any:
     """The nodes that generalize a satisfying one by a step or more."""
     above = np.zeros_like(satisfying)
     for axis in range(satisfying.ndim):
-        shifted = np.zeros_like(satisfying)
-        inside = [slice(None)] * satisfying.ndim
-        inside[axis] = slice(1, None)
-        before = [slice(None)] * satisfying.ndim
-        before[axis] = slice(None, -1)
-        shifted[tuple(inside)] = satisfying[tuple(before)]
-        above |= shifted
+        np.moveaxis(above, axis, 0)[1:] |= np.moveaxis(satisfying, axis, 0)[:-1]
     return above
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
@@ -14,7 +15,6 @@ from typing_extensions import Doc
 from shoal.algorithms.full_domain._branching import Branching
 from shoal.algorithms.full_domain._checker import Checker
 from shoal.algorithms.full_domain._climbing import Climbing
-from shoal.algorithms.full_domain._named import by_column
 from shoal.algorithms.full_domain._outcome import infeasible, recoded
 from shoal.algorithms.full_domain._parts import bound_parts
 from shoal.core.contracts.algorithm import Algorithm
@@ -34,6 +34,14 @@ PARTS_CHECKS = 4_000
 
 CLIMBING_SHARE = 0.7
 """The share of the time that it may take where even that is too much."""
+
+
+def _by_column(entries: Any) -> Any:
+    """Numbers by column: a mapping as it is; on the command line `age:2`, several joined by `|`."""
+    if isinstance(entries, Mapping):
+        return entries
+    pairs = [entries] if isinstance(entries, str) else list(entries)
+    return dict((pair.rpartition(":") if ":" in pair else (pair, "", ""))[::2] for pair in pairs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,13 +82,13 @@ class Optimal(Algorithm):
     counts_people: ClassVar[bool] = True
 
     weights: Annotated[
-        dict[str, float], BeforeValidator(by_column), Doc("how much each column counts in the loss; 1 unless given")
+        dict[str, float], BeforeValidator(_by_column), Doc("how much each column counts in the loss; 1 unless given")
     ] = field(default_factory=dict)
     least_levels: Annotated[
-        dict[str, int], BeforeValidator(by_column), Doc("the least level by column; 0 unless given")
+        dict[str, int], BeforeValidator(_by_column), Doc("the least level by column; 0 unless given")
     ] = field(default_factory=dict)
     greatest_levels: Annotated[
-        dict[str, int], BeforeValidator(by_column), Doc("the greatest level by column; the top unless given")
+        dict[str, int], BeforeValidator(_by_column), Doc("the greatest level by column; the top unless given")
     ] = field(default_factory=dict)
     time_limit: Annotated[
         float | None, Gt(0), Doc("seconds after which the best node so far is taken; a faster machine may get further")
@@ -129,9 +137,8 @@ class Optimal(Algorithm):
         bound = min(max(search.bound, checker.floor(lattice.least)), best.score)  # which rounding may put above it
         nodes = {"infeasible": search.excluded}
         course = {"course": search.course} if large else {}
+        gap = 0.0 if best.score == bound else (best.score - bound) / abs(best.score)
         if search.proven:
             nodes["bounded"] = max(0, lattice.size - len(checker.verdicts) - search.excluded)
-        return recoded(
-            checker, lattice, best, {"pruned": nodes}, proven=search.proven, bound=bound,
-            gap=0.0 if best.score == bound else (best.score - bound) / abs(best.score), **course,
-        )  # fmt: skip
+        facts = {"proven": search.proven, "bound": bound, "gap": gap, **course}
+        return recoded(checker, lattice, best, {"pruned": nodes}, **facts)
