@@ -33,12 +33,12 @@ def pairs(low: Codes, high: Codes, people: Codes, run: Run | None = None) -> Ite
     from shoal.kernels import fitting as kernel
 
     run = run or Run()
-    tree = kernel.planted(np.ascontiguousarray(low, np.int32), np.ascontiguousarray(high, np.int32))
+    tree = kernel.tree_of(np.ascontiguousarray(low, np.int32), np.ascontiguousarray(high, np.int32))
     people = np.ascontiguousarray(people, np.int32)
     count = people.shape[1]
     counts, nothing = np.zeros(count, np.int64), np.zeros(0, np.int64)
     for begin in range(0, count, PORTION):
-        kernel.found(tree, people, begin, min(begin + PORTION, count), counts, nothing, run.flag)
+        kernel.holding_boxes(tree, people, begin, min(begin + PORTION, count), counts, nothing, run.flag)
         run.check()
     totals = np.cumsum(counts)
     edges = [0, *(np.flatnonzero(np.diff(totals // BLOCK)) + 1).tolist(), count]
@@ -49,7 +49,7 @@ def pairs(low: Codes, high: Codes, people: Codes, run: Run | None = None) -> Ite
         boxes = np.empty(int(here.sum()), np.int64)
         if not len(boxes):
             continue
-        kernel.found(tree, people, begin, end, starts, boxes, run.flag)
+        kernel.holding_boxes(tree, people, begin, end, starts, boxes, run.flag)
         run.check()
         persons = np.repeat(np.arange(begin, end), here)
         order = np.lexsort((boxes, persons))

@@ -20,7 +20,7 @@ def gathered(records: Records, owners: Codes, run: Run) -> None:
     from shoal.kernels.centres import centre_points
 
     centres = centre_points(owners, records.tuples, records.points, int(owners.max()) + 1, records.costs)
-    _handed_out(records, np.flatnonzero(owners < 0), owners, centres, ENDLESS, run, "gathering clusters")
+    _hand_out(records, np.flatnonzero(owners < 0), owners, centres, ENDLESS, run, "gathering clusters")
 
 
 def adjusted(records: Records, owners: Codes, generator: np.random.Generator, run: Run) -> Codes:
@@ -36,15 +36,15 @@ def adjusted(records: Records, owners: Codes, generator: np.random.Generator, ru
     centres = kernel.centre_points(owners, records.tuples, records.points, int(owners.max()) + 1, records.costs)
     kernel.surplus(owners, records.tuples, records.points, centres, records.costs, least)
     free = generator.permutation(np.flatnonzero(owners < 0))
-    _handed_out(records, free, owners, centres, least, run, "adjusting clusters")
+    _hand_out(records, free, owners, centres, least, run, "adjusting clusters")
     return owners
 
 
-def _handed_out(
+def _hand_out(
     records: Records, free: NDArray[np.int64], owners: Codes, centres: Any, least: int, run: Run, doing: str
 ) -> None:
     from shoal.kernels.centres import gathering, join
 
-    held = gathering(centres, records.index(centres.low, run), least)
+    clusters = gathering(centres, records.index(centres.low, run), least)
     for begin, end in portions(len(free), run, doing):
-        join(free[begin:end], owners, records.tuples, records.points, held, records.costs, least, run.flag)
+        join(free[begin:end], owners, records.tuples, records.points, clusters, records.costs, least, run.flag)

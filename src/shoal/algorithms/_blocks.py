@@ -57,7 +57,7 @@ def bottom_up(frequencies: Sequence[int], l: int) -> Blocks:  # noqa: E741
 
 def top_down(frequencies: Sequence[int], l: int) -> Blocks:  # noqa: E741
     """All values as one block, split again and again where that removes fewest records, as long as it helps."""
-    costs, found = _Costs(frequencies), []
+    costs, blocks = _Costs(frequencies), []
     waiting = [(0, len(frequencies))]
     while waiting:
         begin, end = waiting.pop()
@@ -66,8 +66,8 @@ def top_down(frequencies: Sequence[int], l: int) -> Blocks:  # noqa: E741
         if cost < costs.of(begin, end):
             waiting += [(begin, at), (at, end)]
         else:
-            found.append((begin, end))
-    return sorted(found)
+            blocks.append((begin, end))
+    return sorted(blocks)
 
 
 VARIANTS: dict[str, Callable[[Sequence[int], int], Blocks]] = {

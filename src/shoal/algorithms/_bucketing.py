@@ -37,7 +37,7 @@ class Bucketing(Cutter):
         # Where the sensitive attribute stands alone it tells no more than where it does not.
         self.beside = [_combinations(dataset, names) for names in beside if names] or [_combinations(dataset, ())]
 
-    def judged(self, index: Codes, count: int) -> tuple[NDArray[np.int64], Classes]:
+    def classes(self, index: Codes, count: int) -> tuple[NDArray[np.int64], Classes]:
         """What so many buckets tell about sensitive values: classes, each with its bucket; `index` has the bucket of
         each tuple, negative: none."""
         if len(self.beside) == 1:
@@ -67,13 +67,13 @@ class Bucketing(Cutter):
 
     def trouble(self) -> tuple[str, dict[str, Any]]:
         """What is wrong with the whole table as one bucket, in words and figures."""
-        _, classes = self.judged(np.zeros(len(self.dataset.summary), np.int32), 1)
+        _, classes = self.classes(np.zeros(len(self.dataset.summary), np.int32), 1)
         broken = int((~self.policy.holds(classes)).sum())
         figures = {"broken": broken, "groups": len(classes)}
         return f"{broken:,} of {len(classes):,} groups break the policy", figures
 
     def _broken(self, index: Codes, count: int) -> NDArray[np.bool_]:
-        buckets, classes = self.judged(index, count)
+        buckets, classes = self.classes(index, count)
         broken = np.zeros(count, dtype=np.bool_)
         broken[buckets[~self.policy.holds(classes)]] = True
         return broken

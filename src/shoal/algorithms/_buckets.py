@@ -39,10 +39,10 @@ def drawable(records: Records) -> Counts:
     counts = records.dataset.summary.sensitive[0].population
     if bool(records.holds(np.zeros(len(records), np.int32)).all()):
         return counts
-    kept = eligible_counts(counts, wanted_variety(records.policy), records.policy.budget(len(records)))
-    if kept.sum() == len(records):
+    eligible = eligible_counts(counts, wanted_variety(records.policy), records.policy.budget(len(records)))
+    if eligible.sum() == len(records):
         check_feasible(records)
-    rows = some_of_each(records, kept)
+    rows = some_of_each(records, eligible)
     owners = np.full(len(records), -1, np.int32)
     owners[rows] = 0
     if not bool(records.holds(owners).all()):
@@ -51,7 +51,7 @@ def drawable(records: Records) -> Counts:
             "left out does not satisfy the policy; ask for less",
             {"least": records.policy.least, "lacking": len(records) - len(rows)},
         )
-    return kept
+    return eligible
 
 
 def some_of_each(records: Records, counts: Counts, owners: Codes | None = None) -> NDArray[np.int64]:
@@ -61,9 +61,9 @@ def some_of_each(records: Records, counts: Counts, owners: Codes | None = None) 
     # In their own order the last ones, with the greatest quasi-identifiers, would go.
     rows = np.random.default_rng(records.policy.seed).permutation(rows)
     by_value = rows[np.argsort(values[rows], kind="stable")]
-    held = values[by_value]
-    ranks = np.arange(len(held)) - np.searchsorted(held, held)
-    return np.sort(by_value[ranks < counts[held]])
+    ordered = values[by_value]
+    ranks = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
+    return np.sort(by_value[ranks < counts[ordered]])
 
 
 def filled(records: Records, left: Counts, generator: np.random.Generator, run: Run) -> tuple[Any, NDArray[np.int64]]:
@@ -75,8 +75,8 @@ def filled(records: Records, left: Counts, generator: np.random.Generator, run: 
     points = np.ascontiguousarray(records.points[kinds.keys[0]])
     origin = int(generator.integers(len(points)))
     boxes = records.index(points, run)
-    held = kernel.filled(points, np.ascontiguousarray(kinds.keys[1]), kinds.counts, left, boxes, origin)
-    return held, np.argsort(kinds.index, kind="stable")
+    buckets = kernel.filled(points, np.ascontiguousarray(kinds.keys[1]), kinds.counts, left, boxes, origin)
+    return buckets, np.argsort(kinds.index, kind="stable")
 
 
 def owners_of(buckets: Any, order: NDArray[np.int64], finished: int) -> Codes:

@@ -51,7 +51,7 @@ def medoids(distances: Floats, count: int) -> Codes:
         chosen.append(min(left, key=lambda thing: (_cost(distances, [*chosen, thing]), thing)))
     while True:
         swaps = [
-            sorted([*(kept for kept in chosen if kept != gone), come])
+            sorted([*(other for other in chosen if other != gone), come])
             for gone in chosen
             for come in range(len(distances))
             if come not in chosen
@@ -74,18 +74,18 @@ def associations(dataset: Dataset, bins: int) -> tuple[tuple[str, ...], Floats]:
     """The quasi-identifiers and, last, the sensitive attribute, and φ² between any two; numbers with more values than
     so many `bins` are binned first, so that about equally many records are in each."""
     summary, value = dataset.summary, the_sensitive(dataset.schema)
-    held = summary.histogram(value)
-    trees = [*summary.hierarchies, held.hierarchy]
-    columns = [*(keys[held.owners] for keys in summary.keys), held.values]
+    histogram = summary.histogram(value)
+    trees = [*summary.hierarchies, histogram.hierarchy]
+    columns = [*(keys[histogram.owners] for keys in summary.keys), histogram.values]
     binned = [
-        _binned(codes, held.counts, bins) if tree is not None and _many(tree, codes, bins) else codes
+        _binned(codes, histogram.counts, bins) if tree is not None and _many(tree, codes, bins) else codes
         for tree, codes in zip(trees, columns, strict=True)
     ]
-    found = np.eye(len(binned))
+    matrix = np.eye(len(binned))
     for left, right in combinations(range(len(binned)), 2):
-        phi = mean_square_contingency(binned[left], binned[right], held.counts)
-        found[left, right] = found[right, left] = phi
-    return (*summary.attributes, value), found
+        phi = mean_square_contingency(binned[left], binned[right], histogram.counts)
+        matrix[left, right] = matrix[right, left] = phi
+    return (*summary.attributes, value), matrix
 
 
 def _many(tree: Hierarchy, codes: Codes, bins: int) -> bool:
@@ -96,21 +96,21 @@ def _binned(codes: Codes, counts: Counts, bins: int) -> Codes:
     totals = np.bincount(codes, weights=counts)
     # The bin of a value is that of its middle record.
     middles = np.cumsum(totals) - totals / 2
-    found: Codes = (middles * bins / max(float(totals.sum()), 1.0)).astype(np.int32)
-    return np.minimum(found, bins - 1)[codes]
+    places: Codes = (middles * bins / max(float(totals.sum()), 1.0)).astype(np.int32)
+    return np.minimum(places, bins - 1)[codes]
 
 
 def chosen_columns(dataset: Dataset, count: int, beside: int, bins: int) -> Columns:
     """So many columns of attributes that have most to do with one another, with at most so many quasi-identifiers
     beside the sensitive attribute; what is too many goes to the nearest other column."""
-    names, found = associations(dataset, bins)
-    owner = medoids(1 - found, count)
+    names, association = associations(dataset, bins)
+    owner = medoids(1 - association, count)
     value = len(names) - 1
     others = sorted({int(each) for each in owner} - {int(owner[value])})
     crowd = [at for at in range(value) if owner[at] == owner[value]]
-    crowd.sort(key=lambda at: (-found[at, value], at))
+    crowd.sort(key=lambda at: (-association[at, value], at))
     for at in crowd[beside:]:
-        owner[at] = max(others, key=lambda medoid: (found[at, medoid], -medoid)) if others else -1
+        owner[at] = max(others, key=lambda medoid: (association[at, medoid], -medoid)) if others else -1
     owner[[*crowd[:beside], value]] = len(names)
     columns = [tuple(names[at] for at in np.flatnonzero(owner == each)) for each in dict.fromkeys(owner.tolist())]
     return tuple(sorted(columns, key=lambda column: names[value] in column))

@@ -66,10 +66,10 @@ def eligible_counts(counts: Counts, l: int, budget: int) -> Counts:  # noqa: E74
     Only values that are too frequent lose records, so how many of each go tells which these are: callers publish the
     total alone.
     """
-    kept, records = kept_counts(counts, l), int(counts.sum())
-    lacking, values = records - int(kept.sum()), int(np.count_nonzero(counts))
+    eligible, records = kept_counts(counts, l), int(counts.sum())
+    lacking, values = records - int(eligible.sum()), int(np.count_nonzero(counts))
     attempt = {"least": l, "lacking": lacking}
-    if not kept.any():
+    if not eligible.any():
         raise InfeasibleError(f"{l} different sensitive values are wanted together and the table has {values}", attempt)
     if lacking > budget:
         raise InfeasibleError(
@@ -77,4 +77,4 @@ def eligible_counts(counts: Counts, l: int, budget: int) -> Counts:  # noqa: E74
             f"would mend that, and {budget:,} may be; allow more suppression or ask for less",
             attempt,
         )
-    return kept
+    return eligible

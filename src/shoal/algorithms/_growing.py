@@ -51,9 +51,9 @@ def grown(records: Records, start: int, run: Run, *, relaxed: bool = False) -> G
 
     def work(number: int) -> Grown:
         inside = records.some(order[edges[number] : edges[number + 1]])
-        found = _grown(inside, start % len(inside.points), quiet, relaxed)
+        growth = _grown(inside, start % len(inside.points), quiet, relaxed)
         run.report(next(done) / len(blocks), "growing clusters")
-        return found
+        return growth
 
     with ThreadPoolExecutor(threads.count()) as pool:
         parts = list(pool.map(work, range(len(blocks))))

@@ -38,14 +38,14 @@ def merged(records: Records, owners: Codes, run: Run, *, by_union: bool = False)
     # Leaving everybody out is no release, whatever the policy allows.
     budget = min(records.policy.budget(len(records)), len(records) - 1) - int(np.sum(owners < 0))
     try:
-        found, mergers = _merged(records, owners, run, by_union, budget)
+        merged_owners, mergers = _merged(records, owners, run, by_union, budget)
     except InfeasibleError:
         if budget <= 0:
             raise
     else:
-        whole = records.ranges(np.zeros_like(found))[:2]
-        if int(found.max()) > 0 or not np.array_equal(records.ranges(found)[:2], whole):
-            return found, mergers
+        whole = records.ranges(np.zeros_like(merged_owners))[:2]
+        if int(merged_owners.max()) > 0 or not np.array_equal(records.ranges(merged_owners)[:2], whole):
+            return merged_owners, mergers
     return _merged(records, owners, run, by_union, 0)
 
 
@@ -101,15 +101,15 @@ def _round(
     from shoal.kernels import merging as kernel
 
     low, high, sizes = ranges
-    held = kernel.ranges(low.copy(), high.copy(), sizes.copy(), records.costs)
-    mergers = kernel.mergers(held, records.index(low, run))
+    clusters = kernel.ranges(low.copy(), high.copy(), sizes.copy(), records.costs)
+    mergers = kernel.mergers(clusters, records.index(low, run))
     for begin, end in portions(len(broken), run, "merging clusters"):
         kernel.merge(broken[begin:end], mergers, records.costs, by_union, dearest, run.flag)
     kernel.follow(mergers.into)
     return mergers.into, mergers.added[broken]
 
 
-def placed(records: Records, owners: Codes, run: Run) -> Codes:
+def join_leftovers(records: Records, owners: Codes, run: Run) -> Codes:
     """The clustering with every record that has no cluster in the one to which it adds least loss."""
     from shoal.kernels import merging as kernel
 
@@ -117,27 +117,29 @@ def placed(records: Records, owners: Codes, run: Run) -> Codes:
         return np.zeros(len(owners), dtype=np.int32)
     rows = np.flatnonzero(owners < 0)
     if len(rows):
-        held = kernel.ranges(*records.ranges(owners), records.costs)
-        leftovers = kernel.Leftovers(rows, np.zeros(len(held.sizes), np.int64), 0)
-        kernel.place_leftovers(leftovers, owners, records.tuples, records.points, held, records.costs, run.flag)
+        clusters = kernel.ranges(*records.ranges(owners), records.costs)
+        leftovers = kernel.Leftovers(rows, np.zeros(len(clusters.sizes), np.int64), 0)
+        kernel.place_leftovers(leftovers, owners, records.tuples, records.points, clusters, records.costs, run.flag)
         run.check()
     return owners
 
 
-def placed_diverse(records: Records, owners: Codes, rows: NDArray[np.int64], values: Codes, l: int, run: Run) -> Codes:  # noqa: E741
+def join_diverse_leftovers(
+    records: Records, owners: Codes, rows: NDArray[np.int64], values: Codes, wanted: int, run: Run
+) -> Codes:
     """The clustering with some records each in the cluster to which it adds least loss, of those in which no sensitive
-    value makes up more than 1/l with it; what no such cluster takes stays without."""
+    value makes up more than one part in `wanted` with it; what no such cluster takes stays without."""
     from shoal.kernels import merging as kernel
 
-    held = kernel.ranges(*records.ranges(owners), records.costs)
+    clusters = kernel.ranges(*records.ranges(owners), records.costs)
     before = -1
     while before != int(np.sum(owners[rows] < 0)):
         # A cluster that took a record may take another one that it could not take before.
         before = int(np.sum(owners[rows] < 0))
         for value in np.unique(values[rows]).tolist():
             free = rows[(values[rows] == value) & (owners[rows] < 0)]
-            taken = np.bincount(owners[(values == value) & (owners >= 0)], minlength=len(held.sizes))
-            leftovers = kernel.Leftovers(free, taken, l)
-            kernel.place_leftovers(leftovers, owners, records.tuples, records.points, held, records.costs, run.flag)
+            counts = np.bincount(owners[(values == value) & (owners >= 0)], minlength=len(clusters.sizes))
+            leftovers = kernel.Leftovers(free, counts, wanted)
+            kernel.place_leftovers(leftovers, owners, records.tuples, records.points, clusters, records.costs, run.flag)
             run.check()
     return owners

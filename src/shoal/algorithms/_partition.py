@@ -21,10 +21,10 @@ def partition(base: Algorithm, dataset: Dataset, policy: Policy, run: Run) -> tu
         raise ParameterError(
             f"base: {type(base).__name__} makes no classes; take an algorithm that does, such as mondrian"
         )
-    found = base.search(dataset, policy, run)
-    if found.plan is None:
+    recoding = base.search(dataset, policy, run)
+    if recoding.plan is None:
         raise ParameterError(f"base: {type(base).__name__} makes no classes that could be published otherwise")
-    return found.plan, {"base": dict(found.facts)}
+    return recoding.plan, {"base": dict(recoding.facts)}
 
 
 def without_cells(keys: Codes, owners: Codes, seed: int, *, by_record: bool) -> Plan:

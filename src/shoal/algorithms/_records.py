@@ -152,8 +152,8 @@ class Records:
         from shoal.kernels.ranges import extremes
 
         clusters = int(owners.max()) + 1
-        found = [extremes(owners, np.ascontiguousarray(column[self.tuples]), clusters) for column in self.points.T]
-        low, high = (np.ascontiguousarray(np.stack(side, axis=1)) for side in zip(*found, strict=True))
+        ends = [extremes(owners, np.ascontiguousarray(column[self.tuples]), clusters) for column in self.points.T]
+        low, high = (np.ascontiguousarray(np.stack(side, axis=1)) for side in zip(*ends, strict=True))
         return low, high, np.bincount(owners[owners >= 0], minlength=clusters).astype(np.int64)
 
     def recoding(self, owners: Codes, facts: dict[str, Any]) -> Recoding:
@@ -165,10 +165,10 @@ class Records:
 
 def numbered(owners: NDArray[Any]) -> Codes:
     """Cluster numbers without gaps, in the order of their first records; negative ones stay -1."""
-    kept = owners >= 0
-    _, firsts, inverse = np.unique(owners[kept], return_index=True, return_inverse=True)
+    inside = owners >= 0
+    _, firsts, inverse = np.unique(owners[inside], return_index=True, return_inverse=True)
     ranks = np.empty(len(firsts), dtype=np.int32)
     ranks[np.argsort(firsts)] = np.arange(len(firsts), dtype=np.int32)
-    found = np.full(len(owners), -1, dtype=np.int32)
-    found[kept] = ranks[inverse]
-    return found
+    numbers = np.full(len(owners), -1, dtype=np.int32)
+    numbers[inside] = ranks[inverse]
+    return numbers

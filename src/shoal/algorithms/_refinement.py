@@ -85,12 +85,12 @@ def split(records: Records, owners: Codes, run: Run) -> tuple[Codes, int]:
         refused = np.zeros(clusters, dtype=np.bool_)
         refused[owners[inside & ~holds[halves]]] = True
         frozen |= inside & refused[owners]
-        taken = numbered(np.where(frozen, owners, halves))
-        gained = int(taken.max()) - int(owners.max())
+        parts = numbered(np.where(frozen, owners, halves))
+        gained = int(parts.max()) - int(owners.max())
         splits += gained
         if gained == 0:
             return owners, splits
-        owners = taken
+        owners = parts
 
 
 def _guard(records: Records) -> tuple[Any, bool]:
@@ -129,7 +129,7 @@ class _Search:
         # Room for as many clusters as there can be.
         clusters = max(len(owners) // self.least, int(owners.max()) + 1)
         near = records.nearest(neighbours, run.part(between=(0.0, NEIGHBOURS_SHARE)))
-        self.state = refinement.State(
+        self.state = refinement.Clusters(
             points=records.points, tuples=records.tuples, starts=records.starts, neighbours=near, owners=owners.copy(),
             heads=np.empty(clusters, np.int32), following=np.empty(len(owners), np.int32),
             previous=np.empty(len(owners), np.int32), sizes=np.zeros(clusters, np.int64),
@@ -169,8 +169,8 @@ class _Search:
         saved, phase, phases = 0, 0, -(-rebuildings // TIMES)
         while self.guards_all and phase < phases and not self.watch.expired:
             loss = float(paid.sum())
-            held = np.flatnonzero(state.sizes)
-            saved += sum(self._rebuilt(phase, held, *self._blocks(phase, held)))
+            clusters = np.flatnonzero(state.sizes)
+            saved += sum(self._rebuilt(phase, clusters, *self._blocks(phase, clusters)))
             phase += 1
             self.watch.report(begin + (end - begin) * phase / phases, "rebuilding clusters")
             if loss - float(paid.sum()) <= WORTHWHILE * loss:
@@ -179,21 +179,21 @@ class _Search:
         state.looked[:] = -1
         return saved
 
-    def _blocks(self, phase: int, held: Any) -> tuple[Codes, int]:
-        """The block of each cluster that is `held`, and the number of blocks: others in every phase, so that clusters
-        which are parted in one meet in another."""
-        corners = self.state.extremes[held, 3 * (phase % 2)]
+    def _blocks(self, phase: int, clusters: Any) -> tuple[Codes, int]:
+        """The block of each of some clusters, and the number of blocks: others in every phase, so that clusters which
+        are parted in one meet in another."""
+        corners = self.state.extremes[clusters, 3 * (phase % 2)]
         order = np.random.default_rng(phase).permutation(corners.shape[1])
         blocks = Blocks.cut(corners, self.records.costs, BLOCK, self.watch, order)
         return blocks.of(corners.T), len(blocks)
 
-    def _rebuilt(self, phase: int, held: Any, homes: Codes, blocks: int) -> list[int]:
-        """Rebuilds the clusters that are `held`, each block on its own; returns how often that saved something."""
+    def _rebuilt(self, phase: int, clusters: Any, homes: Codes, blocks: int) -> list[int]:
+        """Rebuilds some clusters, each block on its own; returns how often that saved something."""
         from shoal.kernels.rebuilding import Block, rebuild
 
         state, watch = self.state, self.watch
         zones = np.full(len(state.heads), -1, np.int32)
-        zones[held] = homes
+        zones[clusters] = homes
         rows = np.flatnonzero(state.owners >= 0)
         rows = rows[np.argsort(zones[state.owners[rows]], kind="stable")]
         edges = np.searchsorted(zones[state.owners[rows]], np.arange(blocks + 1))

@@ -82,7 +82,9 @@ def refined(
 ) -> tuple[Codes, dict[str, Any]]:
     """Better groups: records move and swap while that saves error, then kicks dissolve and rebuild neighbouring groups
     until the work or the time is spent; and what was done."""
-    from shoal.kernels import squares, squares_refinement
+    from shoal.kernels import squares
+    from shoal.kernels.squares_groups import error_of, microaggregation, work
+    from shoal.kernels.squares_refinement import DRAWS, GAIN, kick, settle
 
     limited = run.part(seconds=seconds)
     near = np.zeros((len(points), min(NEIGHBOURS, len(points) - 1)), np.int32)
@@ -92,31 +94,31 @@ def refined(
 
     for first, last in portions(len(points), limited.part(between=(0.0, 0.2)), "finding neighbours"):
         in_slices(look, first, last)
-    state = squares_refinement.state(points, owners, near, least)
-    before = squares_refinement.error(state)
-    squares_refinement.settle(state, limited.flag)
+    state = microaggregation(points, owners, near, least)
+    before = error_of(state)
+    settle(state, limited.flag)
     limited.check()
-    error = best = squares_refinement.error(state)
-    found, heat = state.owners.copy(), HEAT * error / max(int(np.sum(state.now.sizes > 0)), 1)
+    error = best = error_of(state)
+    best_owners, heat = state.owners.copy(), HEAT * error / max(int(np.sum(state.now.sizes > 0)), 1)
     kicks, spent = 0, 0.0
-    while not (finished := spent >= 1 or best <= squares_refinement.GAIN) and not limited.expired:
-        draws = generator.random((KICKS, squares_refinement.DRAWS))
-        error, best = squares_refinement.kick(state, draws, heat * (1 - spent) ** 2, error, best, found, limited.flag)
+    while not (finished := spent >= 1 or best <= GAIN) and not limited.expired:
+        draws = generator.random((KICKS, DRAWS))
+        error, best = kick(state, draws, heat * (1 - spent) ** 2, error, best, best_owners, limited.flag)
         kicks += KICKS
-        steps = squares_refinement.work(state) * (points.shape[1] + DISTANCE)
+        steps = work(state) * (points.shape[1] + DISTANCE)
         spent = max(steps / BUDGET, kicks / (KICKS_A_RECORD * len(points)))
         limited.report(0.2 + 0.8 * min(spent, 1.0), "refining groups")
-    return numbered(found), {"before": before, "after": best, "kicks": kicks, "finished": finished}
+    return numbered(best_owners), {"before": before, "after": best, "kicks": kicks, "finished": finished}
 
 
 def squared_error(points: Floats, owners: Codes) -> dict[str, float]:
     """What the means of groups lose: the squared error `sse`, that of one mean for all `sst`, and `loss`, the one in
     percent of the other. A record that is left out counts as if it had the mean of all."""
-    kept = owners >= 0
-    sizes = np.bincount(owners[kept])
+    inside = owners >= 0
+    sizes = np.bincount(owners[inside])
     total = float((points**2).sum())
-    error = float((points[~kept] ** 2).sum())
+    error = float((points[~inside] ** 2).sum())
     for column in points.T:
-        means = np.bincount(owners[kept], weights=column[kept]) / sizes
-        error += float(((column[kept] - means[owners[kept]]) ** 2).sum())
+        means = np.bincount(owners[inside], weights=column[inside]) / sizes
+        error += float(((column[inside] - means[owners[inside]]) ** 2).sum())
     return {"sse": error, "sst": total, "loss": 100 * error / total if total > 0 else 0.0}

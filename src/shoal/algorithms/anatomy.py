@@ -53,32 +53,32 @@ class Anatomy(Algorithm):
         least = policy.least
         (codes,) = dataset.listing(policy.seed)
         counts = dataset.summary.sensitive[0].population
-        kept = eligible_counts(counts, least, policy.budget(dataset.records))
+        eligible = eligible_counts(counts, least, policy.budget(dataset.records))
         generator = np.random.default_rng(policy.seed)
-        groups = drawn(codes, kept, least, generator, run)
+        groups = drawn(codes, eligible, least, generator, run)
         # The numbers are published, so they must not tell in which order the groups were drawn.
         numbers = generator.permutation(int(groups.max()) + 1).astype(np.int32)
         owners = np.where(groups >= 0, numbers[groups], np.int32(-1)).astype(np.int32)
-        kept_models = policy.holds(dataset.partitioned(owners, len(numbers), seed=policy.seed))
-        if not kept_models.all():
-            broken = int((~kept_models).sum())
+        holds = policy.holds(dataset.partitioned(owners, len(numbers), seed=policy.seed))
+        if not holds.all():
+            broken = int((~holds).sum())
             raise InfeasibleError(
                 f"with {least} different sensitive values each {broken:,} of {len(numbers):,} groups break the policy; "
                 "Anatomy aims at shares of 1/l in a group, so ask for frequency-l-diversity alone or for a greater l",
                 {"least": least, "groups": len(numbers), "broken": broken},
             )
         plan = Plan(dataset.summary.keys, owners, owners < 0, np.zeros((0, len(numbers)), np.int32), (), True)
-        facts = {"groups": len(numbers), "withheld": dataset.records - int(kept.sum()), **as_categories(dataset)}
+        facts = {"groups": len(numbers), "withheld": dataset.records - int(eligible.sum()), **as_categories(dataset)}
         return Recoding(plan, form="two-table", facts=facts)
 
 
-def drawn(codes: Codes, kept: Counts, least: int, generator: np.random.Generator, run: Run) -> Codes:
+def drawn(codes: Codes, eligible: Counts, least: int, generator: np.random.Generator, run: Run) -> Codes:
     """The group of each record; -1 for those that are withheld."""
-    buckets = _buckets(codes, kept, generator)
+    buckets = _buckets(codes, eligible, generator)
     fullest = [(-len(bucket), value) for value, bucket in buckets.items()]
     heapify(fullest)
     groups: Codes = np.full(len(codes), -1, dtype=np.int32)
-    count, total = 0, int(kept.sum())
+    count, total = 0, int(eligible.sum())
     run.report(0.0, "drawing groups")
     while len(fullest) >= least:
         if count % REPORTED == 0:
@@ -92,13 +92,14 @@ def drawn(codes: Codes, kept: Counts, least: int, generator: np.random.Generator
     return groups
 
 
-def _buckets(codes: Codes, kept: Counts, generator: np.random.Generator) -> dict[int, list[Any]]:
+def _buckets(codes: Codes, eligible: Counts, generator: np.random.Generator) -> dict[int, list[Any]]:
     """The records of each value in random order, as many as can stay."""
     order = generator.permutation(len(codes))
     order = order[np.argsort(codes[order], kind="stable")]
-    starts = np.append(0, np.cumsum(np.bincount(codes, minlength=len(kept))))
+    starts = np.append(0, np.cumsum(np.bincount(codes, minlength=len(eligible))))
     return {
-        value: order[starts[value] : starts[value] + kept[value]].tolist() for value in np.flatnonzero(kept).tolist()
+        value: order[starts[value] : starts[value] + eligible[value]].tolist()
+        for value in np.flatnonzero(eligible).tolist()
     }
 
 

@@ -206,14 +206,14 @@ class _Trial:
     def __init__(self, dataset: Dataset, policy: Policy, published: tuple[str, ...], run: Run) -> None:
         self.dataset, self.policy, self.published, self.run = dataset, policy, published, run
         self.share, self.place = (0.0, 1.0), ""
-        self.found: dict[str, tuple[float, Recoding]] = {}
+        self.results: dict[str, tuple[float, Recoding]] = {}
         self.reasons: dict[str, str] = {}
         self.unrefined: list[str] = []
         self.errors: list[ShoalError] = []
 
     def attempt(self, name: str, method: Algorithm) -> None:
         """Tries an algorithm; what it refuses is a reason, not an end."""
-        if self.found and self.run.expired:
+        if self.results and self.run.expired:
             self.reasons[name] = TIME_IS_UP
             return
         try:
@@ -222,7 +222,7 @@ class _Trial:
             self.reasons[name] = str(error)
             self.errors.append(error)
         else:
-            self.found[name] = self._loss(recoding), recoding
+            self.results[name] = self._loss(recoding), recoding
             self.unrefined.append(name)
 
     def refine(self, step: str, rebuildings: int) -> None:
@@ -232,9 +232,9 @@ class _Trial:
         if self.run.expired:
             self.reasons[step] = TIME_IS_UP
             return
-        name = min(self.unrefined, key=lambda name: self.found[name][0])
+        name = min(self.unrefined, key=lambda name: self.results[name][0])
         self.unrefined.remove(name)
-        base = self.found[name][1]
+        base = self.results[name][1]
         assert base.plan is not None
         records = self.records
         owners = base.plan.owners if base.plan.by_record else base.plan.owners[records.tuples]
@@ -242,7 +242,7 @@ class _Trial:
         owners, facts = refined(records, owners, ENDLESS, watch, rebuildings=rebuildings)
         recoding = records.recoding(owners, {**base.facts, "refinement": facts})
         spelled = ",".join((name, *(f"{key}={value}" for key, value in _refinement(rebuildings).items())))
-        self.found[spelled] = self._loss(recoding), recoding
+        self.results[spelled] = self._loss(recoding), recoding
 
     @cached_property
     def records(self) -> Records:
@@ -251,10 +251,10 @@ class _Trial:
     def _watch(self, doing: str) -> Run:
         """Says what is being tried, and gives the part of the run for it."""
         begin, end = self.share
-        told = f"{doing}, {self.place}"
-        self.run.report(begin, told)
+        message = f"{doing}, {self.place}"
+        self.run.report(begin, message)
         return Run(
-            lambda share, step: self.run.report(begin + share * (end - begin), f"{told}: {step}"), within=self.run
+            lambda share, step: self.run.report(begin + share * (end - begin), f"{message}: {step}"), within=self.run
         )
 
     def _loss(self, recoding: Recoding) -> float:
@@ -273,13 +273,13 @@ class _Trial:
 
     def best(self) -> Recoding:
         """The recoding that loses least, with what is known of all; or the refusal that helps most."""
-        if not self.found:
+        if not self.results:
             # That no release exists says more than what an algorithm cannot do, and the last one looked closest.
             infeasible = [error for error in self.errors if isinstance(error, InfeasibleError)]
             raise infeasible[-1] if infeasible else self.errors[0]
-        losses = {name: loss for name, (loss, _) in self.found.items()}
+        losses = {name: loss for name, (loss, _) in self.results.items()}
         chosen = min(losses, key=losses.__getitem__)
-        recoding = self.found[chosen][1]
+        recoding = self.results[chosen][1]
         by = "LM" if self.policy.objective is None else type(self.policy.objective).__name__
         facts = {"chosen": chosen, "minimized": by, "losses": losses, "reasons": self.reasons}
         return replace(recoding, facts={**recoding.facts, **facts})

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.algorithms._buckets import DiverseClustering, drawable, filled, owners_of, some_of_each
 from shoal.algorithms._eligibility import as_categories, kept_counts, wanted_variety
-from shoal.algorithms._merging import placed_diverse
+from shoal.algorithms._merging import join_diverse_leftovers
 from shoal.algorithms._records import Records, portions
 from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Examples
@@ -67,7 +67,7 @@ class BucketClustering(DiverseClustering):
         residue = some_of_each(records, buckets.left, owners)
         if len(residue) < wanted:
             (values,) = records.dataset.listing(records.policy.seed)
-            owners = placed_diverse(records, owners, residue, values, wanted, run)
+            owners = join_diverse_leftovers(records, owners, residue, values, wanted, run)
         # Where a value is too frequent for rounds and the policy accepts that, mergers find a place.
         homeless = residue[owners[residue] < 0]
         owners[homeless] = len(rounds) + np.arange(len(homeless))

@@ -71,10 +71,10 @@ class Coarsening(Algorithm):
                 f"{budget:,} may be left out; allow more suppression, wait until more people came, or use m-invariance",
                 {"least": least, "lacking": lacking, "budget": budget},
             )
-        found, mergers = merged(records, numbered(np.where(left_out, -1, owners)), run)
-        found, more = merged_as_published(records, found, run)
+        classes, mergers = merged(records, numbered(np.where(left_out, -1, owners)), run)
+        classes, more = merged_as_published(records, classes, run)
         facts = {"together": len(np.unique(owners)), "mergers": mergers + more, "waiting": lacking}
-        return records.recoding(found, facts)
+        return records.recoding(classes, facts)
 
 
 def _together(dataset: Dataset, policy: Policy, history: History) -> tuple[Codes, NDArray[np.bool_], int]:

@@ -15,7 +15,7 @@ from shoal.adversary.posteriors import Effort, People, Posteriors
 from shoal.algorithms._blocks import VARIANTS, Blocks, removed
 from shoal.algorithms._clustering import Numeric, Publish, outputs
 from shoal.algorithms._eligibility import check_one_sensitive
-from shoal.algorithms._merging import merged, placed
+from shoal.algorithms._merging import join_leftovers, merged
 from shoal.algorithms._partition import without_cells
 from shoal.algorithms._records import PORTIONS, Records, numbered
 from shoal.core.contracts.algorithm import Algorithm
@@ -117,11 +117,11 @@ class DependencySafe(Algorithm):
             repaired = self._repaired(records, owners, values, wanted, min(lacking, budget), run)
             if repaired is None and lacking > budget:
                 raise infeasible
-        found = _settled(records, owners, run.part(between=(0.5, 1.0))) if repaired is None else repaired
-        facts = {"blocks": len(blocks), "removed": int((found < 0).sum()), "repaired": repaired is not None}
+        classes = _settled(records, owners, run.part(between=(0.5, 1.0))) if repaired is None else repaired
+        facts = {"blocks": len(blocks), "removed": int((classes < 0).sum()), "repaired": repaired is not None}
         if self.form == "generalized":
-            return records.recoding(found, facts)
-        plan = without_cells(dataset.summary.keys, found, policy.seed, by_record=True)
+            return records.recoding(classes, facts)
+        plan = without_cells(dataset.summary.keys, classes, policy.seed, by_record=True)
         return Recoding(plan, form="two-table", facts=facts)
 
     def _wanted(self, dataset: Dataset, policy: Policy) -> int:
@@ -162,16 +162,16 @@ class DependencySafe(Algorithm):
                 f"{len(values):,} records break that"
             )
         watch = run.part(seconds=self.time_limit, between=(0.5, 1.0))
-        owners = placed(records, owners.copy(), watch)
+        owners = join_leftovers(records, owners.copy(), watch)
         while not watch.expired:
             owners = _settled(records, owners, Run(within=watch))
             here = replace(people, groups=owners).some(np.flatnonzero(owners >= 0))
-            found = posteriors(here, 0.0, EFFORT, Run(within=watch))
-            exceeding = np.flatnonzero(found.high > 1 / wanted + SLACK)
+            beliefs = posteriors(here, 0.0, EFFORT, Run(within=watch))
+            exceeding = np.flatnonzero(beliefs.high > 1 / wanted + SLACK)
             if not len(exceeding):
                 return owners
             owners = owners.copy()
-            owners[_worst(records, owners, values, found, exceeding, here)] = -1
+            owners[_worst(records, owners, values, beliefs, exceeding, here)] = -1
             if int((owners < 0).sum()) > budget:
                 return None
             owners = numbered(owners)
@@ -246,18 +246,18 @@ def _settled(records: Records, owners: Codes, run: Run) -> Codes:
 
 
 def _worst(
-    records: Records, owners: Codes, values: Codes, found: Posteriors, exceeding: Counts, people: People
+    records: Records, owners: Codes, values: Codes, beliefs: Posteriors, exceeding: Counts, people: People
 ) -> list[int]:
     """In every component, one record of the value that somebody is most likely to have: the one that lies farthest from
     the middle of its class. Components tell nothing about one another."""
     part_of = dict(zip(people.groups.tolist(), people.components()[0].tolist(), strict=True))
     worst: dict[int, int] = {}
-    for kind in exceeding[np.argsort(-found.high[exceeding], kind="stable")].tolist():
-        worst.setdefault(part_of[int(found.groups[kind])], kind)
+    for kind in exceeding[np.argsort(-beliefs.high[exceeding], kind="stable")].tolist():
+        worst.setdefault(part_of[int(beliefs.groups[kind])], kind)
     gone = []
     for kind in worst.values():
-        inside = np.flatnonzero(owners == found.groups[kind])
-        members = inside[values[inside] == found.values[kind]]
+        inside = np.flatnonzero(owners == beliefs.groups[kind])
+        members = inside[values[inside] == beliefs.values[kind]]
         middle = np.median(records.points[records.tuples[inside]], axis=0)
         far = np.abs(records.points[records.tuples[members]] - middle).sum(axis=1)
         gone.append(int(members[int(far.argmax())]))

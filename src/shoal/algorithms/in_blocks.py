@@ -145,11 +145,11 @@ class _Solve:
     policy: Policy
 
     def __call__(self, block: TableBlock, run: Run) -> _Part:
-        found = self.base.search(block, self.policy, run)
-        assert found.plan is not None
-        words = packed_codes(list(found.plan.keys), [tree.size for tree in block.hierarchies])
-        plan = replace(found.plan, keys=np.zeros((len(found.plan.keys), 0), np.int32))
-        return _Part(plan, words, block.summary.sizes, found.facts, found.hulls)
+        recoding = self.base.search(block, self.policy, run)
+        assert recoding.plan is not None
+        words = packed_codes(list(recoding.plan.keys), [tree.size for tree in block.hierarchies])
+        plan = replace(recoding.plan, keys=np.zeros((len(recoding.plan.keys), 0), np.int32))
+        return _Part(plan, words, block.summary.sizes, recoding.facts, recoding.hulls)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,14 +165,14 @@ class _Part:
 
     def packed(self) -> Packed:
         """As the state of a run keeps it."""
-        told, arrays = spelled(Recoding(self.plan, facts=self.facts, hulls=self.hulls))
-        return told, {**arrays, "sizes": self.sizes, "words": np.stack(self.words)}
+        stated, arrays = spelled(Recoding(self.plan, facts=self.facts, hulls=self.hulls))
+        return stated, {**arrays, "sizes": self.sizes, "words": np.stack(self.words)}
 
     @classmethod
-    def unpacked(cls, told: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> _Part:
-        found = read(told, arrays)
-        assert found.plan is not None
-        return cls(found.plan, list(arrays["words"]), arrays["sizes"], found.facts, found.hulls)
+    def unpacked(cls, stated: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> _Part:
+        recoding = read(stated, arrays)
+        assert recoding.plan is not None
+        return cls(recoding.plan, list(arrays["words"]), arrays["sizes"], recoding.facts, recoding.hulls)
 
 
 def _holds(block: TableBlock, policy: Policy) -> bool:
@@ -199,11 +199,11 @@ def _together(parts: Sequence[_Part], blocks: Blocks, radices: Sequence[int]) ->
     offsets = np.cumsum([0, *(plan.count for plan in plans)])
     by_record = any(plan.by_record for plan in plans)
     classes, withheld = [], []
-    for plan, offset, held in zip(plans, offsets[:-1], sizes, strict=True):
+    for plan, offset, own in zip(plans, offsets[:-1], sizes, strict=True):
         spread = by_record and not plan.by_record
         shifted = np.where(plan.classes >= 0, plan.classes + np.int32(offset), plan.classes).astype(np.int32)
-        classes.append(np.repeat(shifted, held) if spread else shifted)
-        withheld.append(np.repeat(plan.withheld, held) if spread else plan.withheld)
+        classes.append(np.repeat(shifted, own) if spread else shifted)
+        withheld.append(np.repeat(plan.withheld, own) if spread else plan.withheld)
     places = order
     if by_record:
         starts = np.cumsum(counts) - counts
@@ -235,9 +235,9 @@ def _joined_books(books: Sequence[Codebook]) -> tuple[Codebook, list[Codes]]:
             places[at] = known[entry]
         entries.append(places)
 
-    def taken(name: str) -> Any:
+    def joined(name: str) -> Any:
         return np.array([getattr(books[number], name)[at] for number, at in chosen], getattr(books[0], name).dtype)
 
-    held = {name: taken(name) for name in ("labels", "low", "high", "levels", "lengths")}
+    columns = {name: joined(name) for name in ("labels", "low", "high", "levels", "lengths")}
     raw, means = all(book.raw for book in books), any(book.means for book in books)
-    return Codebook(books[0].column, **held, raw=raw, means=means), entries
+    return Codebook(books[0].column, **columns, raw=raw, means=means), entries

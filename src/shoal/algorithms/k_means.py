@@ -98,9 +98,9 @@ def _means(points: Floats, weights: Counts, labels: Codes, clusters: int, apart:
     for some in np.array_split(np.flatnonzero(sizes), 1 + points.size // CELLS):
         if len(some):
             begin, end = firsts[some[0]], firsts[some[-1]] + sizes[some[-1]]
-            held = weights[by_label[begin:end], None]
+            own = weights[by_label[begin:end], None]
             sums, totals = (
-                np.add.reduceat(part, firsts[some] - begin) for part in (points[by_label[begin:end]] * held, held)
+                np.add.reduceat(part, firsts[some] - begin) for part in (points[by_label[begin:end]] * own, own)
             )
             means[some] = sums / totals
         run.check()

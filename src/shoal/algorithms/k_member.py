@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._growing import grown
-from shoal.algorithms._merging import placed
+from shoal.algorithms._merging import join_leftovers
 from shoal.algorithms._records import Records
 from shoal.core.grouping import Codes
 from shoal.core.parameters import Examples
@@ -43,5 +43,5 @@ class KMember(Clustering):
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         start = int(records.tuples[generator.integers(len(records))])
-        found = grown(records, start, run)
-        return placed(records, found.owners, run), found.facts
+        growth = grown(records, start, run)
+        return join_leftovers(records, growth.owners, run), growth.facts

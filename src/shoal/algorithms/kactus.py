@@ -170,7 +170,7 @@ class _Grouping:
             need = max(0, self.least - len(rest))
             borrowed = self._borrowed([group for group, _, _ in emitted], need)
             if borrowed is not None and need:
-                emitted = [(kept, region, whole) for kept, (_, region, whole) in zip(borrowed[1], emitted, strict=True)]
+                emitted = [(rows, region, whole) for rows, (_, region, whole) in zip(borrowed[1], emitted, strict=True)]
                 rest, lent = np.append(rest, borrowed[0]), lent + need
             emitted.append((rest, everyone, root.leaf))
         owners = np.full(len(self.rows), -1, np.int32)
@@ -184,13 +184,13 @@ class _Grouping:
         if node.leaf:
             return rows, 0
         assert node.attribute is not None
-        taken = branches_of(node, self.rows[rows, node.attribute])
+        branches = branches_of(node, self.rows[rows, node.attribute])
         # Whoever has no value goes where most go.
-        taken = np.where(taken < 0, int(node.counts.sum(axis=1).argmax()), taken)
+        branches = np.where(branches < 0, int(node.counts.sum(axis=1).argmax()), branches)
         enough, small, lent = [], [], 0
         for place, branch in enumerate(node.branches):
             inside = self._inside(node, place, region)
-            left, more = self._emit(branch, inside, rows[taken == place], emitted)
+            left, more = self._emit(branch, inside, rows[branches == place], emitted)
             lent += more
             if len(left) >= self.least:
                 enough.append((left, inside, branch.leaf))
@@ -217,16 +217,16 @@ class _Grouping:
             return None
         owners = np.repeat(np.arange(len(donors)), [len(donor) for donor in donors])
         pool = np.concatenate(donors) if donors else np.zeros(0, np.int64)
-        taken = np.zeros(len(pool), np.bool_)
+        lent = np.zeros(len(pool), np.bool_)
         for place in self.generator.permutation(len(pool)).tolist():
             if not need:
                 break
             if spare[owners[place]] > 0:
-                taken[place] = True
+                lent[place] = True
                 spare[owners[place]] -= 1
                 need -= 1
-        kept = [pool[(owners == number) & ~taken] for number in range(len(donors))]
-        return pool[taken], kept
+        remainders = [pool[(owners == number) & ~lent] for number in range(len(donors))]
+        return pool[lent], remainders
 
     def _inside(self, node: Node, branch: int, region: _Region) -> _Region:
         """The region of a branch: one leaf where values are names, those up to a threshold or above it for numbers."""
@@ -252,14 +252,14 @@ def _recoded(records: Records, groups: _Groups, owners: Codes, facts: dict[str, 
     literally, whole leaves as they are and the others without quasi-identifiers."""
     from shoal.kernels.ranges import extremes
 
-    kept = owners >= 0
+    published = owners >= 0
     count = int(owners.max()) + 1
     trees = records.dataset.hierarchies
     whole = np.ones(count, np.bool_)
-    np.logical_and.at(whole, owners[kept], groups.whole[groups.owners[kept]])
+    np.logical_and.at(whole, owners[published], groups.whole[groups.owners[published]])
     if literal:
-        raw = kept & whole[np.where(kept, owners, 0)]
-        owners = numbered(np.where(raw, records.tuples, np.where(kept, len(records.points) + owners, -1)))
+        raw = published & whole[np.where(published, owners, 0)]
+        owners = numbered(np.where(raw, records.tuples, np.where(published, len(records.points) + owners, -1)))
         count = int(owners.max()) + 1
     codebooks, cells = [], []
     for place, tree in enumerate(trees):
@@ -270,13 +270,13 @@ def _recoded(records: Records, groups: _Groups, owners: Codes, facts: dict[str, 
             hidden[owners[raw]] = False
             low, high = np.where(hidden, 0, low), np.where(hidden, tree.size - 1, high)
         else:
-            np.minimum.at(low, owners[kept], groups.low[place][groups.owners[kept]])
-            np.maximum.at(high, owners[kept], groups.high[place][groups.owners[kept]])
+            np.minimum.at(low, owners[published], groups.low[place][groups.owners[published]])
+            np.maximum.at(high, owners[published], groups.high[place][groups.owners[published]])
             if not tree.ordered:
                 low, high = tree.widen(low, high)
             high = np.where(tree.spans_missing(low, high), tree.size - 1, high)
-        found = group([low.astype(np.int32), high.astype(np.int32)], [tree.size, tree.size], index=True)
-        codebooks.append(Codebook.of_ranges(tree, *found.keys, interval=tree.ordered, hide=True))
-        cells.append(found.index)
+        ranges = group([low.astype(np.int32), high.astype(np.int32)], [tree.size, tree.size], index=True)
+        codebooks.append(Codebook.of_ranges(tree, *ranges.keys, interval=tree.ordered, hide=True))
+        cells.append(ranges.index)
     plan = Plan(records.dataset.summary.keys, owners, owners < 0, np.stack(cells), tuple(codebooks), True)
     return Recoding(plan, facts=facts)

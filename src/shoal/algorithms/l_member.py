@@ -10,7 +10,7 @@ from typing_extensions import Doc
 
 from shoal.algorithms._buckets import DiverseClustering, drawable, filled, owners_of, some_of_each
 from shoal.algorithms._eligibility import as_categories, wanted_variety
-from shoal.algorithms._merging import placed, placed_diverse
+from shoal.algorithms._merging import join_diverse_leftovers, join_leftovers
 from shoal.algorithms._records import Records, portions
 from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Examples
@@ -66,10 +66,10 @@ class LMember(DiverseClustering):
         leftovers = some_of_each(records, lacking, owners)
         facts: dict[str, Any] = {"clusters": clusters, "leftovers": len(leftovers), **as_categories(records.dataset)}
         if self.variant == "extended":
-            kept = np.union1d(np.flatnonzero(owners >= 0), leftovers)
-            owners[kept] = placed(records.some(kept), owners[kept], run)
+            rows = np.union1d(np.flatnonzero(owners >= 0), leftovers)
+            owners[rows] = join_leftovers(records.some(rows), owners[rows], run)
             return owners, facts
-        owners = placed_diverse(records, owners, leftovers, values, wanted, run)
+        owners = join_diverse_leftovers(records, owners, leftovers, values, wanted, run)
         unplaceable, budget = int(np.sum(owners[leftovers] < 0)), records.policy.budget(len(records))
         facts["unplaceable"] = unplaceable
         if int(np.sum(owners < 0)) > budget or not clusters:

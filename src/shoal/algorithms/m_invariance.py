@@ -85,12 +85,12 @@ class MInvariance(Algorithm):
         policy.check_apart("m-invariance")
         least = max(self.m or 2, wanted_variety(policy))
         (values,) = dataset.listing(policy.seed)
-        buckets = _kept_signatures(dataset, policy, values, least)
-        placed = np.zeros(len(values), dtype=np.bool_)
+        buckets = _signatures(dataset, policy, values, least)
+        staying = np.zeros(len(values), dtype=np.bool_)
         for bucket in buckets.values():
             for members in bucket.values():
-                placed[members] = True
-        came = np.flatnonzero(~placed)
+                staying[members] = True
+        came = np.flatnonzero(~staying)
         survivors = len(values) - len(came)
         generator = np.random.default_rng(policy.seed)
         came = _balanced(buckets, values, came, least, generator)
@@ -134,12 +134,12 @@ Buckets = dict[Signature, dict[int, list[int]]]
 """For each set of values the records that have each of them."""
 
 
-def _kept_signatures(dataset: Dataset, policy: Policy, values: Codes, least: int) -> Buckets:
+def _signatures(dataset: Dataset, policy: Policy, values: Codes, least: int) -> Buckets:
     """The records that were published before, by the values that their groups had last."""
     history = policy.history
-    found: Buckets = {}
+    buckets: Buckets = {}
     if history is None or not history.releases:
-        return found
+        return buckets
     (name,) = dataset.schema.sensitive
     tree = dataset.schema[name].hierarchy
     assert tree is not None
@@ -170,8 +170,8 @@ def _kept_signatures(dataset: Dataset, policy: Policy, values: Codes, least: int
                     "somebody's sensitive value is not among those of the person's group in an earlier release: it has "
                     "changed, and m-invariance is for values that stay; leave such records out"
                 )
-            found.setdefault(signature, {}).setdefault(value, []).append(record)
-    return dict(sorted(found.items()))
+            buckets.setdefault(signature, {}).setdefault(value, []).append(record)
+    return dict(sorted(buckets.items()))
 
 
 def _balanced(
@@ -207,8 +207,8 @@ def _with_newcomers(
     counts = np.bincount(codes).astype(np.int64)
     if len(came) <= budget and np.count_nonzero(counts) < least:
         return len(came)  # too few different ones for a single group
-    kept = eligible_counts(counts, least, budget)
-    groups = drawn(codes, kept, least, generator, run)
+    eligible = eligible_counts(counts, least, budget)
+    groups = drawn(codes, eligible, least, generator, run)
     if not bool(np.all(np.bincount(groups[groups >= 0]) >= least)):
         raise InfeasibleError(f"no groups of {least} different values can be formed", {"least": least})
     order = np.argsort(groups, kind="stable")

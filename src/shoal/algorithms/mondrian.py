@@ -211,7 +211,7 @@ class Cutter:
         edges[0], edges[-1] = 0, len(begins)
 
         def work(part: int) -> None:
-            some = Partitions(*(held[edges[part] : edges[part + 1]] for held in partitions))
+            some = Partitions(*(column[edges[part] : edges[part + 1]] for column in partitions))
             cut(some, self.points, self.moves, self.costs, self.policy.least, self.relaxed, run.flag)
 
         list(pool.map(work, range(self.threads)))

@@ -60,8 +60,8 @@ class Multiset(Algorithm):
         weights = None if plan.by_record else dataset.summary.sizes[shown]
         books = []
         for tree, column in zip(dataset.hierarchies, people, strict=True):
-            found = group([owners, column], [plan.count, tree.size], weights=weights)
-            classes, leaves = found.keys
-            books.append(Codebook.of_multisets(tree, classes, leaves, found.counts, plan.count))
+            groups = group([owners, column], [plan.count, tree.size], weights=weights)
+            classes, leaves = groups.keys
+            books.append(Codebook.of_multisets(tree, classes, leaves, groups.counts, plan.count))
         cells = np.tile(np.arange(plan.count, dtype=np.int32), (len(books), 1))
         return Recoding(replace(plan, cells=cells, codebooks=tuple(books)), form="multisets", facts=facts)

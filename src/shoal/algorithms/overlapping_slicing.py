@@ -83,9 +83,9 @@ class OverlappingSlicing(Algorithm):
 
 def _certain(dataset: Dataset, bucketing: Bucketing) -> int:
     """Of how many people the value is known, even with the whole table as one bucket."""
-    held = dataset.summary.histogram(bucketing.value)
-    beside = [inside[held.owners] for inside in bucketing.beside]
-    people, chances = joined_back(beside, held.values, held.counts)
+    histogram = dataset.summary.histogram(bucketing.value)
+    beside = [inside[histogram.owners] for inside in bucketing.beside]
+    people, chances = joined_back(beside, histogram.values, histogram.counts)
     sure = {tuple(person) for person in people.T[chances.max(axis=1) > 1 - 1e-9].tolist()}
     known = [tuple(person) in sure for person in np.stack(beside, axis=1).tolist()]
-    return int(held.counts[np.array(known, dtype=np.bool_)].sum())
+    return int(histogram.counts[np.array(known, dtype=np.bool_)].sum())

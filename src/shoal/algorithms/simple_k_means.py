@@ -86,17 +86,17 @@ def simple_k_means(
 
 def _drawn(rows: Floats, clusters: int, seed: int) -> list[int]:
     """The rows where clusters begin: drawn without replacement, none that equals an earlier one."""
-    random, order, seen, found = JavaRandom(seed), list(range(len(rows))), set[bytes](), list[int]()
+    random, order, contents, beginnings = JavaRandom(seed), list(range(len(rows))), set[bytes](), list[int]()
     for last in range(len(rows) - 1, -1, -1):
         at = random.below(last + 1)
         content = rows[order[at]].tobytes()
-        if content not in seen:
-            seen.add(content)
-            found.append(order[at])
+        if content not in contents:
+            contents.add(content)
+            beginnings.append(order[at])
         order[last], order[at] = order[at], order[last]
-        if len(found) == clusters:
+        if len(beginnings) == clusters:
             break
-    return found
+    return beginnings
 
 
 def _filled(rows: Floats, nominal: NDArray[np.bool_], values: Codes) -> Floats:

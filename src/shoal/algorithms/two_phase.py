@@ -11,7 +11,7 @@ from typing_extensions import Doc
 
 from shoal.algorithms._clustering import Clustering
 from shoal.algorithms._growing import grown
-from shoal.algorithms._merging import placed
+from shoal.algorithms._merging import join_leftovers
 from shoal.algorithms._records import Records, numbered
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats
@@ -61,10 +61,10 @@ class TwoPhase(Clustering):
 
         start = int(records.tuples[generator.integers(len(records))])
         least = records.policy.least
-        found = grown(records, start, run.part(between=(0.0, 0.8)), relaxed=True)
-        owners = placed(records, found.owners, run)
+        growth = grown(records, start, run.part(between=(0.0, 0.8)), relaxed=True)
+        owners = join_leftovers(records, growth.owners, run)
         sizes = np.bincount(owners)
-        facts = {**found.facts, "clusters": len(sizes), "big": int(np.sum(sizes >= 2 * least))}
+        facts = {**growth.facts, "clusters": len(sizes), "big": int(np.sum(sizes >= 2 * least))}
         run.report(0.8, "splitting clusters")
         parts = owners
         if self.splitting == "A":
@@ -89,7 +89,7 @@ def _regrown(records: Records, owners: Codes, sizes: NDArray[np.int64], run: Run
         members = by_cluster[ends[cluster] - sizes[cluster] : ends[cluster]]
         inside = records.some(members)
         parts = grown(inside, 0, quiet)
-        split[members] = placed(inside, parts.owners, quiet) + clusters
+        split[members] = join_leftovers(inside, parts.owners, quiet) + clusters
         clusters += parts.clusters
         if place % 64 == 0:
             run.report(place / len(big), "splitting clusters")
@@ -110,6 +110,6 @@ def _paid(records: Records, owners: Codes) -> Floats:
     """The loss of each cluster, over all its records."""
     from shoal.kernels.merging import ranges
 
-    held = ranges(*records.ranges(owners), records.costs)
-    paid: Floats = held.sizes * held.paid
+    clusters = ranges(*records.ranges(owners), records.costs)
+    paid: Floats = clusters.sizes * clusters.paid
     return paid

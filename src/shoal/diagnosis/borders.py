@@ -102,7 +102,7 @@ class Search:
         self.candidates: Masks = np.array([self.whole.full], np.uint64)
         self.rows = self.whole
         self.partitions = Partitions(self.rows, self.watch)
-        self.kept = self.whole.full
+        self.attributes = self.whole.full
         self.places = {position: position for position in range(len(self.whole.names))}
         self.losses: dict[int, NDArray[np.bool_]] = {}
         self.grouped: set[int] = set()
@@ -179,17 +179,17 @@ class Search:
     def _roll_up(self) -> None:
         """Attributes in no candidate need not be told apart any more: fewer and heavier rows."""
         needed = int(np.bitwise_or.reduce(self.candidates)) if len(self.candidates) else 0
-        if needed and needed != self.kept:
+        if needed and needed != self.attributes:
             if needed not in self.memory.rolled:
                 self.memory.rolled = {needed: self.whole.projected(needed)}
             self.rows = self.memory.rolled[needed]
             self.partitions = Partitions(self.rows, self.watch)
-            self.kept = needed
+            self.attributes = needed
             self.places = {position: place for place, position in enumerate(members(needed))}
 
     def _inner(self, mask: int) -> int:
         """A mask over all attributes as one over the rows' attributes."""
-        if self.kept == self.whole.full:
+        if self.attributes == self.whole.full:
             return mask
         return sum(1 << self.places[position] for position in members(mask))
 
@@ -236,8 +236,8 @@ class Search:
 
         self.bad.append(bad)
         settled = np.array(self.good, np.uint64)
-        made, count = kernel.without(self.candidates, settled, np.uint64(bad))
-        self.candidates = made[:count].copy()
+        masks, count = kernel.without(self.candidates, settled, np.uint64(bad))
+        self.candidates = masks[:count].copy()
 
     def _refute(self, chosen: int) -> None:
         """Refutes the chosen bad set by a witness, and every other candidate that the same witness refutes."""
@@ -290,7 +290,7 @@ class Search:
         self._roll_up()
         size = 2
         while len(self.candidates):
-            seen: set[int] = set()
+            tried: set[int] = set()
             # From above as long as it pays: one wasted call a size at most.
             while len(self.candidates) and self._is_good(largest := max(self.candidates.tolist(), key=int.bit_count)):
                 self._settle(largest)
@@ -300,9 +300,9 @@ class Search:
                     continue
                 for positions in combinations(members(candidate), size):
                     part = mask_of(positions)
-                    if part in seen:
+                    if part in tried:
                         continue
-                    seen.add(part)
+                    tried.add(part)
                     if self._stopped():
                         return False
                     if not self._is_good(part):

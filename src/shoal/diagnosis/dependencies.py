@@ -16,6 +16,7 @@ from shoal.core.policy import allowed
 from shoal.core.run import Run
 from shoal.core.schema import Role
 from shoal.core.survey import Overview
+from shoal.diagnosis.families import MOST, mask_of, members
 from shoal.errors import ParameterError
 
 HINT = (
@@ -24,8 +25,6 @@ HINT = (
     "functional-dependency decide"
 )
 
-MOST = 63
-"""Columns that are looked at: a bit each."""
 HELD = 1 << 28
 """Bytes of partitions that are kept for refinement."""
 LOOKS = 64
@@ -84,10 +83,10 @@ class Dependencies:
     def summary(self) -> str:
         """What was found, in a sentence."""
         unsafe = sum(each.label == "unsafe" for each in self.found)
-        given = f", {unsafe:,} of them from a sensitive column" if unsafe else ""
+        origin = f", {unsafe:,} of them from a sensitive column" if unsafe else ""
         exact = "" if not self.tolerance else f" for all but {percent(self.tolerance)} of the records"
         times = counted(len(self.found), "times")
-        return f"In {counted(self.records, 'records')}, a column follows from others {times}{exact}{given}."
+        return f"In {counted(self.records, 'records')}, a column follows from others {times}{exact}{origin}."
 
     def _repr_html_(self) -> str:
         rows = [
@@ -124,8 +123,8 @@ def dependencies(
     if len(table.codes) > MOST:
         raise ParameterError(f"at most {MOST} columns are looked at and these are {len(table.codes)}; name fewer")
     search, limit = _Search(table), allowed(tolerance, table.records)
-    found, complete, proven = search.walk(limit, len(table.codes) if largest is None else largest, run)
-    conditional = search.conditional(support, found, run) if support is not None else []
+    rows, complete, proven = search.walk(limit, len(table.codes) if largest is None else largest, run)
+    conditional = search.conditional(support, rows, run) if support is not None else []
     sensitive = {name for name, role in roles.items() if role is Role.SENSITIVE}
 
     def labelled(each: Any) -> Any:
@@ -133,7 +132,7 @@ def dependencies(
         return replace(each, label="unsafe" if unsafe else "safe") if roles else each
 
     return Dependencies(
-        records=table.records, columns=search.names, tolerance=tolerance, found=tuple(map(labelled, found)),
+        records=table.records, columns=search.names, tolerance=tolerance, found=tuple(map(labelled, rows)),
         conditional=tuple(map(labelled, conditional)), complete=complete, proven=proven,
         skipped={name: reason for name, reason in table.values.items() if isinstance(reason, str)},
     )  # fmt: skip
@@ -159,34 +158,34 @@ class _Search:
         self.touched = np.zeros(len(self.tally), np.int32)
         order = np.arange(len(table.counts), dtype=np.int32)
         self.whole = _Partition(0, order, np.array([0, len(order)], np.int32), 1)
-        self.held, self.room = {0: self.whole}, HELD
+        self.partitions, self.room = {0: self.whole}, HELD
 
     def walk(self, limit: int, largest: int, run: Run) -> tuple[list[Dependency], int, bool]:
         """The dependencies that at most `limit` records break, the size up to which all are known, whether all are."""
         everything = (1 << len(self.names)) - 1
         witnesses = _Witnesses(self.columns, len(self.counts)) if not limit else None
-        found: list[Dependency] = []
-        left = {0: self._tested(0, _Open(everything, 0), everything, self.whole, limit, found, witnesses)}
+        rows: list[Dependency] = []
+        left = {0: self._tested(0, _Open(everything, 0), everything, self.whole, limit, rows, witnesses)}
         for size in range(1, min(largest, len(self.names)) + 1):
             candidates = self._candidates(size, left)
             if not candidates:
-                return found, len(self.names), True
+                return rows, len(self.names), True
             now = dict[int, _Open]()
             for number, (chosen, open_) in enumerate(candidates.items()):
                 if number % LOOKS == 0:
                     run.report((size - 1 + number / len(candidates)) / len(self.names), "looking for dependencies")
-                mask = _mask(chosen)
+                mask = mask_of(chosen)
                 doubtful = open_.columns if witnesses is None else open_.columns & ~witnesses.differing(mask)
                 if doubtful:
                     if run.expired:
-                        return found, size - 1, False
+                        return rows, size - 1, False
                     partition = self._partition(mask)
-                    open_ = self._tested(mask, open_, doubtful, partition, limit, found, witnesses)
+                    open_ = self._tested(mask, open_, doubtful, partition, limit, rows, witnesses)
                 if open_.columns:
                     now[mask] = open_
             left = now
         ended = not self._candidates(min(largest, len(self.names)) + 1, left)
-        return found, len(self.names) if ended else largest, ended
+        return rows, len(self.names) if ended else largest, ended
 
     def _candidates(self, size: int, left: Mapping[int, _Open]) -> dict[tuple[int, ...], _Open]:
         """The free sets in lexicographic order, where a column is open that no part of them determines.
@@ -197,38 +196,38 @@ class _Search:
             columns, exact = left[0]
             free = [column for column in range(len(self.names)) if not exact >> column & 1]
             return {(column,): _Open(columns & ~(1 << column), exact) for column in free if columns & ~(1 << column)}
-        found = {}
+        candidates = {}
         by_prefix: dict[tuple[int, ...], list[int]] = {}
         for mask in left:
-            members = _members(mask)
-            by_prefix.setdefault(members[:-1], []).append(members[-1])
-        for prefix, ends in by_prefix.items():
+            *prefix, last = members(mask)
+            by_prefix.setdefault(tuple(prefix), []).append(last)
+        for begin, ends in by_prefix.items():
             for first, second in combinations(sorted(ends), 2):
-                chosen = (*prefix, first, second)
-                mask = _mask(chosen)
+                chosen = (*begin, first, second)
+                mask = mask_of(chosen)
                 columns, exact = ~mask, 0
                 for column in chosen:
                     part = left.get(mask & ~(1 << column), _NOTHING)
                     columns &= 0 if part.exact >> column & 1 else part.columns
                     exact |= part.exact
                 if columns:
-                    found[chosen] = _Open(columns, exact)
-        return dict(sorted(found.items()))
+                    candidates[chosen] = _Open(columns, exact)
+        return dict(sorted(candidates.items()))
 
     def _partition(self, mask: int) -> _Partition:
         """The partition of a set, from the finest one that is held of a set with one column less."""
-        found = self.held.get(mask)
-        if found is None:
+        partition = self.partitions.get(mask)
+        if partition is None:
             # Columns with many values first: what is left of the rows is soon little.
-            parts = [mask & ~(1 << column) for column in sorted(_members(mask), key=lambda each: self.distinct[each])]
-            held = [self.held[part] for part in parts if part in self.held]
-            coarser = min(held, key=lambda part: len(part.order)) if held else self._partition(parts[0])
-            found = self.held[mask] = self._refined(coarser, (mask & ~coarser.mask).bit_length() - 1)
-            self.room -= found.order.nbytes
-            while self.room < 0 and len(self.held) > 2:
-                oldest = next(key for key in self.held if key)
-                self.room += self.held.pop(oldest).order.nbytes
-        return found
+            parts = [mask & ~(1 << column) for column in sorted(members(mask), key=lambda each: self.distinct[each])]
+            known = [self.partitions[part] for part in parts if part in self.partitions]
+            coarser = min(known, key=lambda part: len(part.order)) if known else self._partition(parts[0])
+            partition = self.partitions[mask] = self._refined(coarser, (mask & ~coarser.mask).bit_length() - 1)
+            self.room -= partition.order.nbytes
+            while self.room < 0 and len(self.partitions) > 2:
+                oldest = next(key for key in self.partitions if key)
+                self.room += self.partitions.pop(oldest).order.nbytes
+        return partition
 
     def _refined(self, partition: _Partition, column: int) -> _Partition:
         from shoal.kernels.partitions import refine
@@ -243,14 +242,14 @@ class _Search:
         return _Partition(mask, finer[:rows].copy(), starts[: several + 1].copy(), classes)
 
     def _tested(
-        self, mask: int, open_: _Open, asked: int, partition: _Partition, limit: int, found: list[Dependency],
+        self, mask: int, open_: _Open, asked: int, partition: _Partition, limit: int, rows: list[Dependency],
         witnesses: _Witnesses | None,
     ) -> _Open:  # fmt: skip
         """Adds what a set determines of the columns that are asked about, and returns what is open then."""
         from shoal.kernels.dependencies import violations
 
         pairs = []
-        for column in _members(asked):
+        for column in members(asked):
             broken, *pair = violations(
                 partition.order, partition.starts, self.columns[column], self.counts, limit, self.weighed
             )
@@ -259,7 +258,7 @@ class _Search:
                 continue
             bit = 1 << column
             open_ = _Open(open_.columns & ~bit, open_.exact | (0 if broken else bit))
-            found.append(
+            rows.append(
                 Dependency(
                     determinant=self._named(mask), dependent=self.names[column], violations=broken,
                     g3=broken / self.records, key=partition.classes == self.records and mask > 0,
@@ -270,13 +269,13 @@ class _Search:
         return open_
 
     def _named(self, mask: int) -> tuple[str, ...]:
-        return tuple(self.names[column] for column in _members(mask))
+        return tuple(self.names[column] for column in members(mask))
 
-    def conditional(self, support: int, found: Sequence[Dependency], run: Run) -> list[Conditional]:
+    def conditional(self, support: int, exact: Sequence[Dependency], run: Run) -> list[Conditional]:
         """Dependencies of at most one column for values that so many records have, where they do not hold anyway."""
         from shoal.kernels.dependencies import varying
 
-        always = {(frozenset(each.determinant), each.dependent) for each in found}
+        always = {(frozenset(each.determinant), each.dependent) for each in exact}
         rows: list[Conditional] = []
         for at, condition in enumerate(self.names):
             column = self.columns[at]
@@ -304,7 +303,15 @@ class _Search:
                     else:
                         good = good & ~constant.get(target, False)
                     if good.any():
-                        rows.append(_conditional(condition, determinant, dependent, good, sizes))
+                        rows.append(
+                            Conditional(
+                                condition=condition,
+                                determinant=determinant,
+                                dependent=dependent,
+                                values=int(good.sum()),
+                                support=int(sizes[good].sum()),
+                            )
+                        )
         return rows
 
 
@@ -329,12 +336,12 @@ class _Witnesses:
         for position, column in enumerate(self.columns):
             alike = column[pairs[:, 0]] == column[pairs[:, 1]]
             masks |= alike.astype(np.uint64) << np.uint64(position)
-        found = set(masks.tolist()) - self.known
-        self.known |= found
-        if self.count + len(found) > len(self.masks):
-            self.masks = np.append(self.masks, np.zeros(self.count + len(found), np.uint64))
-        self.masks[self.count : self.count + len(found)] = sorted(found)
-        self.count += len(found)
+        fresh = set(masks.tolist()) - self.known
+        self.known |= fresh
+        if self.count + len(fresh) > len(self.masks):
+            self.masks = np.append(self.masks, np.zeros(self.count + len(fresh), np.uint64))
+        self.masks[self.count : self.count + len(fresh)] = sorted(fresh)
+        self.count += len(fresh)
 
     def differing(self, mask: int) -> int:
         """Columns in which two rows differ that agree on a set."""
@@ -344,24 +351,9 @@ class _Witnesses:
         return ~int(np.bitwise_and.reduce(agreeing)) if len(agreeing) else 0
 
 
-def _conditional(condition: str, determinant: tuple[str, ...], dependent: str, good: Any, sizes: Counts) -> Conditional:
-    return Conditional(
-        condition=condition, determinant=determinant, dependent=dependent, values=int(good.sum()),
-        support=int(sizes[good].sum()),
-    )  # fmt: skip
-
-
 def _shifted(codes: NDArray[Any]) -> NDArray[Any]:
     """Codes from 0, which is missing, in as few bytes as they need."""
     count = int(codes.max(initial=0)) + 1
     narrow = np.uint8 if count < 1 << 8 else np.uint16 if count < 1 << 16 else np.int32
     shifted: NDArray[Any] = np.add(codes, 1, dtype=np.int32).astype(narrow)
     return shifted
-
-
-def _mask(chosen: Sequence[int]) -> int:
-    return sum(1 << column for column in chosen)
-
-
-def _members(mask: int) -> tuple[int, ...]:
-    return tuple(column for column in range(mask.bit_length()) if mask >> column & 1)

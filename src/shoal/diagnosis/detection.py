@@ -101,15 +101,15 @@ class Detection:
     @property
     def summary(self) -> str:
         """What was found, in a sentence."""
-        said = {"identifiers": "naming people", "quasi": "outsiders may know", "sensitive": "to keep secret"}
-        found = []
+        meanings = {"identifiers": "naming people", "quasi": "outsiders may know", "sensitive": "to keep secret"}
+        parts = []
         for key, names in self.roles().items():
-            if names and key in said:
+            if names and key in meanings:
                 named = ", ".join(map(printable, names[:MOST_NAMED])) + ", …" * (len(names) > MOST_NAMED)
-                found.append(f"{counted(len(names), 'columns')} {said[key]} ({named})")
+                parts.append(f"{counted(len(names), 'columns')} {meanings[key]} ({named})")
         whole = counted(self.records, "records")
         alone = f"{percent(self.unique_share)} of {whole} stand alone by what outsiders may know"
-        return "; ".join([", ".join(found) or "no column that gives people away", alone]) + "."
+        return "; ".join([", ".join(parts) or "no column that gives people away", alone]) + "."
 
     def _repr_html_(self) -> str:
         rows = [
@@ -120,12 +120,12 @@ class Detection:
     def roles(self) -> dict[str, list[str]]:
         """The suggestions as `shoal.read` takes them."""
         keys = {"identifiers": Role.IDENTIFIER, "quasi": Role.QUASI, "sensitive": Role.SENSITIVE}
-        return {key: [found.column for found in self.suggestions if found.role is role] for key, role in keys.items()}
+        return {key: [each.column for each in self.suggestions if each.role is role] for key, role in keys.items()}
 
     def job_roles(self) -> dict[str, Role]:
         """The role of each column in a job: as suggested, and the first identifier that repeats counts people."""
-        person = next((found.column for found in self.suggestions if found.repeats is not None), None)
-        return {found.column: Role.ENTITY if found.column == person else found.role for found in self.suggestions}
+        person = next((each.column for each in self.suggestions if each.repeats is not None), None)
+        return {each.column: Role.ENTITY if each.column == person else each.role for each in self.suggestions}
 
     def words(self) -> list[str]:
         """The suggestions as lines for whoever decides."""
@@ -134,14 +134,14 @@ class Detection:
             "Suggested roles. You decide: read every line, change what is wrong, and choose k.",
             "Plain columns are published as they are.",
             "",
-            *(f"{found.column}: {roles[found.column]}: {'; '.join(found.reasons)}" for found in self.suggestions),
+            *(f"{each.column}: {roles[each.column]}: {'; '.join(each.reasons)}" for each in self.suggestions),
             "",
         ]
 
     def as_dict(self) -> dict[str, Any]:
         """The detection as JSON holds it."""
         return {
-            "records": self.records, "columns": [asdict(found) for found in self.suggestions], "share": self.share,
+            "records": self.records, "columns": [asdict(each) for each in self.suggestions], "share": self.share,
             "singling_out": [list(names) for names in self.singling_out], "unique_share": self.unique_share,
             "contributions": self.contributions, "proven": self.proven,
         }  # fmt: skip
@@ -213,8 +213,8 @@ def detect(table: Overview, *, model: Model, share: float, seed: int, run: Run) 
     lone = tuple((name,) for name, column in open_ones.items() if column.singles_out(share))
     loose = [name for name in open_ones if (name,) not in lone]
     # Those that tell most pairs apart, if there are too many for a question about sets.
-    kept = sorted(loose, key=lambda name: -open_ones[name].figures.separation)[:MOST]
-    chosen = {name: open_ones[name].codes for name in loose if name in kept}
+    telling = sorted(loose, key=lambda name: -open_ones[name].figures.separation)[:MOST]
+    chosen = {name: open_ones[name].codes for name in loose if name in telling}
     sets = _sets(chosen, table.counts, model, share, seed, run)
     sets = replace(
         sets, smallest=lone + sets.smallest,
@@ -227,7 +227,7 @@ def detect(table: Overview, *, model: Model, share: float, seed: int, run: Run) 
         else _suggestion(name, looked[name], sets, share)
         for name, look in looks.items()
     }
-    suggestions |= _twins(looked, suggestions, table)
+    suggestions |= _copies(looked, suggestions, table)
     return Detection(
         records=records, suggestions=tuple(suggestions.values()), share=share, singling_out=sets.smallest,
         unique_share=sets.unique_share, contributions=sets.how, proven=sets.proven,
@@ -245,14 +245,14 @@ def _sets(columns: Mapping[str, Codes], counts: Counts, model: Model, share: flo
     return _Sets(smallest, contributions, how, proven=proven)
 
 
-def _twins(
+def _copies(
     looked: Mapping[str, _Column], suggestions: Mapping[str, Suggestion], table: Overview
 ) -> dict[str, Suggestion]:
     """Columns that would be plain and tell a quasi-identifier or an identifier: they are to be treated as it is."""
     places = table.some(COMPARED)
     looks = {name: (column.values, column.codes[places]) for name, column in looked.items()}
     roles = {name: suggestion.role for name, suggestion in suggestions.items()}
-    found: dict[str, Suggestion] = {}
+    copies: dict[str, Suggestion] = {}
     grown = True
     while grown:
         grown = False
@@ -260,10 +260,10 @@ def _twins(
             for other in [other for other in looks if roles[other] in (Role.QUASI, Role.IDENTIFIER)]:
                 if is_copy(looks[name], looks[other]) or determines(looks[name][1], looks[other][1]):
                     reason = f"it tells {quoted(other)}: whoever knows the one knows the other"
-                    found[name] = replace(suggestions[name], role=roles[other], reasons=(reason,))
+                    copies[name] = replace(suggestions[name], role=roles[other], reasons=(reason,))
                     roles[name], grown = roles[other], True
                     break
-    return found
+    return copies
 
 
 def _figures(codes: Codes, table: Overview) -> _Figures:
@@ -284,8 +284,8 @@ def _figures(codes: Codes, table: Overview) -> _Figures:
 
 def _singling_out(rows: WeightedRows, share: float, run: Run) -> tuple[tuple[tuple[str, ...], ...], bool]:
     """The smallest sets by which more than a share of the records are unique: a negative border after δ."""
-    found = Search(rows, rows.model.threshold, allowed(share, rows.records), watch=run).run()
-    return tuple(rows.named(mask) for mask in found.negative), found.proven
+    borders = Search(rows, rows.model.threshold, allowed(share, rows.records), watch=run).run()
+    return tuple(rows.named(mask) for mask in borders.negative), borders.proven
 
 
 def _contributions(rows: WeightedRows, seed: int, run: Run) -> tuple[Contributions, str]:

@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, Histogram
 from shoal.core.finding import Finding, Findings
+
+
+class _Words(NamedTuple):
+    smallest: str
+    unique: str
+    highest: str
+    average: str
+    below: str
+
+
+WORDS = {
+    "records": _Words(
+        "the smallest class",
+        "records that no other one equals",
+        "the chance to find the record of a person who is known to be in the table, in the smallest class",
+        "the same chance for everybody, in the mean: classes / records",
+        "in classes of fewer than {k}",
+    ),
+    "people": _Words(
+        "the people in the smallest class",
+        "people who are alone in a class",
+        "the chance to find a person who is known to be in the table, in the smallest class",
+        "the same chance for everybody, in the mean: classes / people in them",
+        "in a class below {k} people",
+    ),
+}
+"""How figures are explained, by what is counted. Somebody may be in several classes: who is alone in one is unique."""
 
 
 def exposure(classes: Classes, k: int | None = None) -> Findings:
@@ -21,100 +49,38 @@ def exposure(classes: Classes, k: int | None = None) -> Findings:
         >>> found["k"].value, found["unique-records"].value, found["records-below-k"].value
         (1, 1, 1)
     """
-    if classes.people is not None:
-        return _of_people(classes, classes.people, k)
-    sizes = classes.sizes
-    records = int(sizes.sum())
-    smallest = int(sizes.min()) if len(sizes) else 0
-    unique = int((sizes == 1).sum())
-    findings = [
-        Finding(
-            name="k",
-            value=smallest,
-            bound=k,
-            holds=None if k is None else smallest >= k,
-            how="the smallest class",
-            unit="records",
-            claim="" if k is None else f"{k}-anonymous",
-        ),
-        Finding(name="classes", value=len(sizes), how="distinct combinations", unit="classes"),
-        Finding(name="unique-records", value=unique, how="records that no other one equals", unit="records"),
-        Finding(
-            name="highest-risk",
-            value=1 / smallest if smallest else 0.0,
-            unit="share",
-            how="the chance to find the record of a person who is known to be in the table, in the smallest class",
-        ),
-        Finding(
-            name="average-risk",
-            value=len(sizes) / records if records else 0.0,
-            unit="share",
-            how="the same chance for everybody, in the mean: classes / records",
-        ),
-    ]
-    if k is not None:
-        below = int(sizes[sizes < k].sum())
-        findings.append(
-            Finding(
-                name="records-below-k",
-                value=below,
-                bound=0,
-                holds=below == 0,
-                how=f"in classes of fewer than {k}",
-                unit="records",
-            )
-        )
-    return Findings(tuple(findings))
+    people, sizes = classes.people, classes.headcounts
+    who = "records" if people is None else "people"
+    words = WORDS[who]
+    smallest, total = int(sizes.min()) if len(sizes) else 0, int(sizes.sum())
 
-
-def _of_people(classes: Classes, people: Histogram, k: int | None) -> Findings:
-    """The same, counted in people. Somebody may be in several classes: who is alone in one of them is unique."""
-    heads = classes.headcounts
-    smallest = int(heads.min()) if len(heads) else 0
-    places = int(heads.sum())
-
-    def among(chosen: NDArray[np.bool_]) -> int:
+    def count(chosen: NDArray[np.bool_]) -> int:
+        """How many records, or different people, are in some classes."""
+        if people is None:
+            return int(sizes[chosen].sum())
         return len(np.unique(people.values[chosen[people.owners]]))
 
+    holds, claim = (None, "") if k is None else (smallest >= k, f"{k}-anonymous")
     findings = [
-        Finding(
-            name="k", value=smallest, bound=k, holds=None if k is None else smallest >= k,
-            how="the people in the smallest class", unit="people", claim="" if k is None else f"{k}-anonymous",
-        ),
-        Finding(
-            name="people", value=among(heads > 0), how=f"whose records these are, by column {people.column!r}",
-            unit="people",
-        ),
-        Finding(name="records", value=int(classes.sizes.sum()), how="records of these people", unit="records"),
-        Finding(name="classes", value=len(heads), how="distinct combinations", unit="classes"),
-        Finding(
-            name="unique-people", value=among(heads == 1), how="people who are alone in a class", unit="people"
-        ),
-        Finding(
-            name="highest-risk", value=1 / smallest if smallest else 0.0,
-            how="the chance to find a person who is known to be in the table, in the smallest class", unit="share",
-        ),
-        Finding(
-            name="average-risk", value=len(heads) / places if places else 0.0,
-            how="the same chance for everybody, in the mean: classes / people in them", unit="share",
-        ),
-        Finding(
-            name="dominance", value=float((people.greatest(people.counts) / classes.sizes).max(initial=0.0)),
-            how="the greatest share of the records of a class that are one person's", unit="share",
-        ),
-    ]  # fmt: skip
+        Finding(name="k", value=smallest, bound=k, holds=holds, how=words.smallest, unit=who, claim=claim),
+        Finding(name="classes", value=len(sizes), how="distinct combinations", unit="classes"),
+        Finding(name=f"unique-{who}", value=count(sizes == 1), how=words.unique, unit=who),
+        Finding(name="highest-risk", value=1 / smallest if smallest else 0.0, how=words.highest, unit="share"),
+        Finding(name="average-risk", value=len(sizes) / total if total else 0.0, how=words.average, unit="share"),
+    ]
+    if people is not None:
+        whose = f"whose records these are, by column {people.column!r}"
+        records = int(classes.sizes.sum())
+        findings[1:1] = [
+            Finding(name="people", value=count(sizes > 0), how=whose, unit="people"),
+            Finding(name="records", value=records, how="records of these people", unit="records"),
+        ]
+        dominance = float((people.greatest(people.counts) / classes.sizes).max(initial=0.0))
+        how = "the greatest share of the records of a class that are one person's"
+        findings.append(Finding(name="dominance", value=dominance, how=how, unit="share"))
     if k is not None:
-        below = among(heads < k)
-        findings.append(
-            Finding(
-                name="people-below-k",
-                value=below,
-                bound=0,
-                holds=below == 0,
-                how=f"in a class below {k} people",
-                unit="people",
-            )
-        )
+        below, how = count(sizes < k), words.below.format(k=k)
+        findings.append(Finding(name=f"{who}-below-k", value=below, bound=0, holds=below == 0, how=how, unit=who))
     return Findings(tuple(findings))
 
 
@@ -131,9 +97,7 @@ def linked(people: Histogram) -> Finding:
     order = np.argsort(people.values, kind="stable")
     entries = np.stack([people.owners, people.counts], axis=1)[order]
     firsts = np.flatnonzero(np.diff(people.values[order], prepend=-1))
-    seen = Counter(part.tobytes() for part in np.split(entries, firsts[1:]))
-    return Finding(
-        name="unique-by-all-records", value=sum(count == 1 for count in seen.values()),
-        how="people whose classes, with how many records they have in each, nobody else has: pseudonyms show that",
-        unit="people",
-    )  # fmt: skip
+    histories = Counter(part.tobytes() for part in np.split(entries, firsts[1:]))
+    alone = sum(count == 1 for count in histories.values())
+    how = "people whose classes, with how many records they have in each, nobody else has: pseudonyms show that"
+    return Finding(name="unique-by-all-records", value=alone, how=how, unit="people")

@@ -17,12 +17,12 @@ def members(mask: int) -> list[int]:
         >>> members(0b1011)
         [0, 1, 3]
     """
-    found = []
+    positions = []
     while mask:
         lowest = mask & -mask
-        found.append(lowest.bit_length() - 1)
+        positions.append(lowest.bit_length() - 1)
         mask ^= lowest
-    return found
+    return positions
 
 
 def mask_of(positions: Iterable[int]) -> int:
@@ -43,7 +43,7 @@ def subsets(family: tuple[int, ...]) -> int | None:
         5
     """
     steps = 0
-    seen: dict[tuple[int, ...], int] = {}
+    counts: dict[tuple[int, ...], int] = {}
 
     def count(masks: tuple[int, ...]) -> int:
         """How many sets, the empty one included."""
@@ -54,17 +54,17 @@ def subsets(family: tuple[int, ...]) -> int | None:
         masks = _maximal(masks)
         if len(masks) <= 1:
             return 1 << masks[0].bit_count() if masks else 0
-        if masks not in seen:
+        if masks not in counts:
             common = masks[0]
             for mask in masks:
                 common &= mask
             if common:
-                seen[masks] = count(tuple(mask & ~common for mask in masks)) << common.bit_count()
+                counts[masks] = count(tuple(mask & ~common for mask in masks)) << common.bit_count()
             else:
                 bit = 1 << max(members(_union(masks)), key=lambda position: sum(mask >> position & 1 for mask in masks))
                 having = tuple(mask & ~bit for mask in masks if mask & bit)
-                seen[masks] = count(having) + count(tuple(mask & ~bit for mask in masks))
-        return seen[masks]
+                counts[masks] = count(having) + count(tuple(mask & ~bit for mask in masks))
+        return counts[masks]
 
     try:
         return count(family) - 1 if family else 0
@@ -80,8 +80,8 @@ def _union(masks: tuple[int, ...]) -> int:
 
 
 def _maximal(masks: tuple[int, ...]) -> tuple[int, ...]:
-    kept: list[int] = []
+    maximal: list[int] = []
     for mask in sorted(set(masks), key=int.bit_count, reverse=True):
-        if not any(mask & ~other == 0 for other in kept):
-            kept.append(mask)
-    return tuple(sorted(kept))
+        if not any(mask & ~other == 0 for other in maximal):
+            maximal.append(mask)
+    return tuple(sorted(maximal))

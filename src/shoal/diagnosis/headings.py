@@ -142,15 +142,15 @@ def _tail(word: str) -> str:
     return next((tail for tail in ("datum", "jahr", "jaar") if word.endswith(tail)), word)
 
 
-def said(heading: str) -> Heading | None:
+def meaning_of(heading: str) -> Heading | None:
     """What a heading speaks for; direct identifiers come first.
 
     Example:
-        >>> said("e_mail"), said("marital-status"), said("hours")
+        >>> meaning_of("e_mail"), meaning_of("marital-status"), meaning_of("hours")
         (Heading(role=<Role.IDENTIFIER: 'identifier'>, word='email', meaning='number'),
          Heading(role=<Role.QUASI: 'quasi'>, word='marital', meaning='other'), None)
-        >>> said("LAST").word, said("last_visit"), said("c_charge_degree"), said("two_year_recid")
-        ('last', None, None, None)
+        >>> meaning_of("LAST").word, meaning_of("last_visit"), meaning_of("two_year_recid")
+        ('last', None, None)
     """
     own = words(heading)
     pairs = ["".join(own[place : place + 2]) for place in range(len(own) - 1)]
@@ -163,9 +163,9 @@ def said(heading: str) -> Heading | None:
             *((_tail(word), _TIMES) for word in own[-1:] + own[:1]),
         ]
         for word, known in tried:
-            found = known.get(word)
-            if found is not None and found[0] is role:
-                return Heading(role, word, found[1])
+            entry = known.get(word)
+            if entry is not None and entry[0] is role:
+                return Heading(role, word, entry[1])
     return None
 
 

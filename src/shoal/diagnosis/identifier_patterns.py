@@ -15,14 +15,9 @@ from datetime import date
 
 Pattern = Callable[[str], bool]
 
-_EMAIL = re.compile(r"[^@\s,;]+@[^@\s,;]+\.[A-Za-z]{2,}")
 _PHONE = re.compile(r"\+?[\d\s()./-]{7,20}")
 _NO_PHONE = re.compile(r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}|[-+]?\d*[.]\d+")
 """Dates and decimal numbers, which are written with the same signs."""
-_URL = re.compile(r"(?:https?|ftp)://\S+|www\.\S+\.\S+", re.IGNORECASE)
-_MAC = re.compile(r"[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}")
-_UUID = re.compile(r"\{?[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\}?")
-_SSN = re.compile(r"(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}")
 _NINO = re.compile(r"(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
 _HETU = re.compile(r"(\d{6})[-+A-FU-Y](\d{3})([0-9A-Y])")
 _FISCAL = re.compile(r"[A-Z]{6}[0-9LMNP-V]{2}[ABCDEHLMPRST][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]")
@@ -30,8 +25,17 @@ _DNI = re.compile(r"([XYZ]|\d)(\d{7})([A-Z])")
 _FISCAL_ODD = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
 
 
-def email(text: str) -> bool:
-    return _EMAIL.fullmatch(text) is not None
+def _matching(expression: str, flags: int = 0) -> Pattern:
+    """A pattern that is one regular expression."""
+    compiled = re.compile(expression, flags)
+    return lambda text: compiled.fullmatch(text) is not None
+
+
+email = _matching(r"[^@\s,;]+@[^@\s,;]+\.[A-Za-z]{2,}")
+url = _matching(r"(?:https?|ftp)://\S+|www\.\S+\.\S+", re.IGNORECASE)
+mac_address = _matching(r"[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}")
+uuid = _matching(r"\{?[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\}?")
+us_ssn = _matching(r"(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}")
 
 
 def phone(text: str) -> bool:
@@ -42,24 +46,12 @@ def phone(text: str) -> bool:
     return text.startswith(("+", "(", "0")) or len(re.findall(r"\d[\s()./-]+\d", text)) >= 2
 
 
-def url(text: str) -> bool:
-    return _URL.fullmatch(text) is not None
-
-
 def ip_address(text: str) -> bool:
     try:
         ipaddress.ip_address(text)
     except ValueError:
         return False
     return True
-
-
-def mac_address(text: str) -> bool:
-    return _MAC.fullmatch(text) is not None
-
-
-def uuid(text: str) -> bool:
-    return _UUID.fullmatch(text) is not None
 
 
 def _digits(text: str, *counts: int) -> list[int] | None:
@@ -103,10 +95,6 @@ def _is_day(day: int, month: int, year: int = 2000) -> bool:
     return True
 
 
-def us_ssn(text: str) -> bool:
-    return _SSN.fullmatch(text) is not None
-
-
 def uk_nino(text: str) -> bool:
     return _NINO.fullmatch(text.replace(" ", "").upper()) is not None
 
@@ -119,17 +107,17 @@ def uk_nhs(text: str) -> bool:
 
 
 def swedish_personnummer(text: str) -> bool:
-    found = re.fullmatch(r"(?:18|19|20)?(\d{2})(\d{2})(\d{2})[-+]?(\d{4})", text)
-    if found is None or not _is_day(int(found[3]) % 60 or 60, int(found[2])):
+    match = re.fullmatch(r"(?:18|19|20)?(\d{2})(\d{2})(\d{2})[-+]?(\d{4})", text)
+    if match is None or not _is_day(int(match[3]) % 60 or 60, int(match[2])):
         return False
-    return luhn([int(digit) for digit in "".join(found.groups())])
+    return luhn([int(digit) for digit in "".join(match.groups())])
 
 
 def finnish_hetu(text: str) -> bool:
-    found = _HETU.fullmatch(text.upper())
-    if found is None or not _is_day(int(found[1][:2]), int(found[1][2:4])):
+    match = _HETU.fullmatch(text.upper())
+    if match is None or not _is_day(int(match[1][:2]), int(match[1][2:4])):
         return False
-    return "0123456789ABCDEFHJKLMNPRSTUVWXY"[int(found[1] + found[2]) % 31] == found[3]
+    return "0123456789ABCDEFHJKLMNPRSTUVWXY"[int(match[1] + match[2]) % 31] == match[3]
 
 
 def norwegian_number(text: str) -> bool:
@@ -158,11 +146,11 @@ def italian_codice_fiscale(text: str) -> bool:
 
 
 def spanish_dni(text: str) -> bool:
-    found = _DNI.fullmatch(text.upper().replace("-", ""))
-    if found is None:
+    match = _DNI.fullmatch(text.upper().replace("-", ""))
+    if match is None:
         return False
-    first = str("XYZ".index(found[1])) if found[1] in "XYZ" else found[1]
-    return "TRWAGMYFPDXBNJZSQVHLCKE"[int(first + found[2]) % 23] == found[3]
+    first = str("XYZ".index(match[1])) if match[1] in "XYZ" else match[1]
+    return "TRWAGMYFPDXBNJZSQVHLCKE"[int(first + match[2]) % 23] == match[3]
 
 
 def french_nir(text: str) -> bool:

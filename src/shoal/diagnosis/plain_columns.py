@@ -73,10 +73,10 @@ class PlainColumns:
         if self.alone:
             share = f"{max(self.singled_out, 0.001):.1%}"
             parts.append(f"{'it singles' if one else 'together they single'} out {share} of the records")
-        told = [name for name in self.allowed if name in self.telling]
+        telling = [name for name in self.allowed if name in self.telling]
         for names, what in (
             (self.almost_unique, "almost unique"),
-            (told, "there because you allowed it"),
+            (telling, "there because you allowed it"),
             (self.unseen, "of a kind that cannot be looked at"),
         ):
             if names:
@@ -122,21 +122,21 @@ def plain_columns(data: Dataset, allowed: Collection[str] = (), run: Run | None 
     plain = [name for name in schema.names if roles[name] is Role.PLAIN]
     if not plain:
         return PlainColumns(columns=(), telling={}, almost_unique=(), unseen=(), alone=0, records=data.records)
-    found = data.survey(records=SURVEYED, values=LOOKED_AT, run=run or Run())
-    looks = {name: look for name, look in found.looks.items() if not isinstance(look, str)}
-    told = {name: roles[name] for name in looks if roles[name] not in (Role.PLAIN, Role.SENSITIVE)}
+    survey = data.survey(records=SURVEYED, values=LOOKED_AT, run=run or Run())
+    looks = {name: look for name, look in survey.looks.items() if not isinstance(look, str)}
+    identifying = {name: roles[name] for name in looks if roles[name] not in (Role.PLAIN, Role.SENSITIVE)}
     telling, almost = {}, []
     for name in plain:
         if name not in looks:
             continue
-        distinct, present = found.distinct[name], found.present[name]
-        reason = _reason(name, looks, distinct, present, told)
+        distinct, present = survey.distinct[name], survey.present[name]
+        reason = _reason(name, looks, distinct, present, identifying)
         if reason is not None:
             telling[name] = reason
         elif distinct >= FEWEST and distinct >= ALMOST_UNIQUE * present:
             almost.append(name)
     return PlainColumns(
-        columns=tuple(plain), telling=telling, almost_unique=tuple(almost), alone=found.alone, records=found.records,
+        columns=tuple(plain), telling=telling, almost_unique=tuple(almost), alone=survey.alone, records=survey.records,
         unseen=tuple(name for name in plain if name not in looks), allowed=tuple(dict.fromkeys(allowed)),
     )  # fmt: skip
 
@@ -154,13 +154,13 @@ def _reason(
         return f"its heading says {heading.word!r}, and exact dates of birth single people out"
     for other, role in others.items():
         what = "quasi-identifier" if role is Role.QUASI else "identifier"
-        told = _told(looks[name], looks[other], f"{what} {quoted(other)}")
-        if told is not None:
-            return told
+        reason = _reason_for(looks[name], looks[other], f"{what} {quoted(other)}")
+        if reason is not None:
+            return reason
     return None
 
 
-def _told(column: Look, other: Look, what: str) -> str | None:
+def _reason_for(column: Look, other: Look, what: str) -> str | None:
     """Why a column tells another one; None when it does not."""
     if is_copy(column, other):
         return f"it is a copy of the {what}"
@@ -183,7 +183,9 @@ def check_apart(data: Dataset, linked: Iterable[Linked], allowed: Collection[str
             look, hidden = looks[name], looks[other]
             if isinstance(look, str) or isinstance(hidden, str):
                 continue
-            reason = _told(look, hidden, f"sensitive attribute {quoted(other)}, which is kept apart from the records")
+            reason = _reason_for(
+                look, hidden, f"sensitive attribute {quoted(other)}, which is kept apart from the records"
+            )
             if reason is not None:
                 refused[name] = reason
     if refused:

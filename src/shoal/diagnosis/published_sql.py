@@ -52,7 +52,7 @@ def queries(release: Release, table: str, dialect: str) -> tuple[Query, ...]:
     """A query for each model of a release as it was read from its files. The main table goes by a name; further parts
     have theirs after it, as in `release_sensitive`. Columns are text, and missing values NULL."""
     check_dialect(dialect)
-    found: list[Query] = []
+    entries: list[Query] = []
     for model in release.policy.models if release.policy is not None else ():
         try:
             judged = release.in_people(release.view.judged_by(model))
@@ -61,12 +61,12 @@ def queries(release: Release, table: str, dialect: str) -> tuple[Query, ...]:
                 (None if each is None else each.column, _Build(release, model, each, table).text())
                 for each in histograms
             ]
-            found += [
+            entries += [
                 Query(model=model, column=column, sql=written(text, dialect, quote=True)) for column, text in texts
             ]
         except NotDefined as reason:
-            found.append(Query(model=model, reason=str(reason)))
-    return tuple(found)
+            entries.append(Query(model=model, reason=str(reason)))
+    return tuple(entries)
 
 
 def name_of(table: str, part: str) -> str:

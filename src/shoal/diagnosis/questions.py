@@ -119,27 +119,29 @@ class Answer:
         """The answer in a sentence."""
         shown = f"{{{', '.join(map(printable, self.attributes))}}}"
         sign = "at least" if self.model.more_is_safer else "at most"
-        kept = f"{self.parameter} {sign} {amount(self.bound)}"
+        condition = f"{self.parameter} {sign} {amount(self.bound)}"
         after = "" if self.delta in (None, "ask") else f" when {percent(float(self.delta))} of the records are left out"
         if self.positive_border is not None and self.negative_border is not None:
-            said = (
-                f"{counted(len(self.positive_border), 'largest sets')} of columns with {kept}{after}, "
+            sentence = (
+                f"{counted(len(self.positive_border), 'largest sets')} of columns with {condition}{after}, "
                 f"{counted(len(self.negative_border), 'smallest sets')} without"
             )
         elif isinstance(self.answer, bool):
-            said = f"{'Yes' if self.answer else 'No'}: {shown} has {'' if self.answer else 'not '}{kept}{after}"
+            sentence = (
+                f"{'Yes' if self.answer else 'No'}: {shown} has {'' if self.answer else 'not '}{condition}{after}"
+            )
         elif isinstance(self.answer, PerSet):
             span = _span(list(self.answer.values())) if self.question in (4, 8) else ""
-            found = f"have {self.parameter} {span}" if span else "were looked at"
-            said = f"{counted(len(self.answer), 'sets')} of columns {found}{after}"
+            what = f"have {self.parameter} {span}" if span else "were looked at"
+            sentence = f"{counted(len(self.answer), 'sets')} of columns {what}{after}"
         elif isinstance(self.answer, tuple):
-            said = f"{shown}: {counted(len(self.answer), 'steps')}, from the least to the greatest {self.parameter}"
+            sentence = f"{shown}: {counted(len(self.answer), 'steps')}, from the least to the greatest {self.parameter}"
         elif self.question == 9:
             out = counted(round(self.answer * self.records), "records")
-            said = f"{out} ({percent(self.answer)}) must be left out for {shown} to have {kept}"
+            sentence = f"{out} ({percent(self.answer)}) must be left out for {shown} to have {condition}"
         else:
-            said = f"{shown} has {self.parameter} = {amount(self.answer)}{after}"
-        return printable(f"{said}{'' if self.proven else '; time was up, so there may be more'}.")
+            sentence = f"{shown} has {self.parameter} = {amount(self.answer)}{after}"
+        return printable(f"{sentence}{'' if self.proven else '; time was up, so there may be more'}.")
 
     def _repr_html_(self) -> str:
         if self.positive_border is None or self.negative_border is None:
@@ -176,7 +178,7 @@ def _span(levels: list[Any]) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, PerSet):
-        return [{"attributes": list(names), "value": _plain(found)} for names, found in value.items()]
+        return [{"attributes": list(names), "value": _plain(each)} for names, each in value.items()]
     if isinstance(value, tuple):
         return [_plain(entry) for entry in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
@@ -191,19 +193,19 @@ def which(*, attributes: bool, bound: bool, delta: Delta, forced: int | None = N
     """
     if delta is not None and delta != "ask" and (isinstance(delta, (str, bool)) or not 0 <= delta <= 1):
         raise ParameterError("δ is a share of the records between 0 and 1, or 'ask'")
-    given = delta if delta in (None, "ask") else "given"
+    share = delta if delta in (None, "ask") else "given"
     if forced is None:
-        return next(number for number, row in TABLE.items() if row == (attributes, bound, given))
+        return next(number for number, row in TABLE.items() if row == (attributes, bound, share))
     if forced not in TABLE:
         raise ParameterError("questions are numbered 1 to 12")
     _, needs_bound, needs_delta = TABLE[forced]
     if needs_bound and not bound:
         raise ParameterError(f"question {forced} needs a bound, such as k, l or t")
-    if needs_delta == "given" and given != "given":
+    if needs_delta == "given" and share != "given":
         raise ParameterError(f"question {forced} needs δ, a share of the records between 0 and 1")
     if bound and not needs_bound:
         raise ParameterError(f"question {forced} asks for the level and one is given; leave it out")
-    if given == "given" and needs_delta != "given":
+    if share == "given" and needs_delta != "given":
         raise ParameterError(f"question {forced} takes no δ; leave it out")
     return forced
 
@@ -248,13 +250,15 @@ def ask(
     if classes.people is not None:
         model.check_people()
     watch = (run or Run()).part(seconds=time_limit)
-    given: Delta = float(delta) if share == "given" and isinstance(delta, Real) else "ask" if share == "ask" else None
-    with _remembered(classes, model, tuple(attributes), sensitive, given) as (rows, memory, budget):
+    chosen_delta: Delta = (
+        float(delta) if share == "given" and isinstance(delta, Real) else "ask" if share == "ask" else None
+    )
+    with _remembered(classes, model, tuple(attributes), sensitive, chosen_delta) as (rows, memory, budget):
         asked = _Asked(rows, rows.sign * model.threshold, budget, watch, memory)
-        monotone = rows.monotone(budget) and (given != "ask" or rows.monotone(1))
+        monotone = rows.monotone(budget) and (chosen_delta != "ask" or rows.monotone(1))
         facts: dict[str, Any] = {
             "question": question, "notion": notion or model.level, "model": model, "attributes": rows.names,
-            "records": rows.records, "bound": model.bound if needs_bound else None, "delta": given,
+            "records": rows.records, "bound": model.bound if needs_bound else None, "delta": chosen_delta,
             "monotone": monotone, "sensitive": rows.histogram.column if rows.histogram and not rows.heads else None,
             "contexts": rows.others(classes), "person": None if classes.people is None else classes.people.column,
         }  # fmt: skip
@@ -277,8 +281,8 @@ def bounded(model: Model, bound: Any) -> Model:
     if isinstance(bound, bool) or not isinstance(bound, Real) or not math.isfinite(bound):
         raise ParameterError(f"{model.asks} is a number")
     plain, changed = float(bound), cast(Any, model)
-    made: Model = replace(changed, **{model.asks: int(plain) if plain.is_integer() else plain})
-    return made
+    other: Model = replace(changed, **{model.asks: int(plain) if plain.is_integer() else plain})
+    return other
 
 
 _MEMORIES: WeakKeyDictionary[Classes, tuple[Any, WeightedRows, dict[int, Memory]]] = WeakKeyDictionary()
@@ -297,17 +301,17 @@ def _remembered(
     fixed = {name: value for name, value in model.parameters().items() if name != model.asks}
     key = (type(model), fixed, attributes, sensitive)
     with _LOCK:
-        held = _MEMORIES.get(classes)
-    if held is None or held[0] != key:
-        held = (key, WeightedRows.of(classes, model, attributes, sensitive), {})
-    budget = allowed(delta, held[1].records) if isinstance(delta, float) else 0
+        remembered = _MEMORIES.get(classes)
+    if remembered is None or remembered[0] != key:
+        remembered = (key, WeightedRows.of(classes, model, attributes, sensitive), {})
+    budget = allowed(delta, remembered[1].records) if isinstance(delta, float) else 0
     with _LOCK:
-        memory = held[2].get(budget, Memory()).copied()
-    yield held[1], memory, budget
+        memory = remembered[2].get(budget, Memory()).copied()
+    yield remembered[1], memory, budget
     memory.rolled.clear()  # too large to be kept
     with _LOCK:
-        held[2][budget] = memory
-        _MEMORIES[classes] = held
+        remembered[2][budget] = memory
+        _MEMORIES[classes] = remembered
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,22 +355,28 @@ class _Asked:
         walked = Walk(self.rows, self.holds, False, self.watch, self._hopeless).run()
         positive, negative = extremes(walked.values, len(self.rows.names)) if walked.proven else ([], [])
         bad = [] if walked.proven else [mask for mask, good in walked.values.items() if not good]
-        found = Borders(
+        borders = Borders(
             tuple(sorted(positive, key=by_size)), tuple(sorted(negative, key=by_size)), walked.calls, 0,
             walked.proven, tuple(bad), () if walked.proven else (self.rows.full,),
         )  # fmt: skip
-        return {**self._described(found), "calls_levelwise": self.rows.full}
+        return {**self._described(borders), "calls_levelwise": self.rows.full}
 
     def _hopeless(self, rows: WeightedRows, partition: Partition) -> bool | None:
         """Fails a set and all its supersets, whatever else is not monotone."""
         return False if rows.hopeless(partition, self.threshold) > self.budget else None
 
-    def _described(self, found: Borders) -> dict[str, Any]:
+    def _described(self, borders: Borders) -> dict[str, Any]:
         def named(masks: Any) -> Sets:
             return tuple(self.rows.named(mask) for mask in masks)
 
         return {
-            "answer": named(found.positive), "positive_border": named(found.positive),
-            "negative_border": named(found.negative), "known_bad": named(found.bad), "undecided": named(found.open),
-            "calls": found.calls, "scans": found.scans, "proven": found.proven, "calls_levelwise": found.levelwise,
-        }  # fmt: skip
+            "answer": named(borders.positive),
+            "positive_border": named(borders.positive),
+            "negative_border": named(borders.negative),
+            "known_bad": named(borders.bad),
+            "undecided": named(borders.open),
+            "calls": borders.calls,
+            "scans": borders.scans,
+            "proven": borders.proven,
+            "calls_levelwise": borders.levelwise,
+        }

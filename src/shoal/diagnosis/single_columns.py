@@ -12,7 +12,7 @@ import numpy as np
 from shoal.core.grouping import Codes, group
 from shoal.core.schema import Kind, Role
 from shoal.core.values import Values
-from shoal.diagnosis.headings import Heading, is_key, is_key_of_people, is_of_people, said
+from shoal.diagnosis.headings import Heading, is_key, is_key_of_people, is_of_people, meaning_of
 from shoal.diagnosis.identifier_patterns import PATTERNS
 from shoal.diagnosis.person_names import is_name
 
@@ -51,8 +51,8 @@ def some(values: Values) -> Any:
 
 
 def _share(texts: Iterable[str], test: Callable[[str], Any]) -> float:
-    found = [bool(test(text)) for text in texts]
-    return sum(found) / len(found) if found else 0.0
+    hits = [bool(test(text)) for text in texts]
+    return sum(hits) / len(hits) if hits else 0.0
 
 
 def are_dates(values: Values) -> bool:
@@ -74,7 +74,7 @@ def _whole(values: Values) -> bool:
 
 def heading_of(name: str, values: Values) -> Heading | None:
     """What a heading says, unless the values belie it."""
-    heading = said(name)
+    heading = meaning_of(name)
     if heading is None:
         return None
     texts, distinct = some(values), len(values.texts)
@@ -123,7 +123,7 @@ def naming(name: str, values: Values, distinct: int, present: int) -> tuple[str,
 def is_identifier_that_repeats(name: str, values: Values, distinct: int, present: int) -> bool:
     """Whether a column that names people has several records of some, so that it tells whose they are. Names of people
     do not: two people may have the same one."""
-    heading = said(name)
+    heading = meaning_of(name)
     pattern = _pattern(some(values), doubt=True)
     keyed = (
         pattern is not None or _is_key_of_people(name, values) or (heading is not None and heading.meaning == "number")
@@ -197,10 +197,10 @@ def _agreement(column: Codes, other: Codes) -> tuple[float, float]:
         return 0.0, 1.0
     counts = np.bincount(other + np.int32(1))
     alike = float(np.sum((counts / len(other)) ** 2))
-    found = group([column + np.int32(1), other + np.int32(1)], [int(column.max()) + 2, len(counts)])
-    starts = np.flatnonzero(np.append(True, np.diff(found.keys[0]) != 0))
+    pairs = group([column + np.int32(1), other + np.int32(1)], [int(column.max()) + 2, len(counts)])
+    starts = np.flatnonzero(np.append(True, np.diff(pairs.keys[0]) != 0))
     repeats = len(column) - len(starts)
-    broken = len(column) - int(np.maximum.reduceat(found.counts, starts).sum())
+    broken = len(column) - int(np.maximum.reduceat(pairs.counts, starts).sum())
     expected = repeats * (1 - alike)
     return -repeats * float(np.log(alike)), broken / expected if expected else 1.0
 

@@ -87,8 +87,10 @@ def written(text: str, dialect: str, *, quote: bool = False) -> str:
     import sqlglot
 
     ignored = sqlglot.ErrorLevel.IGNORE
-    made = sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True, identify=quote, unsupported_level=ignored)
-    return str(made[0])
+    statements = sqlglot.transpile(
+        text, read="duckdb", write=dialect, pretty=True, identify=quote, unsupported_level=ignored
+    )
+    return str(statements[0])
 
 
 def _aggregate(model: Model) -> str | None:

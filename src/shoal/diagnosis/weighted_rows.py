@@ -46,11 +46,11 @@ class Partition:
 
     def owners(self) -> Codes:
         """The class of every row."""
-        found = np.empty(len(self.order) + len(self.lone), np.int32)
+        owners = np.empty(len(self.order) + len(self.lone), np.int32)
         several = len(self.starts) - 1
-        found[self.order] = np.repeat(np.arange(several, dtype=np.int32), np.diff(self.starts))
-        found[self.lone] = np.arange(several, self.classes, dtype=np.int32)
-        return found
+        owners[self.order] = np.repeat(np.arange(several, dtype=np.int32), np.diff(self.starts))
+        owners[self.lone] = np.arange(several, self.classes, dtype=np.int32)
+        return owners
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +89,10 @@ class WeightedRows:
             contexts = _NONE if histogram.contexts is None else histogram.contexts
         people = _NONE if histogram is None or histogram.people is None else histogram.people.codes
         records = int(classes.sizes.sum())
-        made = cls(tuple(attributes), keys, weights, values, contexts, model, histogram, records, people)
+        rows = cls(tuple(attributes), keys, weights, values, contexts, model, histogram, records, people)
         # Over all attributes the summary's tuples are distinct already; rows with contexts have to be put in order.
         distinct = len(attributes) == len(classes.attributes) and not len(contexts)
-        return made if distinct else made.projected(made.full)
+        return rows if distinct else rows.projected(rows.full)
 
     @property
     def full(self) -> int:
@@ -107,13 +107,13 @@ class WeightedRows:
         contexts = [self.contexts] if len(self.contexts) else []
         people = [self.people] if len(self.people) else []
         keyed = [*contexts, *(self.columns[position] for position in chosen), self.sensitive, *people]
-        found = group(keyed, [int(column.max(initial=0)) + 1 for column in keyed], weights=self.weights)
+        groups = group(keyed, [int(column.max(initial=0)) + 1 for column in keyed], weights=self.weights)
         return replace(
             self, names=tuple(self.names[position] for position in chosen),
-            columns=np.ascontiguousarray(found.keys[len(contexts) : len(contexts) + len(chosen)]),
-            weights=found.counts, sensitive=np.ascontiguousarray(found.keys[len(contexts) + len(chosen)]),
-            contexts=np.ascontiguousarray(found.keys[0]) if contexts else _NONE,
-            people=np.ascontiguousarray(found.keys[-1]) if people else _NONE,
+            columns=np.ascontiguousarray(groups.keys[len(contexts) : len(contexts) + len(chosen)]),
+            weights=groups.counts, sensitive=np.ascontiguousarray(groups.keys[len(contexts) + len(chosen)]),
+            contexts=np.ascontiguousarray(groups.keys[0]) if contexts else _NONE,
+            people=np.ascontiguousarray(groups.keys[-1]) if people else _NONE,
         )  # fmt: skip
 
     def named(self, mask: int) -> tuple[str, ...]:
@@ -290,7 +290,7 @@ class WeightedRows:
         if self.by_size:
             tally = np.bincount(sizes, weights=sizes)
             distinct = np.flatnonzero(tally).astype(np.float64)
-            held = tally[tally > 0]
+            records = tally[tally > 0]
         else:
             order = np.argsort(levels, kind="stable")
             ranked, finite = levels[order], np.nan_to_num(np.abs(levels[order]), posinf=0.0)
@@ -298,8 +298,8 @@ class WeightedRows:
             # Levels that only rounding tells apart are one; infinite ones are equal or far from all others.
             fresh[1:] = ranked[1:] > ranked[:-1] + SLACK * np.maximum(finite[1:], finite[:-1])
             distinct = ranked[fresh]
-            held = np.add.reduceat(sizes[order], np.flatnonzero(fresh))
-        lost = (np.cumsum(held) - held) / self.records
+            records = np.add.reduceat(sizes[order], np.flatnonzero(fresh))
+        lost = (np.cumsum(records) - records) / self.records
         return tuple((self.outer(level), share) for level, share in zip(distinct.tolist(), lost.tolist(), strict=True))
 
 
@@ -311,7 +311,7 @@ class Partitions:
 
     def __init__(self, rows: WeightedRows, run: Run) -> None:
         self.rows, self.run = rows, run
-        self._held: OrderedDict[int, Partition] = OrderedDict()
+        self._recent: OrderedDict[int, Partition] = OrderedDict()
         self._tally = np.zeros(rows.radix, np.int32)
         self._touched = np.empty(rows.radix, np.int32)
         self._sizes = np.empty(0, np.int64)
@@ -341,17 +341,17 @@ class Partitions:
 
     def of(self, mask: int) -> Partition:
         """The partition of a set, from that of its attributes but the last, which is held for the next one."""
-        found = self._held.get(mask)
-        if found is not None:
-            self._held.move_to_end(mask)
-            return found
+        partition = self._recent.get(mask)
+        if partition is not None:
+            self._recent.move_to_end(mask)
+            return partition
         last = mask.bit_length() - 1
         rest = mask & ~(1 << last)
-        made = self.refined(self.of(rest) if rest else self.whole(), last)
-        self._held[mask] = made
-        while len(self._held) > 2 and len(self._held) * 8 * len(self.rows) > HELD:
-            self._held.popitem(last=False)
-        return made
+        partition = self.refined(self.of(rest) if rest else self.whole(), last)
+        self._recent[mask] = partition
+        while len(self._recent) > 2 and len(self._recent) * 8 * len(self.rows) > HELD:
+            self._recent.popitem(last=False)
+        return partition
 
     def level(self, sizes: Counts, levels: Levels, budget: int) -> float:
         """The other base function: the level that is left when `budget` records may be left out."""

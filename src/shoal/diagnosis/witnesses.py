@@ -18,13 +18,13 @@ Masks = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class Witness:
-    """A record, by the level that its class has for any set of the attributes in `kept`; of models that are compiled,
-    or by size.
+    """A record, by the level that its class has for any set of some `attributes`; of models that are compiled, or by
+    size.
 
     `likeliest` has those attributes, the ones that a small bad set can do without first.
     """
 
-    kept: int
+    attributes: int
     likeliest: tuple[int, ...]
     reached: Callable[[int], float]
 
@@ -51,7 +51,7 @@ class Witness:
 
     def refutes(self, mask: int, threshold: float) -> bool:
         """Whether the record's class by a set is below the threshold."""
-        return mask & ~self.kept == 0 and self.reached(mask) < threshold
+        return mask & ~self.attributes == 0 and self.reached(mask) < threshold
 
 
 def _condensed(masks: Masks, weights: Counts) -> tuple[Masks, Counts]:
@@ -60,5 +60,5 @@ def _condensed(masks: Masks, weights: Counts) -> tuple[Masks, Counts]:
         summed = np.bincount(masks.astype(np.int64), weights=weights)
         distinct = np.flatnonzero(summed)
         return distinct.astype(np.uint64), summed[distinct].astype(np.int64)
-    found, inverse = np.unique(masks, return_inverse=True)
-    return found, np.bincount(inverse, weights=weights).astype(np.int64)
+    different, inverse = np.unique(masks, return_inverse=True)
+    return different, np.bincount(inverse, weights=weights).astype(np.int64)

@@ -30,30 +30,30 @@ def without(candidates, settled, bad):
         if candidates[position] & bad == bad:
             breaking += 1
     result = np.empty(len(candidates) + breaking * width, np.uint64)
-    kept = 0
+    staying = 0
     for position in range(len(candidates)):
         if candidates[position] & bad != bad:
-            result[kept] = candidates[position]
-            kept += 1
-    made = kept
+            result[staying] = candidates[position]
+            staying += 1
+    used = staying
     for position in range(len(candidates)):
         left = bad if candidates[position] & bad == bad else np.uint64(0)
         while left:
             bit = left & (~left + np.uint64(1))
             left ^= bit
             smaller = candidates[position] & ~bit
-            if smaller and not _inside(smaller, result, kept) and not _inside(smaller, settled, len(settled)):
-                result[made] = smaller
-                made += 1
+            if smaller and not _inside(smaller, result, staying) and not _inside(smaller, settled, len(settled)):
+                result[used] = smaller
+                used += 1
     # Two broken candidates can leave the same set, or one inside the other; a zero marks what goes.
-    at = kept
-    for position in range(kept, made):
-        for other in range(kept, made):
+    at = staying
+    for position in range(staying, used):
+        for other in range(staying, used):
             equal = result[position] == result[other]
             if other != position and result[position] & ~result[other] == 0 and (not equal or other > position):
                 result[position] = 0
                 break
-    for position in range(kept, made):
+    for position in range(staying, used):
         if result[position]:
             result[at] = result[position]
             at += 1
@@ -63,10 +63,10 @@ def without(candidates, settled, bad):
 @kernel
 def minimal(masks):
     """Which of the masks, all different, contain no other one."""
-    found = np.ones(len(masks), np.bool_)
+    is_minimal = np.ones(len(masks), np.bool_)
     for position in range(len(masks)):
         for other in range(len(masks)):
             if other != position and masks[other] & ~masks[position] == 0:
-                found[position] = False
+                is_minimal[position] = False
                 break
-    return found
+    return is_minimal

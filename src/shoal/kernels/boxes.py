@@ -51,7 +51,7 @@ def counted(levels, table, firsts, counts, rest, domain):
     when `rest`; one attribute after another, each with room for its leaves. `firsts` has a distinct tuple of each
     class."""
     _, _, _, leaf_counts, leaf_starts, codes, code_starts, widths = domain
-    found = np.zeros(leaf_counts.sum(), np.int64)
+    occurrences = np.zeros(leaf_counts.sum(), np.int64)
     rows = np.empty(len(levels), np.int64)
     for position in range(len(levels)):
         rows[position] = code_starts[position] + levels[position] * leaf_counts[position]
@@ -59,13 +59,15 @@ def counted(levels, table, firsts, counts, rest, domain):
         if counts[owner]:
             first = firsts[owner]
             for position in range(len(levels)):
-                found[leaf_starts[position] + codes[rows[position] + table.leaves[first, position]]] += counts[owner]
+                occurrences[leaf_starts[position] + codes[rows[position] + table.leaves[first, position]]] += counts[
+                    owner
+                ]
     if rest:
         for position in range(len(levels)):
             for value in range(widths[position, levels[position]]):
                 at = leaf_starts[position] + value
-                found[at] = table.whole[rows[position] + value] - found[at]
-    return found
+                occurrences[at] = table.whole[rows[position] + value] - occurrences[at]
+    return occurrences
 
 
 @kernel
@@ -147,12 +149,12 @@ def scored(levels, lost, rates, domain):
 def terms(levels, lost, rates, domain):
     """The least that each attribute adds to the score at each level up to those of a node when records with such values
     of the node's levels are left out."""
-    found = np.zeros(domain.widths.shape)
+    added = np.zeros(domain.widths.shape)
     for position in range(len(levels)):
         top = levels[position]
         for level in range(top + 1):
-            found[position, level] = _added(position, level, top, lost, rates.floors, rates.score, domain)
-    return found
+            added[position, level] = _added(position, level, top, lost, rates.floors, rates.score, domain)
+    return added
 
 
 @kernel(forceinline=True)

@@ -91,12 +91,12 @@ def surplus(owners, tuples, points, centres, costs, least):
 @kernel
 def gathering(centres, boxes, least):
     """Clusters that records may join, those below `least` first; `boxes` is a tree over the low codes of centres."""
-    held = Gathering(centres, centres.sizes < least, roster(boxes), walk_through(boxes))
+    clusters = Gathering(centres, centres.sizes < least, roster(boxes), walk_through(boxes))
     for cluster in range(len(centres.sizes)):
-        stretch(cluster, centres.low[cluster], centres.high[cluster], held.roster)
-        if not held.open[cluster]:
-            retire(cluster, held.roster)
-    return held
+        stretch(cluster, centres.low[cluster], centres.high[cluster], clusters.roster)
+        if not clusters.open[cluster]:
+            retire(cluster, clusters.roster)
+    return clusters
 
 
 @kernel
@@ -117,24 +117,26 @@ def _closest(point, low, high, open_, boxes, alive, walk, costs):
 
 
 @kernel
-def join(free, owners, tuples, points, held, costs, least, flag):
+def join(free, owners, tuples, points, clusters, costs, least, flag):
     """Each free record, in the given order, joins the open cluster with the closest centre, which moves at once.
 
     A cluster that has `least` records closes; when all are closed, all open for good.
     """
-    centres, alive = held.centres, held.roster.alive
+    centres, alive = clusters.centres, clusters.roster.alive
     for row in free:
         if flag[0]:
             break
         if alive[0] == 0:
-            held.open[:] = True
-            alive[:] = held.roster.boxes.ends - held.roster.boxes.begins
+            clusters.open[:] = True
+            alive[:] = clusters.roster.boxes.ends - clusters.roster.boxes.begins
         point = points[tuples[row]]
-        cluster = _closest(point, centres.low, centres.high, held.open, held.roster.boxes, alive, held.walk, costs)
+        cluster = _closest(
+            point, centres.low, centres.high, clusters.open, clusters.roster.boxes, alive, clusters.walk, costs
+        )
         before = centres.sizes[cluster]
         owners[row] = cluster
         _enter(cluster, point, costs, centres)
-        stretch(cluster, centres.low[cluster], centres.high[cluster], held.roster)
+        stretch(cluster, centres.low[cluster], centres.high[cluster], clusters.roster)
         if before < least and centres.sizes[cluster] == least:
-            held.open[cluster] = False
-            retire(cluster, held.roster)
+            clusters.open[cluster] = False
+            retire(cluster, clusters.roster)

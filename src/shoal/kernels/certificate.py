@@ -59,16 +59,16 @@ def cheapest(family, axis, costs, counts, least, dearest, prices, flag):
         if base >= dearest:
             continue
         runs = _steps(family, group, axis, firsts)
-        left, held = 0, 0
+        left, records = 0, 0
         # Of the ranges with a point, the cheapest ends there, or holds no more than `least` without its last run.
         for right in range(runs):
-            before = held
+            before = records
             for place in range(firsts[right], firsts[right + 1]):
-                held += counts[family.order[place]]
-            if held < least:
+                records += counts[family.order[place]]
+            if records < least:
                 continue
             while True:
-                fewer = held
+                fewer = records
                 for place in range(firsts[left], firsts[left + 1]):
                     fewer -= counts[family.order[place]]
                 # Before the last run joined, the range from `left` was too small: it is as small as can be.
@@ -81,8 +81,8 @@ def cheapest(family, axis, costs, counts, least, dearest, prices, flag):
                             prices[family.order[place]] = here
                 if fewer < least:
                     break
-                before -= held - fewer
-                held = fewer
+                before -= records - fewer
+                records = fewer
                 left += 1
 
 
@@ -116,12 +116,12 @@ def headroom(family, axis, costs, counts, least, most, prices, room, flag):
     for group in range(len(family.bases)):
         if flag[0]:
             return
-        base, dearest, held = family.bases[group], 0.0, 0
+        base, dearest, records = family.bases[group], 0.0, 0
         for place in range(family.starts[group], family.starts[group + 1]):
-            held += counts[family.order[place]]
+            records += counts[family.order[place]]
             if prices[family.order[place]] > dearest:
                 dearest = prices[family.order[place]]
-        if held < least or base >= most * dearest:
+        if records < least or base >= most * dearest:
             continue
         runs = _steps(family, group, axis, firsts)
         for run in range(runs):
@@ -129,7 +129,7 @@ def headroom(family, axis, costs, counts, least, most, prices, room, flag):
         for left in range(runs):
             for place in range(least):
                 top[place] = 0.0
-            worth, held, end = 0.0, 0, left
+            worth, records, end = 0.0, 0, left
             low = axis.codes[family.order[firsts[left]]]
             for right in range(left, runs):
                 paid = base + _length(costs, axis, low, axis.codes[family.order[firsts[right]]])
@@ -137,9 +137,9 @@ def headroom(family, axis, costs, counts, least, most, prices, room, flag):
                     break
                 for place in range(firsts[right], firsts[right + 1]):
                     point = family.order[place]
-                    held += counts[point]
+                    records += counts[point]
                     worth = _take(prices[point], counts[point], top, worth)
-                ratios[right] = least * paid / worth if held >= least and worth > 0.0 else most
+                ratios[right] = least * paid / worth if records >= least and worth > 0.0 else most
                 end = right + 1
             # What a range allows holds for everything in it: from its right end back to its left one.
             least_yet = most

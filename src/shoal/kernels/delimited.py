@@ -20,13 +20,13 @@ _LONG = np.uint64(1 << 63)
 @kernel
 def marks_in(data, length):
     """How many quotation marks there are among the first bytes; `WIDTH` bytes more must be readable."""
-    found = 0
+    total = 0
     for at in range(0, length, WIDTH):
         marked = equal(data, at, np.uint8(QUOTE))
         if length - at < WIDTH:
             marked &= (_ONE << np.uint64(length - at)) - _ONE
-        found += count(marked)
-    return found
+        total += count(marked)
+    return total
 
 
 @kernel
@@ -34,7 +34,7 @@ def separators(data, length, delimiter, places, marks):
     """Writes where delimiters and line ends stand outside quotation marks in the first bytes, and how many marks there
     are up to each; returns how many separators there are and how many of them end a line. A carriage return without a
     line end behind it makes that -1. `WIDTH` bytes more must be readable."""
-    found, lines = np.uint64(0), 0
+    used, lines = np.uint64(0), 0
     quotes, within = np.uint32(0), _ZERO
     for at in range(0, length, WIDTH):
         ends = equal(data, at, np.uint8(NEWLINE))
@@ -42,8 +42,8 @@ def separators(data, length, delimiter, places, marks):
         marked = equal(data, at, np.uint8(QUOTE))
         returns = equal(data, at, np.uint8(RETURN))
         if length - at < WIDTH:
-            kept = (_ONE << np.uint64(length - at)) - _ONE
-            ends, bits, marked, returns = ends & kept, bits & kept, marked & kept, returns & kept
+            mask = (_ONE << np.uint64(length - at)) - _ONE
+            ends, bits, marked, returns = ends & mask, bits & mask, marked & mask, returns & mask
         while returns != _ZERO:
             if data[at + lowest(returns) + 1] != NEWLINE:
                 return np.int64(-1), lines
@@ -59,22 +59,22 @@ def separators(data, length, delimiter, places, marks):
         bits &= ~inside
         lines += count(ends & ~inside)
         while bits != _ZERO:
-            places[found] = at + lowest(bits)
-            marks[found] = quotes
+            places[used] = at + lowest(bits)
+            marks[used] = quotes
             if marked != _ZERO:
-                marks[found] = quotes + np.uint32(count(marked & ((bits & (_ZERO - bits)) - _ONE)))
-            found += _ONE
+                marks[used] = quotes + np.uint32(count(marked & ((bits & (_ZERO - bits)) - _ONE)))
+            used += _ONE
             bits &= bits - _ONE
         quotes += np.uint32(count(marked))
-    return np.int64(found), lines
+    return np.int64(used), lines
 
 
 @kernel
-def laid_out(data, places, marks, found, width):
+def laid_out(data, places, marks, used, width):
     """Drops the separators of blank lines, which then stand before the first field of a row; returns how many rows of
     `width` fields are left, or -1 where one has another number of fields."""
-    kept, column, start = 0, 0, 0
-    for separator in range(found):
+    written, column, start = 0, 0, 0
+    for separator in range(used):
         at = places[separator]
         if data[at] == NEWLINE:
             blank = column == 0 and (at == start or (at == start + 1 and data[start] == RETURN))
@@ -88,9 +88,9 @@ def laid_out(data, places, marks, found, width):
             column += 1
             if column == width:
                 return -1
-        places[kept], marks[kept] = at, marks[separator]
-        kept += 1
-    return kept // width if column == 0 else -1
+        places[written], marks[written] = at, marks[separator]
+        written += 1
+    return written // width if column == 0 else -1
 
 
 @kernel

@@ -40,7 +40,7 @@ def lower_halves(prefix, data, offsets):
     Text `i` is `data[offsets[i]:offsets[i + 1]]`.
     """
     count, start = len(offsets) - 1, len(prefix)
-    found = np.empty(count, np.uint64)
+    halves = np.empty(count, np.uint64)
     state, words, bytes_ = np.empty(4, np.uint32), np.empty(16, np.uint32), np.empty(64, np.uint8)
     for text in range(count):
         for word in range(4):
@@ -69,5 +69,5 @@ def lower_halves(prefix, data, offsets):
                     | np.uint32(bytes_[4 * word + 3]) << np.uint32(24)
                 )
             _block(state, words)
-        found[text] = np.uint64(state[2]) | np.uint64(state[3]) << np.uint64(32)
-    return found
+        halves[text] = np.uint64(state[2]) | np.uint64(state[3]) << np.uint64(32)
+    return halves

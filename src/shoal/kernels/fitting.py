@@ -28,7 +28,7 @@ class Tree(NamedTuple):
 
 
 @kernel
-def planted(lows, highs):
+def tree_of(lows, highs):
     """The tree of boxes, which has attributes as rows."""
     attributes, count = lows.shape
     room = 4 * (count // BUCKET + 1) + 3
@@ -77,7 +77,7 @@ def _inside(low, high, at, points, point):
 
 
 @kernel
-def found(tree, points, begin, end, starts, boxes, flag):
+def holding_boxes(tree, points, begin, end, starts, boxes, flag):
     """For the points from `begin` to `end`, how many boxes hold each, in `starts`; where `boxes` has room they are
     written there, from `starts[point]` on."""
     stack = np.empty(len(tree.left) + 1, np.int64)

@@ -8,7 +8,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @kernel(inline="always")
-def _slot(key, shift):
+def slot_of(key, shift):
     mixed = np.uint64(key) ^ (np.uint64(key) >> np.uint64(29))
     return np.int64((mixed * _MIX) >> shift)
 
@@ -60,7 +60,7 @@ def _grown(slots, counts):
     for old in range(len(slots)):
         key = slots[old]
         if key >= 0:
-            place = _slot(key, shift)
+            place = slot_of(key, shift)
             while larger[place] >= 0:
                 place = (place + 1) & mask
             larger[place] = key
@@ -86,7 +86,7 @@ def _count(keys, weights, slots, counts):
     weighted = len(weights) > 0
     for row in range(len(keys)):
         key = keys[row]
-        place = _slot(key, shift)
+        place = slot_of(key, shift)
         while slots[place] != key and slots[place] >= 0:
             place = (place + 1) & mask
         if slots[place] < 0:
@@ -159,7 +159,7 @@ def numbered(keys):
     mask = (1 << bits) - 1
     table = np.full(1 << bits, -1, np.int32)
     for position in range(len(keys)):
-        place = _slot(keys[position], shift)
+        place = slot_of(keys[position], shift)
         while table[place] >= 0:
             place = (place + 1) & mask
         table[place] = position
@@ -172,7 +172,7 @@ def locate(wanted, keys, table, positions):
     shift = np.uint64(64 - _bits(table))
     mask = len(table) - 1
     for row in range(len(wanted)):
-        place = _slot(wanted[row], shift)
+        place = slot_of(wanted[row], shift)
         while table[place] >= 0 and keys[table[place]] != wanted[row]:
             place = (place + 1) & mask
         positions[row] = table[place]

@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost
-from shoal.kernels.sorting import order_of
+from shoal.kernels.sorting import insert, order_of
 
 
 class Boxes(NamedTuple):
@@ -72,14 +72,14 @@ def pop(walk, boxes, marks, closed, limit, ties):
     begin before place `ties`.
     """
     depth = walk.depth[0]
-    found = -1
-    while depth > 0 and found < 0:
+    chosen = -1
+    while depth > 0 and chosen < 0:
         depth -= 1
         node, here = walk.stack[depth], walk.bounds[depth]
         if (here < limit or (here == limit and boxes.begins[node] < ties)) and marks[node] != closed:
-            found = node
+            chosen = node
     walk.depth[0] = depth
-    return found
+    return chosen
 
 
 @kernel(inline="always")
@@ -267,8 +267,8 @@ def joined(costs, low, high, point, limit):
 
 
 @kernel
-def join(costs, low, high, points, names, begin, end, limit, found):
-    """Fills in `found` what `joined` says of each of the points `names[begin:end]`: many at a time, because a call
+def join(costs, low, high, points, names, begin, end, limit, totals):
+    """Fills in `totals` what `joined` says of each of the points `names[begin:end]`: many at a time, because a call
     takes longer than what it does."""
     for place in range(begin, end):
         total = 0.0
@@ -277,20 +277,20 @@ def join(costs, low, high, points, names, begin, end, limit, found):
             total += cost(costs, attribute, min(low[attribute], code), max(high[attribute], code))
             if total > limit:
                 break
-        found[place - begin] = total
+        totals[place - begin] = total
 
 
 @kernel
-def nearest(points, boxes, costs, found, distances, first, last, flag):
+def nearest(points, boxes, costs, neighbours, distances, first, last, flag):
     """For the points `first:last`, the nearest ones, nearest first, ties by place in the tree's order: as many as
-    `found` has room for. A point is its own nearest."""
-    wanted = found.shape[1]
+    `neighbours` has room for. A point is its own nearest."""
+    wanted = neighbours.shape[1]
     walk, marks = walk_through(boxes), np.ones(len(boxes.left), np.uint8)
     for row in range(first, last):
         if flag[0]:
             break
         query = points[row]
-        best, names = distances[row], found[row]
+        best, names = distances[row], neighbours[row]
         for place in range(wanted):
             best[place], names[place] = np.inf, -1
         start(walk)
@@ -303,8 +303,4 @@ def nearest(points, boxes, costs, found, distances, first, last, flag):
             for place in range(begin, end):
                 distance = walk.costs[place - begin]
                 if distance < best[wanted - 1]:
-                    slot = wanted - 1
-                    while slot > 0 and best[slot - 1] > distance:
-                        best[slot], names[slot] = best[slot - 1], names[slot - 1]
-                        slot -= 1
-                    best[slot], names[slot] = distance, boxes.order[place]
+                    insert(distance, boxes.order[place], best, names, wanted - 1)

@@ -11,7 +11,7 @@ from threading import current_thread, main_thread
 
 
 @contextmanager
-def held():
+def postponed():
     """Lets an interrupt, and a request to end that is handled like one, come after what is done meanwhile."""
     came = []
     numbers = (signal.SIGINT, signal.SIGTERM) if current_thread() is main_thread() else ()
@@ -32,4 +32,4 @@ def wait_for_code(codegen):
     """Makes interrupts wait while a compiler makes code ready to run."""
     engine = getattr(codegen, "_engine", None)
     if hasattr(engine, "finalize_object"):
-        engine.finalize_object = held()(engine.finalize_object)
+        engine.finalize_object = postponed()(engine.finalize_object)

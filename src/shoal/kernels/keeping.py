@@ -39,15 +39,15 @@ _NEAR = 0.25
 
 
 @kernel(forceinline=True)
-def _hopeless(begin, end, values, counts, measure, needed, kept):
+def _hopeless(begin, end, values, counts, measure, needed, staying):
     """Whether so many records surely cannot stay, by the single values alone: what they can have without excess, and
     the other levels of a hierarchy no excess at all, is less than needed."""
     tree = measure.kind == TREE
     fine = 0.0
     for entry in range(begin, end):
         share = measure.masses[0, measure.nodes[0, values[entry]]] if tree else measure.priors[values[entry]]
-        fine += min(float(counts[entry]), kept * share)
-    return fine + (len(measure.nodes) - 1 if tree else 0) * kept < needed * kept
+        fine += min(float(counts[entry]), staying * share)
+    return fine + (len(measure.nodes) - 1 if tree else 0) * staying < needed * staying
 
 
 @kernel(forceinline=True)
@@ -75,11 +75,11 @@ def _sets(begin, end, values, counts, measure, records, shares):
 
 
 @kernel(forceinline=True)
-def _few(records, shares, used, kept):
-    """The records of the sets that have too few for their share of `kept` records, and the shares of the others."""
+def _few(records, shares, used, staying):
+    """The records of the sets that have too few for their share of `staying` records, and the shares of the others."""
     fixed, free = 0.0, 0.0
     for at in range(used):
-        few = records[at] < kept * shares[at]
+        few = records[at] < staying * shares[at]
         fixed += records[at] if few else 0.0
         free += 0.0 if few else shares[at]
     return fixed, free
@@ -98,7 +98,7 @@ def _passed(cumulated, first, last, share):
 
 
 @kernel
-def _first_and_last(begin, end, values, counts, ranks, cumulated, sums, kept):
+def _first_and_last(begin, end, values, counts, ranks, cumulated, sums, staying):
     """The same of the sets of the first ranks and of those of the last ranks.
 
     Between two values that the class has, its own cumulated count is constant and the table's share rises.
@@ -111,10 +111,10 @@ def _first_and_last(begin, end, values, counts, ranks, cumulated, sums, kept):
     own, first = 0, 0
     for entry in range(begin, end + 1):
         last = ranks[values[entry]] if entry < end else steps
-        few = _passed(cumulated, first, last, own / kept)
+        few = _passed(cumulated, first, last, own / staying)
         fixed += own * (last - few)
         free += sums[few] - sums[first]
-        many = _passed(cumulated, first, last, 1.0 - (size - own) / kept)
+        many = _passed(cumulated, first, last, 1.0 - (size - own) / staying)
         fixed += (size - own) * (many - first)
         free += (last - many) - (sums[last] - sums[many])
         first = last
@@ -136,32 +136,32 @@ def _by_shares(begin, end, size, values, counts, measure, bound, least, records,
     # A little less, so that rounding never says that fewer can stay than do.
     needed = (1.0 - bound - _ROUNDING) * heights
     # Most classes cannot even keep the fewest records that a class must have.
-    kept = float(min(least, size))
+    staying = float(min(least, size))
     if not ordered:
-        if _hopeless(begin, end, values, counts, measure, needed, kept):
+        if _hopeless(begin, end, values, counts, measure, needed, staying):
             return 0
         used = _sets(begin, end, values, counts, measure, records, shares)
     for again in range(_ROUNDS):
         if ordered:
             fixed, free = _first_and_last(
-                begin, end, values, counts, measure.nodes[0], measure.masses[0], measure.masses[1], kept
+                begin, end, values, counts, measure.nodes[0], measure.masses[0], measure.masses[1], staying
             )
         else:
-            fixed, free = _few(records, shares, used, kept)
-        enough = fixed + kept * free >= needed * kept
+            fixed, free = _few(records, shares, used, staying)
+        enough = fixed + staying * free >= needed * staying
         if again == 0:
             if not enough:
                 return 0
-            kept = float(size)
+            staying = float(size)
             continue
         if enough and again == 1:
             return size
         if enough:
             break
-        before, kept = kept, min(fixed / (needed - free), kept)
-        if before - kept < _NEAR:
+        before, staying = staying, min(fixed / (needed - free), staying)
+        if before - staying < _NEAR:
             break
-    return min(int(kept * (1.0 + _ROUNDING) + 1e-6), size - 1)
+    return min(int(staying * (1.0 + _ROUNDING) + 1e-6), size - 1)
 
 
 @kernel
@@ -192,15 +192,15 @@ def _by_water_level(ascending, used, kind, number, bound):
             low = middle
         else:
             high = middle
-    kept = 0
+    staying = 0
     if kind == ENTROPY and low > 0:
         # The best choice need not be cut off at a whole number: all of them have fewer records than the next one.
         for place in range(used):
-            kept += min(ascending[place], high)
-        return kept - 1
+            staying += min(ascending[place], high)
+        return staying - 1
     for place in range(used):
-        kept += min(ascending[place], low)
-    return kept
+        staying += min(ascending[place], low)
+    return staying
 
 
 @kernel
@@ -235,7 +235,7 @@ def _within(starts, values, counts, measure, bound, least):
     high."""
     classes = len(starts) - 1
     holds = np.zeros(classes, np.bool_)
-    kept = np.zeros(classes, np.int64)
+    keepable = np.zeros(classes, np.int64)
     widest = 0
     for owner in range(classes):
         widest = max(widest, starts[owner + 1] - starts[owner])
@@ -253,8 +253,8 @@ def _within(starts, values, counts, measure, bound, least):
             fill(starts[owner : owner + 2], values, counts, sizes, measure, scratch, levels)
             holds[owner] = levels[0] <= bound
             most -= not holds[owner]
-        kept[owner] = most if most >= least else 0
-    return holds, kept
+        keepable[owner] = most if most >= least else 0
+    return holds, keepable
 
 
 @kernel
@@ -266,7 +266,7 @@ def judged(starts, values, counts, measure, bound, least):
         return _within(starts, values, counts, measure, bound, least)
     levels = by_class(starts, values, counts, measure)
     holds = levels >= bound
-    kept = np.zeros(len(levels), np.int64)
+    keepable = np.zeros(len(levels), np.int64)
     widest = 0
     for owner in range(len(levels)):
         widest = max(widest, starts[owner + 1] - starts[owner])
@@ -287,5 +287,5 @@ def judged(starts, values, counts, measure, bound, least):
             elif kind != DISTINCT:
                 most = size
             most = min(most, size - 1)
-        kept[owner] = most if most >= least else 0
-    return holds, kept
+        keepable[owner] = most if most >= least else 0
+    return holds, keepable

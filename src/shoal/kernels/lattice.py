@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.compilation import kernel
+from shoal.kernels.grouping import slot_of
 
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 WIDEST = 2.0**62
 _CHUNK = 1 << 11
 """Tuples whose keys are made at once: they stay in the cache."""
@@ -43,7 +43,7 @@ class Packed(NamedTuple):
     firsts: Any
 
 
-class Table(NamedTuple):
+class Tuples(NamedTuple):
     """The leaves of each distinct tuple of the table, and how many records have each value of each level, which stand
     like the codes of the domain."""
 
@@ -94,54 +94,54 @@ def _lookup(levels, packs, domain, table):
 @kernel
 def _telling(levels, domain):
     """The packed columns whose attributes are not all at levels of one value: the others add nothing to any key."""
-    found = np.empty(len(domain.pack_starts), np.int64)
+    packs = np.empty(len(domain.pack_starts), np.int64)
     used = 0
-    for pack in range(len(found)):
+    for pack in range(len(packs)):
         telling = False
         for at in range(domain.starts[pack], domain.starts[pack + 1]):
             telling = telling or domain.widths[domain.members[at], levels[domain.members[at]]] > 1
         if telling:
-            found[used] = pack
+            packs[used] = pack
             used += 1
-    return found[:used]
+    return packs[:used]
 
 
 @kernel
 def smallest(bases, sizes, count, nodes):
     """Of each node, which of the first `count` bases that it generalizes has the fewest classes; the first one always
     fits."""
-    found = np.zeros(len(nodes), np.int64)
+    best = np.zeros(len(nodes), np.int64)
     for node in range(len(nodes)):
         for at in range(1, count):
-            fits = sizes[at] < sizes[found[node]]
+            fits = sizes[at] < sizes[best[node]]
             for position in range(bases.shape[1]):
                 fits = fits and bases[at, position] <= nodes[node, position]
             if fits:
-                found[node] = at
-    return found
+                best[node] = at
+    return best
 
 
 @kernel
-def _keyed(begin, held, packs, domain, table, keys):
+def _keyed(begin, packed, packs, domain, table, keys):
     """The keys of some tuples from `begin` on, column by column; returns how many there are."""
-    packed, pack_starts = held.columns, domain.pack_starts
-    count = min(len(keys), packed.shape[1] - begin)
+    columns, pack_starts = packed.columns, domain.pack_starts
+    count = min(len(keys), columns.shape[1] - begin)
     for row in range(count):
         keys[row] = 0
     for pack in packs:
         entries = table[pack_starts[pack] :]
-        column = packed[pack, begin : begin + count]
+        column = columns[pack, begin : begin + count]
         for row in range(count):
             keys[row] += entries[column[row]]
     return count
 
 
 @kernel
-def number(levels, held, most, domain, scratch):
+def number(levels, packed, most, domain, scratch):
     """Numbers the classes of a node: that of each tuple, how many records each has and one of its distinct tuples, in
     `scratch`. Returns how many classes there are, -1 when a key does not fit into 64 bits, and -2 as soon as there are
     more than `most`."""
-    weights = held.weights
+    weights = packed.weights
     table, slots, slot_keys, owners, sizes, firsts = scratch
     packs = _telling(levels, domain)
     space = _lookup(levels, packs, domain, table)
@@ -160,12 +160,11 @@ def number(levels, held, most, domain, scratch):
     for slot in range(space if direct else 1 << bits):
         slots[slot] = -1
     for begin in range(0, tuples, _CHUNK):
-        for at in range(_keyed(begin, held, packs, domain, table, keys)):
+        for at in range(_keyed(begin, packed, packs, domain, table, keys)):
             key, row = keys[at], begin + at
             slot = key
             if not direct:
-                mixed = np.uint64(key) ^ (np.uint64(key) >> np.uint64(29))
-                slot = np.int64((mixed * _MIX) >> shift)
+                slot = slot_of(key, shift)
                 while slots[slot] >= 0 and slot_keys[slot] != key:
                     slot = (slot + 1) & mask
             owner = slots[slot]
@@ -177,7 +176,7 @@ def number(levels, held, most, domain, scratch):
                 if not direct:
                     slot_keys[slot] = key
                 sizes[owner] = 0
-                firsts[owner] = held.firsts[row]
+                firsts[owner] = packed.firsts[row]
                 classes += 1
             owners[row] = owner
             sizes[owner] += weights[row]

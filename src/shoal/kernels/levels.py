@@ -31,22 +31,22 @@ class Measure(NamedTuple):
 
 
 @kernel
-def _entropy(starts, counts, sizes, found):
-    for owner in range(len(found)):
+def _entropy(starts, counts, sizes, levels):
+    for owner in range(len(levels)):
         entropy = 0.0
         for entry in range(starts[owner], starts[owner + 1]):
             share = counts[entry] / sizes[owner]
             entropy -= share * np.log(share)
-        found[owner] = np.exp(entropy)
+        levels[owner] = np.exp(entropy)
 
 
 @kernel
-def _frequency(starts, counts, sizes, found):
-    for owner in range(len(found)):
+def _frequency(starts, counts, sizes, levels):
+    for owner in range(len(levels)):
         most = 1
         for entry in range(starts[owner], starts[owner + 1]):
             most = max(most, counts[entry])
-        found[owner] = sizes[owner] / most
+        levels[owner] = sizes[owner] / most
 
 
 @kernel(forceinline=True)
@@ -63,14 +63,21 @@ def put_in_order(array, begin, end):
         array[at] = entry
 
 
+@kernel(forceinline=True)
+def _ascending(starts, counts, owner, scratch):
+    """Writes the counts of a class in ascending order; returns how many there are."""
+    used = starts[owner + 1] - starts[owner]
+    for place in range(used):
+        scratch[place] = counts[starts[owner] + place]
+    put_in_order(scratch, 0, used)
+    return used
+
+
 @kernel
-def _recursive(starts, counts, c, scratch, found):
+def _recursive(starts, counts, c, scratch, levels):
     """The greatest l for which the most frequent count over the tail from the l-th on stays below c."""
-    for owner in range(len(found)):
-        used = starts[owner + 1] - starts[owner]
-        for place in range(used):
-            scratch[place] = counts[starts[owner] + place]
-        put_in_order(scratch, 0, used)
+    for owner in range(len(levels)):
+        used = _ascending(starts, counts, owner, scratch)
         level, tail = used, 0
         for place in range(used):
             tail += scratch[place]
@@ -78,34 +85,31 @@ def _recursive(starts, counts, c, scratch, found):
             if scratch[used - 1] / tail < c:
                 break
             level -= 1
-        found[owner] = level
+        levels[owner] = level
 
 
 @kernel
-def _ratio(starts, counts, rank, scratch, found):
+def _ratio(starts, counts, rank, scratch, levels):
     """The most frequent count over the sum of all but the `rank - 1` greatest ones."""
-    for owner in range(len(found)):
-        used = starts[owner + 1] - starts[owner]
-        for place in range(used):
-            scratch[place] = counts[starts[owner] + place]
-        put_in_order(scratch, 0, used)
+    for owner in range(len(levels)):
+        used = _ascending(starts, counts, owner, scratch)
         tail = 0
         for place in range(used - rank + 1):
             tail += scratch[place]
         if used:
-            found[owner] = scratch[used - 1] / tail if tail > 0 else np.inf
+            levels[owner] = scratch[used - 1] / tail if tail > 0 else np.inf
 
 
 @kernel
-def _equal(starts, values, counts, sizes, priors, found):
+def _equal(starts, values, counts, sizes, priors, levels):
     """Earth Mover's Distance with any two values at distance 1: half the sum of the differences."""
-    for owner in range(len(found)):
+    for owner in range(len(levels)):
         for entry in range(starts[owner], starts[owner + 1]):
-            found[owner] += max(counts[entry] / sizes[owner] - priors[values[entry]], 0.0)
+            levels[owner] += max(counts[entry] / sizes[owner] - priors[values[entry]], 0.0)
 
 
 @kernel
-def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, found):
+def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, levels):
     """Earth Mover's Distance with neighbouring ranks at distance 1/(m - 1), `m` the number of ranks: the mean absolute
     difference of the cumulated shares.
 
@@ -115,7 +119,7 @@ def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, found):
     steps = len(cumulated) - 1
     if steps < 1:
         return
-    for owner in range(len(found)):
+    for owner in range(len(levels)):
         begin, end = starts[owner], starts[owner + 1]
         if begin == end:
             continue
@@ -134,11 +138,11 @@ def _ordered(starts, values, counts, sizes, ranks, cumulated, sums, found):
             first = last
             if entry < end:
                 own += counts[entry] / sizes[owner]
-        found[owner] = moved / steps
+        levels[owner] = moved / steps
 
 
 @kernel
-def _tree(starts, values, counts, sizes, nodes, masses, found):
+def _tree(starts, values, counts, sizes, nodes, masses, levels):
     """Earth Mover's Distance with two leaves as far apart as the level of their closest common ancestor is high: the
     mean over the levels below the top of half the sum of the differences there.
 
@@ -146,7 +150,7 @@ def _tree(starts, values, counts, sizes, nodes, masses, found):
     of a level is by how much the surplus of the level below exceeds the surplus of that level, and the sum of those
     differences, each times its level, telescopes.
     """
-    for owner in range(len(found)):
+    for owner in range(len(levels)):
         surplus = 0.0
         for level in range(len(nodes)):
             own = 0.0
@@ -156,53 +160,53 @@ def _tree(starts, values, counts, sizes, nodes, masses, found):
                 if entry + 1 == starts[owner + 1] or nodes[level, values[entry + 1]] != node:
                     surplus += max(own - masses[level, node], 0.0)
                     own = 0.0
-        found[owner] = surplus / len(nodes)
+        levels[owner] = surplus / len(nodes)
 
 
 @kernel
-def _apart(starts, values, priors, found):
+def _apart(starts, values, priors, levels):
     """Values that hold a share s of the table are 1 - s or more away from it, however they are distributed."""
-    for owner in range(len(found)):
-        found[owner] = 1.0
+    for owner in range(len(levels)):
+        levels[owner] = 1.0
         for entry in range(starts[owner], starts[owner + 1]):
-            found[owner] -= priors[values[entry]]
+            levels[owner] -= priors[values[entry]]
 
 
 @kernel
-def fill(starts, values, counts, sizes, measure, scratch, found):
-    """Writes the level of each class of a histogram into `found`, which is all zero; its entries stand in ascending
+def fill(starts, values, counts, sizes, measure, scratch, levels):
+    """Writes the level of each class of a histogram into `levels`, which is all zero; its entries stand in ascending
     order of their values where the kind is `ORDERED` or `TREE`. `scratch` has room for the entries of a class."""
     kind = measure.kind
     if kind == DISTINCT:
-        for owner in range(len(found)):
-            found[owner] = starts[owner + 1] - starts[owner]
+        for owner in range(len(levels)):
+            levels[owner] = starts[owner + 1] - starts[owner]
     elif kind == ENTROPY:
-        _entropy(starts, counts, sizes, found)
+        _entropy(starts, counts, sizes, levels)
     elif kind == FREQUENCY:
-        _frequency(starts, counts, sizes, found)
+        _frequency(starts, counts, sizes, levels)
     elif kind == RECURSIVE:
-        _recursive(starts, counts, measure.number, scratch, found)
+        _recursive(starts, counts, measure.number, scratch, levels)
     elif kind == RATIO:
-        _ratio(starts, counts, int(measure.number), scratch, found)
+        _ratio(starts, counts, int(measure.number), scratch, levels)
     elif kind == EQUAL:
-        _equal(starts, values, counts, sizes, measure.priors, found)
+        _equal(starts, values, counts, sizes, measure.priors, levels)
     elif kind == ORDERED:
-        _ordered(starts, values, counts, sizes, measure.nodes[0], measure.masses[0], measure.masses[1], found)
+        _ordered(starts, values, counts, sizes, measure.nodes[0], measure.masses[0], measure.masses[1], levels)
     elif kind == TREE:
-        _tree(starts, values, counts, sizes, measure.nodes, measure.masses, found)
+        _tree(starts, values, counts, sizes, measure.nodes, measure.masses, levels)
     else:
-        _apart(starts, values, measure.priors, found)
+        _apart(starts, values, measure.priors, levels)
 
 
 @kernel
 def by_class(starts, values, counts, measure):
     """The level of each class of a histogram."""
-    found = np.zeros(len(starts) - 1)
-    sizes = np.zeros(len(found), np.int64)
+    levels = np.zeros(len(starts) - 1)
+    sizes = np.zeros(len(levels), np.int64)
     widest = 0
-    for owner in range(len(found)):
+    for owner in range(len(levels)):
         widest = max(widest, starts[owner + 1] - starts[owner])
         for entry in range(starts[owner], starts[owner + 1]):
             sizes[owner] += counts[entry]
-    fill(starts, values, counts, sizes, measure, np.empty(widest, np.int64), found)
-    return found
+    fill(starts, values, counts, sizes, measure, np.empty(widest, np.int64), levels)
+    return levels

@@ -7,6 +7,7 @@ import numpy as np
 from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost, span
 from shoal.kernels.index import Roster, Walk, join, near_bucket, pop, push, retire, roster, start, walk_through
+from shoal.kernels.sorting import insert
 
 ROUNDING = 1e-9
 
@@ -106,11 +107,7 @@ def _alone(point, points, growth, costs, others):
             for _ in range(min(growth.remaining[other] - (other == point), others)):
                 if distance >= best[others - 1]:
                     break
-                slot = others - 1
-                while slot > 0 and best[slot - 1] > distance:
-                    best[slot], names[slot] = best[slot - 1], names[slot - 1]
-                    slot -= 1
-                best[slot], names[slot] = distance, other
+                insert(distance, other, best, names, others - 1)
     low, high = query.copy(), query.copy()
     for other in names:
         for attribute in range(len(low)):
@@ -139,12 +136,12 @@ def grow(points, counts, growth, costs, least, relaxed, spare, flag):
         size, paid, point, after = 0, 0.0, origin, 0.0
         while not flag[0]:
             # Equal records join together: once one of them is in, the others add nothing to the range.
-            taken = min(remaining[point], max(least - size, 1))
+            joining = min(remaining[point], max(least - size, 1))
             first = firsts[point] + counts[point] - remaining[point]
-            for row in range(first, first + taken):
+            for row in range(first, first + joining):
                 owners[row] = clusters
-            remaining[point] -= taken
-            size, rest, paid = size + taken, rest - taken, after
+            remaining[point] -= joining
+            size, rest, paid = size + joining, rest - joining, after
             for attribute in range(len(low)):
                 low[attribute] = min(low[attribute], points[point, attribute])
                 high[attribute] = max(high[attribute], points[point, attribute])

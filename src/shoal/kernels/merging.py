@@ -43,33 +43,33 @@ def ranges(low, high, sizes, costs):
 
 
 @kernel
-def mergers(held, boxes):
+def mergers(clusters, boxes):
     """None yet; `boxes` is a tree over the low codes of the clusters."""
-    clusters = len(held.sizes)
-    found = Mergers(
-        held, roster(boxes), walk_through(boxes), np.arange(clusters).astype(np.int32), np.ones(clusters, np.bool_),
-        np.zeros(clusters),
+    count = len(clusters.sizes)
+    state = Mergers(
+        clusters, roster(boxes), walk_through(boxes), np.arange(count).astype(np.int32), np.ones(count, np.bool_),
+        np.zeros(count),
     )  # fmt: skip
-    for cluster in range(clusters):
-        stretch(cluster, held.low[cluster], held.high[cluster], found.roster)
-    return found
+    for cluster in range(count):
+        stretch(cluster, clusters.low[cluster], clusters.high[cluster], state.roster)
+    return state
 
 
 @kernel
-def _widen(cluster, low, high, held):
+def _widen(cluster, low, high, clusters):
     for attribute in range(len(low)):
-        held.low[cluster, attribute] = min(held.low[cluster, attribute], low[attribute])
-        held.high[cluster, attribute] = max(held.high[cluster, attribute], high[attribute])
+        clusters.low[cluster, attribute] = min(clusters.low[cluster, attribute], low[attribute])
+        clusters.high[cluster, attribute] = max(clusters.high[cluster, attribute], high[attribute])
 
 
 @kernel
 def _fitting(cluster, mergers, costs, by_union):
     """The cluster to merge one with, -1 when there is no other: the one whose union costs each record least
     (`by_union`), or the one with which the merger adds least to the loss of all records of both."""
-    held, boxes, alive = mergers.ranges, mergers.roster.boxes, mergers.roster.alive
-    low, high = held.low[cluster], held.high[cluster]
+    clusters, boxes, alive = mergers.ranges, mergers.roster.boxes, mergers.roster.alive
+    low, high = clusters.low[cluster], clusters.high[cluster]
     best, chosen = np.inf, -1
-    size, own = held.sizes[cluster], held.sizes[cluster] * held.paid[cluster]
+    size, own = clusters.sizes[cluster], clusters.sizes[cluster] * clusters.paid[cluster]
     start(mergers.walk)
     while True:
         worth = best if by_union else (best + own) / size
@@ -80,9 +80,9 @@ def _fitting(cluster, mergers, costs, by_union):
             other = boxes.order[place]
             if other == cluster or mergers.into[other] != other:
                 continue
-            both, theirs = size + held.sizes[other], held.sizes[other] * held.paid[other]
+            both, theirs = size + clusters.sizes[other], clusters.sizes[other] * clusters.paid[other]
             limit = best if by_union else (best + own + theirs) / both
-            here = union(costs, low, high, held.low[other], held.high[other], limit)
+            here = union(costs, low, high, clusters.low[other], clusters.high[other], limit)
             score = here if by_union else here * both - own - theirs
             if score < best - ROUNDING:
                 best, chosen = score, other
@@ -94,7 +94,7 @@ def merge(broken, mergers, costs, by_union, dearest, flag):
 
     A merger that adds more than `dearest` for each of its records is not made.
     """
-    held = mergers.ranges
+    clusters = mergers.ranges
     for cluster in broken:
         if flag[0]:
             break
@@ -103,19 +103,19 @@ def merge(broken, mergers, costs, by_union, dearest, flag):
         other = _fitting(cluster, mergers, costs, by_union)
         if other < 0:
             continue
-        low, high, size = held.low[cluster], held.high[cluster], held.sizes[cluster]
-        both = union(costs, low, high, held.low[other], held.high[other], np.inf)
-        apart = size * held.paid[cluster] + held.sizes[other] * held.paid[other]
-        mergers.added[cluster] = both * (size + held.sizes[other]) - apart
+        low, high, size = clusters.low[cluster], clusters.high[cluster], clusters.sizes[cluster]
+        both = union(costs, low, high, clusters.low[other], clusters.high[other], np.inf)
+        apart = size * clusters.paid[cluster] + clusters.sizes[other] * clusters.paid[other]
+        mergers.added[cluster] = both * (size + clusters.sizes[other]) - apart
         if mergers.added[cluster] > dearest * size:
             continue
         mergers.into[cluster] = other
         mergers.fresh[cluster], mergers.fresh[other] = False, False
         retire(cluster, mergers.roster)
-        held.sizes[other] += size
-        held.paid[other] = both
-        _widen(other, low, high, held)
-        stretch(other, held.low[other], held.high[other], mergers.roster)
+        clusters.sizes[other] += size
+        clusters.paid[other] = both
+        _widen(other, low, high, clusters)
+        stretch(other, clusters.low[other], clusters.high[other], mergers.roster)
 
 
 @kernel
@@ -127,34 +127,34 @@ def follow(into):
 
 
 class Leftovers(NamedTuple):
-    """Records without a cluster that have one sensitive value: `held` says how many records of it each cluster has, and
-    it may make up one part in `wanted` of a cluster at most; with 0 every cluster is open."""
+    """Records without a cluster that have one sensitive value: `counts` says how many records of it each cluster has,
+    and it may make up one part in `wanted` of a cluster at most; with 0 every cluster is open."""
 
     rows: Any
-    held: Any
+    counts: Any
     wanted: Any
 
 
 @kernel
-def place_leftovers(leftovers, owners, tuples, points, held, costs, flag):
+def place_leftovers(leftovers, owners, tuples, points, clusters, costs, flag):
     """Each leftover joins the open cluster to which it adds least loss; what finds none stays without."""
     for row in leftovers.rows:
         if flag[0]:
             break
         point = points[tuples[row]]
         best, chosen = np.inf, np.int64(-1)
-        for cluster in range(len(held.sizes)):
-            size, paid = held.sizes[cluster], held.sizes[cluster] * held.paid[cluster]
-            if (leftovers.held[cluster] + 1) * leftovers.wanted > size + 1:
+        for cluster in range(len(clusters.sizes)):
+            size, paid = clusters.sizes[cluster], clusters.sizes[cluster] * clusters.paid[cluster]
+            if (leftovers.counts[cluster] + 1) * leftovers.wanted > size + 1:
                 continue
-            here = union(costs, held.low[cluster], held.high[cluster], point, point, (best + paid) / (size + 1))
+            here = union(costs, clusters.low[cluster], clusters.high[cluster], point, point, (best + paid) / (size + 1))
             score = here * (size + 1) - paid
             if score < best - ROUNDING:
                 best, chosen = score, cluster
         if chosen < 0:
             continue
         owners[row] = chosen
-        leftovers.held[chosen] += 1
-        held.sizes[chosen] += 1
-        _widen(chosen, point, point, held)
-        held.paid[chosen] = span(costs, held.low[chosen], held.high[chosen])
+        leftovers.counts[chosen] += 1
+        clusters.sizes[chosen] += 1
+        _widen(chosen, point, point, clusters)
+        clusters.paid[chosen] = span(costs, clusters.low[chosen], clusters.high[chosen])

@@ -4,6 +4,7 @@ import numpy as np
 
 from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost
+from shoal.kernels.sorting import insert
 
 
 @kernel
@@ -51,18 +52,14 @@ def _farthest(origin, points, remaining, alive, costs):
 @kernel
 def _gather(origin, points, remaining, alive, costs, least, near, distances):
     """The nearest points to one, nearest first, at most `least` of them; they have at least `least` records."""
-    found = 0
+    count = 0
     for point in alive:
         if remaining[point] > 0:
             here = _apart(costs, origin, points[point])
-            if found < least or here < distances[found - 1]:
-                slot = min(found, least - 1)
-                while slot > 0 and distances[slot - 1] > here:
-                    distances[slot], near[slot] = distances[slot - 1], near[slot - 1]
-                    slot -= 1
-                distances[slot], near[slot] = here, point
-                found = min(found + 1, least)
-    return found
+            if count < least or here < distances[count - 1]:
+                insert(here, point, distances, near, min(count, least - 1))
+                count = min(count + 1, least)
+    return count
 
 
 @kernel
@@ -84,15 +81,15 @@ def maximum_distance(points, counts, remaining, owners, cluster, costs, least, s
         for turn in range(2 if rest >= 3 * least else 1):
             if turn == 1:
                 origin = points[_farthest(origin, points, remaining, alive, costs)].copy()
-            found = _gather(origin, points, remaining, alive, costs, least, near, distances)
+            count = _gather(origin, points, remaining, alive, costs, least, near, distances)
             need = least
-            for slot in range(found):
+            for slot in range(count):
                 point = near[slot]
-                taken = min(need, remaining[point])
+                joining = min(need, remaining[point])
                 first = firsts[point] + counts[point] - remaining[point]
-                owners[first : first + taken] = cluster
-                remaining[point] -= taken
-                need -= taken
+                owners[first : first + joining] = cluster
+                remaining[point] -= joining
+                need -= joining
             rest -= least
             cluster += 1
     return cluster

@@ -69,13 +69,13 @@ def refine(order, starts, column, tally, touched, finer, finer_starts, lone):
 @kernel
 def sizes(order, starts, weights):
     """The weight of every class."""
-    found = np.empty(len(starts) - 1, np.int64)
-    for owner in range(len(found)):
+    totals = np.empty(len(starts) - 1, np.int64)
+    for owner in range(len(totals)):
         total = 0
         for place in range(starts[owner], starts[owner + 1]):
             total += weights[order[place]]
-        found[owner] = total
-    return found
+        totals[owner] = total
+    return totals
 
 
 @kernel
@@ -84,7 +84,7 @@ def histogram(order, starts, rows, values, ascending):
     begin, the class of each part, and the entries' values and counts. Without contexts, parts are classes."""
     tally = np.zeros(values, np.int64)
     part_starts, owners = np.empty(len(order) + 1, np.int64), np.empty(len(order), np.int32)
-    found, counts = np.empty(len(order), np.int32), np.empty(len(order), np.int64)
+    entry_values, counts = np.empty(len(order), np.int32), np.empty(len(order), np.int64)
     apart = len(rows.contexts) > 0
     part = at = 0
     for owner in range(len(starts) - 1):
@@ -95,18 +95,18 @@ def histogram(order, starts, rows, values, ascending):
             while place < end and not (apart and rows.contexts[order[place]] != context):
                 value = rows.sensitive[order[place]]
                 if tally[value] == 0:
-                    found[at] = value
+                    entry_values[at] = value
                     at += 1
                 tally[value] += rows.weights[order[place]]
                 place += 1
             if ascending:
-                put_in_order(found, begin, at)
+                put_in_order(entry_values, begin, at)
             for entry in range(begin, at):
-                counts[entry] = tally[found[entry]]
-                tally[found[entry]] = 0
+                counts[entry] = tally[entry_values[entry]]
+                tally[entry_values[entry]] = 0
             part += 1
     part_starts[part] = at
-    return part_starts[: part + 1], owners[:part], found[:at], counts[:at]
+    return part_starts[: part + 1], owners[:part], entry_values[:at], counts[:at]
 
 
 @kernel
@@ -114,10 +114,10 @@ def levels(order, starts, rows, measure, sign):
     """The weight of every class and its level by the sensitive values."""
     ascending = measure.kind == ORDERED or measure.kind == TREE
     parts, owners, values, counts = histogram(order, starts, rows, len(measure.priors), ascending)
-    found = by_class(parts, values, counts, measure)
+    part_levels = by_class(parts, values, counts, measure)
     weights, reached = np.zeros(len(starts) - 1, np.int64), np.full(len(starts) - 1, np.inf)
     for part in range(len(owners)):
-        reached[owners[part]] = min(reached[owners[part]], sign * found[part])
+        reached[owners[part]] = min(reached[owners[part]], sign * part_levels[part])
         for entry in range(parts[part], parts[part + 1]):
             weights[owners[part]] += counts[entry]
     return weights, reached

@@ -71,10 +71,10 @@ def draw(random, below):
 def _chosen(row, state, block, most, chosen):
     """Fills in a record's cluster and a few of those around it; returns how many."""
     chosen[0] = state.owners[row]
-    found, wanted = 1, 1 + draw(block.random, len(chosen))
+    count, wanted = 1, 1 + draw(block.random, len(chosen))
     near = state.neighbours[state.tuples[row]]
     for _ in range(3 * wanted):
-        if found >= wanted:
+        if count >= wanted:
             break
         # The square of an even draw: near ones more often than far ones.
         even = draw(block.random, 1 << 20) / (1 << 20)
@@ -85,12 +85,12 @@ def _chosen(row, state, block, most, chosen):
         cluster = state.owners[first + draw(block.random, last - first)]
         if cluster >= 0 and block.zones[cluster] == block.zone and state.sizes[cluster] <= most:
             fresh = True
-            for place in range(found):
+            for place in range(count):
                 fresh &= chosen[place] != cluster
             if fresh:
-                chosen[found] = cluster
-                found += 1
-    return found
+                chosen[count] = cluster
+                count += 1
+    return count
 
 
 @kernel
@@ -147,12 +147,12 @@ def _grow(clusters, least, draft, rest, costs, random, limit):
 @kernel
 def _is_drafted(cluster, chosen, names, begin, end):
     """Whether a cluster is dissolved, or already in the draft."""
-    found = False
+    drafted = False
     for place in range(len(chosen)):
-        found |= chosen[place] == cluster
+        drafted |= chosen[place] == cluster
     for place in range(begin, end):
-        found |= names[place] == cluster
-    return found
+        drafted |= names[place] == cluster
+    return drafted
 
 
 @kernel
@@ -160,12 +160,12 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
     """Puts each record that is left over into the draft cluster, or the cluster around it, to which it adds least;
     returns the number of draft clusters and what was added. Nothing fits any more once that exceeds `limit`."""
     low, high, codes, ends, width = draft.low, draft.high, draft.codes, state.extremes, draft.codes.shape[1]
-    held, total = clusters, 0.0
+    drafts, total = clusters, 0.0
     for place in range(rest):
         entry = draft.rest[place]
         near = state.neighbours[state.tuples[draft.pool[entry]]]
         best, at, name = limit - total, np.int64(-1), np.int64(-1)
-        for cluster in range(held):
+        for cluster in range(drafts):
             before, size = draft.paid[cluster] * draft.sizes[cluster], draft.sizes[cluster] + 1
             here, dearest = 0.0, (best + before) / size
             for attribute in range(width):
@@ -182,7 +182,7 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
             cluster = state.owners[first + (0 if clusters else draw(block.random, last - first))]
             if cluster < 0 or block.zones[cluster] != block.zone:
                 continue
-            if _is_drafted(cluster, chosen, draft.names, clusters, held):
+            if _is_drafted(cluster, chosen, draft.names, clusters, drafts):
                 continue
             before, size = state.paid[cluster], state.sizes[cluster] + 1
             here, dearest = 0.0, (best + before) / size
@@ -194,26 +194,26 @@ def _place(clusters, chosen, draft, rest, state, costs, block, limit):
                 if here > dearest:
                     break
             if here * size - before < best:
-                best, at, name = here * size - before, held, cluster
+                best, at, name = here * size - before, drafts, cluster
         if at < 0:
-            return held, np.inf
-        if at == held:
+            return drafts, np.inf
+        if at == drafts:
             for attribute in range(width):
-                low[held, attribute], high[held, attribute] = ends[name, 0, attribute], ends[name, 3, attribute]
-            draft.sizes[held], draft.names[held] = state.sizes[name], name
-            draft.paid[held] = state.paid[name] / state.sizes[name]
-            held += 1
+                low[drafts, attribute], high[drafts, attribute] = ends[name, 0, attribute], ends[name, 3, attribute]
+            draft.sizes[drafts], draft.names[drafts] = state.sizes[name], name
+            draft.paid[drafts] = state.paid[name] / state.sizes[name]
+            drafts += 1
         before = draft.paid[at] * draft.sizes[at]
         _widen(draft, at, codes[entry])
         draft.sizes[at] += 1
         draft.paid[at] = (before + best) / draft.sizes[at]
         draft.owners[entry] = at
         total += best
-    return held, total
+    return drafts, total
 
 
 @kernel
-def _carry_out(clusters, held, pooled, chosen, draft, state, costs, block, guard, counts):
+def _carry_out(clusters, drafts, pooled, chosen, draft, state, costs, block, guard, counts):
     """Makes the draft what is; unless a cluster lost what is guarded, in which case all is as it was. Returns whether
     the draft was kept."""
     used = block.used[0]
@@ -230,16 +230,16 @@ def _carry_out(clusters, held, pooled, chosen, draft, state, costs, block, guard
         draft.owners[entry] = before
         if before != after:
             shift(row, after, state)
-    kept = True
+    guarded = True
     if len(guard.values):
-        for cluster in range(held):
-            kept &= keeps(np.int64(draft.names[cluster]), np.int64(-1), np.int64(-1), state, guard, counts)
-    if not kept:
+        for cluster in range(drafts):
+            guarded &= keeps(np.int64(draft.names[cluster]), np.int64(-1), np.int64(-1), state, guard, counts)
+    if not guarded:
         for entry in range(pooled):
             if state.owners[draft.pool[entry]] != draft.owners[entry]:
                 shift(draft.pool[entry], draft.owners[entry], state)
         return False
-    for cluster in range(held):
+    for cluster in range(drafts):
         block.zones[draft.names[cluster]] = block.zone
         measure(np.int64(draft.names[cluster]), state, costs)
     for place in range(clusters, len(chosen)):
@@ -290,7 +290,7 @@ def rebuild(times, block, state, costs, least, guard, flag):
         total = _grow(clusters, least, draft, pooled, costs, block.random, limit)
         if total > limit:
             continue
-        held, added = _place(clusters, chosen, draft, pooled - clusters * least, state, costs, block, limit - total)
+        drafts, added = _place(clusters, chosen, draft, pooled - clusters * least, state, costs, block, limit - total)
         if total + added <= limit:
-            saved += _carry_out(clusters, held, pooled, chosen, draft, state, costs, block, guard, counts)
+            saved += _carry_out(clusters, drafts, pooled, chosen, draft, state, costs, block, guard, counts)
     return saved

@@ -8,7 +8,7 @@ from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import cost, span
 
 
-class State(NamedTuple):
+class Clusters(NamedTuple):
     """The clusters as they stand.
 
     - `points`: the distinct tuples; `tuples`: the tuple of each record; `starts`: the first record of each tuple;

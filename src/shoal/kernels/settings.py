@@ -26,11 +26,11 @@ def ignore_file() -> None:
 
 def _without_yaml(name: str):
     """Imports a module for which there is no YAML; numba then leaves the file alone, and warns."""
-    held = sys.modules.pop("yaml", None)
+    yaml = sys.modules.pop("yaml", None)
     sys.modules["yaml"] = None
     try:
         return import_module(name)
     finally:
         del sys.modules["yaml"]
-        if held is not None:
-            sys.modules["yaml"] = held
+        if yaml is not None:
+            sys.modules["yaml"] = yaml

@@ -35,6 +35,16 @@ def order_of(values):
     return order
 
 
+@kernel
+def insert(distance, name, distances, names, last):
+    """Puts a name where its distance belongs among ascending ones; what stood at the place `last` goes."""
+    slot = last
+    while slot > 0 and distances[slot - 1] > distance:
+        distances[slot], names[slot] = distances[slot - 1], names[slot - 1]
+        slot -= 1
+    distances[slot], names[slot] = distance, name
+
+
 DIGIT = 8
 _DIGITS = 1 << DIGIT
 
@@ -89,9 +99,9 @@ def by_further_digits(hashes, places):
     digits tell nearly all of them apart, and where they do not, all digits are looked at."""
     count, last = len(places), np.uint64(_DIGITS - 1)
     keys, spare = np.empty(count, np.uint64), np.empty(count, np.uint64)
-    held, others = np.empty(count, places.dtype), np.empty(count, places.dtype)
+    ordered, others = np.empty(count, places.dtype), np.empty(count, places.dtype)
     for at in range(count):
-        held[at] = places[at]
+        ordered[at] = places[at]
         keys[at] = hashes[places[at]]
     for low in (64 - 5 * DIGIT, 0):
         for shift in range(low, 64 - DIGIT, DIGIT):
@@ -106,13 +116,13 @@ def by_further_digits(hashes, places):
                 place = np.uint64(begins[value])
                 begins[value] += 1
                 spare[place] = keys[at]
-                others[place] = held[at]
+                others[place] = ordered[at]
             keys, spare = spare, keys
-            held, others = others, held
+            ordered, others = others, ordered
         ascending = True
         for at in range(1, count):
             ascending &= keys[at - 1] <= keys[at]
         if ascending:
             break
     for at in range(count):
-        places[at] = held[at]
+        places[at] = ordered[at]

@@ -11,6 +11,7 @@ import numpy as np
 from shoal.kernels.compilation import kernel
 from shoal.kernels.cost import pair
 from shoal.kernels.index import near_bucket, start, walk_through
+from shoal.kernels.worlds import root
 
 
 class Forest(NamedTuple):
@@ -94,44 +95,36 @@ def lightest(begin, end, forest, boxes, costs, labels, limits, flag):
 @kernel
 def best_edges(forest, count):
     """For each component the first of the edges that are known to leave it: its weight and its two ends."""
-    found = np.full((count, 3), np.inf)
+    edges = np.full((count, 3), np.inf)
     for vertex in range(len(forest.components)):
         own, partner = forest.components[vertex], forest.partners[vertex]
         if partner >= 0 and forest.components[partner] != own:
-            best = found[own]
+            best = edges[own]
             if _before(forest.weights[vertex], vertex, partner, best[0], best[1], best[2]):
                 best[0], best[1], best[2] = forest.weights[vertex], min(vertex, partner), max(vertex, partner)
-    return found
+    return edges
 
 
 @kernel
-def _root(parents, vertex):
-    while parents[vertex] != vertex:
-        parents[vertex] = parents[parents[vertex]]
-        vertex = parents[vertex]
-    return vertex
-
-
-@kernel
-def unite(components, found, edges, lengths, known):
+def unite(components, chosen, edges, lengths, known):
     """Adds every component's edge to the tree, once; returns the number of edges and of components after it."""
-    count = len(found)
+    count = len(chosen)
     parents = np.arange(count)
     for component in range(count):
-        one, other = int(found[component, 1]), int(found[component, 2])
-        here, there = _root(parents, components[one]), _root(parents, components[other])
+        one, other = int(chosen[component, 1]), int(chosen[component, 2])
+        here, there = root(parents, components[one]), root(parents, components[other])
         if here != there:
             parents[max(here, there)] = min(here, there)
-            edges[known, 0], edges[known, 1], lengths[known] = one, other, found[component, 0]
+            edges[known, 0], edges[known, 1], lengths[known] = one, other, chosen[component, 0]
             known += 1
     numbers = np.full(count, -1, np.int32)
     fresh = 0
     for component in range(count):
-        if _root(parents, component) == component:
+        if root(parents, component) == component:
             numbers[component] = fresh
             fresh += 1
     for vertex in range(len(components)):
-        components[vertex] = numbers[_root(parents, components[vertex])]
+        components[vertex] = numbers[root(parents, components[vertex])]
     return known, fresh
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from shoal.kernels.compilation import kernel
+from shoal.kernels.sorting import insert
 
 
 @kernel
@@ -106,15 +107,11 @@ def nearest(points, near, begin, end, flag):
     for record in range(begin, end):
         if flag[0]:
             return
-        found = 0
+        count = 0
         for other in range(len(points)):
             if other == record:
                 continue
             here = apart(points[record], points[other])
-            if found < wanted or here < distances[found - 1]:
-                slot = min(found, wanted - 1)
-                while slot > 0 and distances[slot - 1] > here:
-                    distances[slot], near[record, slot] = distances[slot - 1], near[record, slot - 1]
-                    slot -= 1
-                distances[slot], near[record, slot] = here, other
-                found = min(found + 1, wanted)
+            if count < wanted or here < distances[count - 1]:
+                insert(here, other, distances, near[record], min(count, wanted - 1))
+                count = min(count + 1, wanted)

@@ -21,7 +21,7 @@ class Surveys(NamedTuple):
     scores: Any
 
 
-class Held(NamedTuple):
+class SparseCounts(NamedTuple):
     """A histogram: where the entries of each tuple begin, their values and counts, and how many values there are."""
 
     starts: Any
@@ -31,14 +31,14 @@ class Held(NamedTuple):
 
 
 @kernel
-def weighed(levels, table, firsts, sizes, broken, kept, budget, rates, domain):
+def weighed(levels, table, firsts, sizes, broken, keepable, budget, rates, domain):
     """A node when some classes are broken and of each one so many records can be kept: how many classes are published,
     how many records break the policy, how many are lost in every specialization, what each attribute therefore adds to
     the score at least at each level from there down, and the score."""
     published, staying, records, gone = 0, 0, np.int64(0), np.int64(0)
     for owner in range(len(sizes)):
-        gone += sizes[owner] - kept[owner]
-        if kept[owner]:
+        gone += sizes[owner] - keepable[owner]
+        if keepable[owner]:
             staying += 1
         if broken[owner]:
             records += sizes[owner]
@@ -50,7 +50,7 @@ def weighed(levels, table, firsts, sizes, broken, kept, budget, rates, domain):
     counts = np.empty(len(sizes), np.int64)
     rest = 2 * staying < len(sizes)
     for owner in range(len(sizes)):
-        counts[owner] = kept[owner] if rest else sizes[owner] - kept[owner]
+        counts[owner] = keepable[owner] if rest else sizes[owner] - keepable[owner]
     lost = counted(levels, table, firsts, counts, rest, domain)
     added = terms(levels, lost, rates, domain)
     if records > budget:
@@ -64,27 +64,27 @@ def weighed(levels, table, firsts, sizes, broken, kept, budget, rates, domain):
 
 
 @kernel
-def _survey(levels, held, table, least, budget, rates, domain, scratch):
+def _survey(levels, packed, table, least, budget, rates, domain, scratch):
     """A node when only sizes count: its classes, how many of them are published, the records that break the policy,
     those that are lost in every specialization, and, unless there are more than `budget` of them, what each attribute
     adds at least from there down, and the score when they are left out."""
-    tuples, everyone = len(held.weights), table.whole[: domain.leaf_counts[0]].sum()
+    tuples, everyone = len(packed.weights), table.whole[: domain.leaf_counts[0]].sum()
     # The published classes have `least` records or more, the others one or more: with more classes than that, too many
     # records are lost, however many it is.
     most = min(everyone // least + budget, tuples)
-    classes = number(levels, held, most, domain, scratch)
+    classes = number(levels, packed, most, domain, scratch)
     if classes == -2:
         return tuples, 0, everyone, everyone, np.zeros((0, 0)), np.nan
     if classes < 0:
         return classes, 0, np.int64(0), np.int64(0), np.zeros((0, 0)), np.nan
     sizes = scratch.sizes[:classes]
     broken = np.empty(classes, np.bool_)
-    kept = np.empty(classes, np.int64)
+    keepable = np.empty(classes, np.int64)
     for owner in range(classes):
         broken[owner] = sizes[owner] < least
-        kept[owner] = 0 if broken[owner] else sizes[owner]
+        keepable[owner] = 0 if broken[owner] else sizes[owner]
     published, records, gone, added, value = weighed(
-        levels, table, scratch.firsts, sizes, broken, kept, budget, rates, domain
+        levels, table, scratch.firsts, sizes, broken, keepable, budget, rates, domain
     )
     return classes, published, records, gone, added, value
 
@@ -133,23 +133,23 @@ def rolled(owners, places, large, histogram):
 
 
 @kernel
-def _examination(levels, held, table, histogram, measure, worst, least, budget, rates, domain, scratch):
+def _examination(levels, packed, table, histogram, measure, worst, least, budget, rates, domain, scratch):
     """The same when a sensitive attribute has to keep a level, too, no worse than `worst`."""
-    classes = number(levels, held, len(held.weights), domain, scratch)
+    classes = number(levels, packed, len(packed.weights), domain, scratch)
     if classes < 0:
         return classes, 0, np.int64(0), np.int64(0), np.zeros((0, 0)), np.nan
     sizes = scratch.sizes[:classes]
     places, large = _large(classes, sizes, least)
-    starts, values, counts = rolled(scratch.owners[: len(held.weights)], places, large, histogram)
+    starts, values, counts = rolled(scratch.owners[: len(packed.weights)], places, large, histogram)
     holds, most = judged(starts, values, counts, measure, worst, least)
     broken = np.ones(classes, np.bool_)
-    kept = np.zeros(classes, np.int64)
+    keepable = np.zeros(classes, np.int64)
     for owner in range(classes):
         if places[owner] >= 0:
             broken[owner] = not holds[places[owner]]
-            kept[owner] = most[places[owner]]
+            keepable[owner] = most[places[owner]]
     published, records, gone, added, value = weighed(
-        levels, table, scratch.firsts, sizes, broken, kept, budget, rates, domain
+        levels, table, scratch.firsts, sizes, broken, keepable, budget, rates, domain
     )
     return classes, published, records, gone, added, value
 
@@ -162,29 +162,31 @@ def _room(nodes, domain):
 
 
 @kernel
-def _write(found, at, seen):
-    classes, published, records, gone, terms, score = seen
-    found.counts[at, 0], found.counts[at, 1] = classes, published
-    found.counts[at, 2], found.counts[at, 3] = records, gone
-    found.scores[at] = score
+def _write(surveys, at, survey):
+    classes, published, records, gone, terms, score = survey
+    surveys.counts[at, 0], surveys.counts[at, 1] = classes, published
+    surveys.counts[at, 2], surveys.counts[at, 3] = records, gone
+    surveys.scores[at] = score
     if len(terms):
-        found.terms[at] = terms
+        surveys.terms[at] = terms
 
 
 @kernel
-def surveyed(nodes, held, table, least, budget, rates, domain, scratch):
+def surveyed(nodes, packed, table, least, budget, rates, domain, scratch):
     """Nodes when only sizes count."""
-    found = _room(nodes, domain)
+    surveys = _room(nodes, domain)
     for at in range(len(nodes)):
-        _write(found, at, _survey(nodes[at], held, table, least, budget, rates, domain, scratch))
-    return found
+        _write(surveys, at, _survey(nodes[at], packed, table, least, budget, rates, domain, scratch))
+    return surveys
 
 
 @kernel
-def examined(nodes, held, table, histogram, measure, worst, least, budget, rates, domain, scratch):
+def examined(nodes, packed, table, histogram, measure, worst, least, budget, rates, domain, scratch):
     """Nodes when a sensitive attribute has to keep a level, too, no worse than `worst`."""
-    found = _room(nodes, domain)
+    surveys = _room(nodes, domain)
     for at in range(len(nodes)):
-        seen = _examination(nodes[at], held, table, histogram, measure, worst, least, budget, rates, domain, scratch)
-        _write(found, at, seen)
-    return found
+        survey = _examination(
+            nodes[at], packed, table, histogram, measure, worst, least, budget, rates, domain, scratch
+        )
+        _write(surveys, at, survey)
+    return surveys

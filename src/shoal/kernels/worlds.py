@@ -8,7 +8,8 @@ from shoal.kernels.compilation import kernel
 
 
 @kernel
-def _root(parents, node):
+def root(parents, node):
+    """The node that stands for the tree of a node; the way to it gets shorter."""
     while parents[node] != node:
         parents[node] = parents[parents[node]]
         node = parents[node]
@@ -23,19 +24,19 @@ def components(left, right, lefts, rights):
     """
     parents = np.arange(lefts + rights)
     for edge in range(len(left)):
-        one, other = _root(parents, left[edge]), _root(parents, lefts + right[edge])
+        one, other = root(parents, left[edge]), root(parents, lefts + right[edge])
         if one != other:
             parents[max(one, other)] = min(one, other)
     numbers = np.full(lefts + rights, -1, np.int32)
     count = 0
-    found = np.empty(lefts + rights, np.int32)
+    owners = np.empty(lefts + rights, np.int32)
     for node in range(lefts + rights):
-        root = _root(parents, node)
-        if numbers[root] < 0:
-            numbers[root] = count
+        top = root(parents, node)
+        if numbers[top] < 0:
+            numbers[top] = count
             count += 1
-        found[node] = numbers[root]
-    return found, count
+        owners[node] = numbers[top]
+    return owners, count
 
 
 class People(NamedTuple):
@@ -80,30 +81,31 @@ def _broken(people, table, person, value):
 def _broken_by(people, table, one, other, first, second):
     """The pairs too many in the rows that a swap of two people with two values touches, each row once."""
     if not people.determines:
-        found = _broken(people, table, one, first)
-        return found if people.fixed[one] == people.fixed[other] else found + _broken(people, table, other, first)
-    found = _broken(people, table, one, first) + _broken(people, table, one, second)
+        broken = _broken(people, table, one, first)
+        return broken if people.fixed[one] == people.fixed[other] else broken + _broken(people, table, other, first)
+    broken = _broken(people, table, one, first) + _broken(people, table, one, second)
     if people.fixed[one] != people.fixed[other]:
-        found += _broken(people, table, other, first) + _broken(people, table, other, second)
-    return found
+        broken += _broken(people, table, other, first) + _broken(people, table, other, second)
+    return broken
 
 
 @kernel
-def tabled(people, held, rows, columns):
+def tabled(people, values, rows, columns):
     """How often each pair of determinant and dependent occurs in a world."""
     table = np.zeros((rows, columns), np.int32)
-    for person in range(len(held)):
-        _put(people, table, person, held[person], 1)
+    for person in range(len(values)):
+        _put(people, table, person, values[person], 1)
     return table
 
 
 @kernel
-def walk(people, held, table, broken, factor, strict, sweeps, seed, seen, kinds, flag):
+def walk(people, values, table, broken, factor, strict, sweeps, seed, tallies, kinds, flag):
     """Sweeps of swaps between two people of a group, each world weighted by `factor` to the number of pairs too many,
     of which there are `broken` at the start.
 
-    `held` has everybody's value and changes; `seen[kind, value]` counts what people of a kind had after each sweep,
-    with `strict` only where no pair was too many. Returns how many sweeps counted, and how many pairs are too many now.
+    `values` has everybody's value and changes; `tallies[kind, value]` counts what people of a kind had after each
+    sweep, with `strict` only where no pair was too many. Returns how many sweeps counted, and how many pairs are too
+    many now.
     """
     np.random.seed(seed)
     counted = 0
@@ -114,7 +116,7 @@ def walk(people, held, table, broken, factor, strict, sweeps, seed, seen, kinds,
             begin, end = people.starts[group], people.starts[group + 1]
             for one in range(begin, end):
                 other = np.random.randint(begin, end)
-                first, second = held[one], held[other]
+                first, second = values[one], values[other]
                 if first == second:
                     continue
                 before = _broken_by(people, table, one, other, first, second)
@@ -124,7 +126,7 @@ def walk(people, held, table, broken, factor, strict, sweeps, seed, seen, kinds,
                 _put(people, table, other, first, 1)
                 more = _broken_by(people, table, one, other, first, second) - before
                 if more <= 0 or np.random.random() < factor**more:
-                    held[one], held[other] = second, first
+                    values[one], values[other] = second, first
                     broken += more
                     continue
                 _put(people, table, one, second, -1)
@@ -134,6 +136,6 @@ def walk(people, held, table, broken, factor, strict, sweeps, seed, seen, kinds,
         if broken and strict:
             continue
         counted += 1
-        for person in range(len(held)):
-            seen[kinds[person], held[person]] += 1
+        for person in range(len(values)):
+            tallies[kinds[person], values[person]] += 1
     return counted, broken

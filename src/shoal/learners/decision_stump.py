@@ -35,10 +35,10 @@ class DecisionStump(Learner):
         for place, attribute in enumerate(examples.attributes):
             column = examples.rows[:, place]
             if attribute.values is None:
-                found = _numeric(column, examples.labels, classes)
+                split = _numeric(column, examples.labels, classes)
             else:
-                found = _nominal(column, examples.labels, classes, len(attribute.values))
-            entropy, point, counts = found
+                split = _nominal(column, examples.labels, classes, len(attribute.values))
+            entropy, point, counts = split
             if entropy < best or self._attribute < 0:
                 best, self._attribute, self._point, self._nominal = entropy, place, point, attribute.nominal
                 self._shares = counts
@@ -50,8 +50,8 @@ class DecisionStump(Learner):
     def shares(self, rows: Floats) -> Floats:
         column = rows[:, self._attribute]
         branch = np.where(column == self._point if self._nominal else column <= self._point, 0, 1)
-        found: Floats = self._shares[np.where(np.isnan(column), 2, branch)]
-        return found
+        chosen: Floats = self._shares[np.where(np.isnan(column), 2, branch)]
+        return chosen
 
 
 def _entropies(counts: Floats) -> Floats:
@@ -61,16 +61,16 @@ def _entropies(counts: Floats) -> Floats:
     """
 
     def term(values: Floats) -> Floats:
-        found: Floats = np.where(values < 1e-6, 0.0, values * np.log(np.where(values < 1e-6, 1.0, values)))
-        return found
+        products: Floats = np.where(values < 1e-6, 0.0, values * np.log(np.where(values < 1e-6, 1.0, values)))
+        return products
 
-    found, total = np.zeros(len(counts)), np.zeros(len(counts))
+    sums, total = np.zeros(len(counts)), np.zeros(len(counts))
     for branch in counts.transpose(1, 2, 0):
         size = np.zeros(len(counts))
         for each in branch:
-            found, size = found + term(each), size + each
-        found, total = found - term(size), total + size
-    entropies: Floats = -found / (np.where(total > 0, total, 1) * np.log(2))
+            sums, size = sums + term(each), size + each
+        sums, total = sums - term(size), total + size
+    entropies: Floats = -sums / (np.where(total > 0, total, 1) * np.log(2))
     return entropies
 
 

@@ -57,14 +57,14 @@ class NaiveBayes(Learner):
             self._normals[place] = precision, means, deviations
 
     def shares(self, rows: Floats) -> Floats:
-        found = np.tile(self._priors, (len(rows), 1))
+        scores = np.tile(self._priors, (len(rows), 1))
         for place in range(rows.shape[1]):
             known = ~np.isnan(rows[:, place])
-            found[known] *= np.maximum(_LEAST, self._likelihood(place, rows[known, place]))
-            most = found.max(axis=1)
-            found[(most > 0) & (most < _LEAST)] *= 1 / _LEAST  # before it underflows
-        totals = found.sum(axis=1, keepdims=True)
-        return found / np.where(totals > 0, totals, 1)
+            scores[known] *= np.maximum(_LEAST, self._likelihood(place, rows[known, place]))
+            most = scores.max(axis=1)
+            scores[(most > 0) & (most < _LEAST)] *= 1 / _LEAST  # before it underflows
+        totals = scores.sum(axis=1, keepdims=True)
+        return scores / np.where(totals > 0, totals, 1)
 
     def _likelihood(self, place: int, column: Floats) -> Floats:
         if place in self._names:
@@ -79,5 +79,7 @@ def _normal(values: Floats) -> Floats:
     """The standard normal distribution function."""
     import math
 
-    found: Floats = np.vectorize(lambda value: 0.5 * math.erfc(-value / math.sqrt(2)), otypes=[np.float64])(values)
-    return found
+    probabilities: Floats = np.vectorize(lambda value: 0.5 * math.erfc(-value / math.sqrt(2)), otypes=[np.float64])(
+        values
+    )
+    return probabilities

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -39,32 +40,34 @@ class NumericPerturbation(Algorithm):
         """The new values: records by columns, not-a-number where missing."""
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
-        names = chosen_columns(dataset, self.columns)
-        held = dataset.table.numbers(names, policy.seed)
-        for name, column in held.items():
+        names = chosen_columns(dataset, self.columns, _is_numeric, "numeric", "this changes numbers")
+        numbers = dataset.table.numbers(names, policy.seed)
+        for name, column in numbers.items():
             if np.abs(np.nan_to_num(column)).max(initial=0.0) >= EXACT:
                 raise SchemaError(
                     f"column {name!r} has numbers from {EXACT:,} up, which this would round; make it categorical or "
                     "leave it out"
                 )
         run.report(0.0, "changing values")
-        found = self.changed(np.stack(list(held.values()), axis=1), names, np.random.default_rng(policy.seed), run)
+        after = self.changed(np.stack(list(numbers.values()), axis=1), names, np.random.default_rng(policy.seed), run)
         run.check()
-        columns = dict(zip(names, np.ascontiguousarray(found.T), strict=True))
+        columns = dict(zip(names, np.ascontiguousarray(after.T), strict=True))
         return Recoding(form="perturbed", facts={"columns": list(names)}, changed=columns)
 
 
-def chosen_columns(dataset: Dataset, given: tuple[str, ...]) -> tuple[str, ...]:
-    """The numeric columns to change."""
-    names = given or tuple(name for name in dataset.schema.quasi if _is_numeric(dataset, name))
+def chosen_columns(
+    dataset: Dataset, columns: tuple[str, ...], fits: Callable[[Dataset, str], bool], kind: str, purpose: str
+) -> tuple[str, ...]:
+    """The columns to change: those that are named, or all quasi-identifiers that fit."""
+    names = columns or tuple(name for name in dataset.schema.quasi if fits(dataset, name))
     unknown = [name for name in names if name not in dataset.schema.names]
     if unknown:
         raise unknown_columns(unknown, dataset.schema.names)
-    unfit = [name for name in names if not _is_numeric(dataset, name)]
+    unfit = [name for name in names if not fits(dataset, name)]
     if unfit:
-        raise ParameterError(f"column {unfit[0]!r} is not numeric; this changes numbers")
+        raise ParameterError(f"column {unfit[0]!r} is not {kind}; {purpose}")
     if not names:
-        raise SchemaError("no quasi-identifier is numeric; name the columns to change")
+        raise SchemaError(f"no quasi-identifier is {kind}; name the columns to change")
     return names
 
 
@@ -87,10 +90,8 @@ def varying(values: Floats, names: tuple[str, ...]) -> Floats:
 
 def by_rank(before: Floats, after: Floats) -> Displacement:
     """What is known where the record of each rank has the same rank afterwards: equal values of people share some."""
-    found = []
-    for new, held in zip(after.T, before.T, strict=True):
-        found.append(Coordinate.between(ranks(new, new), ranks(held, held), 0))
-    return Displacement(tuple(found))
+    columns = zip(after.T, before.T, strict=True)
+    return Displacement(tuple(Coordinate.between(ranks(new, new), ranks(old, old), 0) for new, old in columns))
 
 
 def ranked(column: Floats) -> NDArray[np.int64]:

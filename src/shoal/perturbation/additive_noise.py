@@ -64,11 +64,11 @@ class AdditiveNoise(NumericPerturbation):
             if self.distribution != "normal":
                 raise ParameterError("correlated noise is normal; leave the distribution out")
             noise = generator.standard_normal(values.shape) @ _root(values) * np.sqrt(self.share)
-        found: Floats = values + noise
+        noisy: Floats = values + noise
         if self.restore:
             means = np.nanmean(values, axis=0)
-            found = means + (found - means) / np.sqrt(1 + self.share)
-        return found
+            noisy = means + (noisy - means) / np.sqrt(1 + self.share)
+        return noisy
 
     def displacement(self, before: Floats, after: Floats) -> Displacement:
         means = np.nanmean(before, axis=0)
@@ -81,12 +81,12 @@ class AdditiveNoise(NumericPerturbation):
             records, people = records @ apart, people @ apart
             normal = (Coordinate.of(*pair, CERTAIN * size, size) for pair in zip(records.T, people.T, strict=True))
             return Displacement((Coordinate.of(lacking[0], lacking[1], 0), *normal))
-        found = []
-        for new, held, deviation in zip(records.T, people.T, size * np.nanstd(before, axis=0), strict=True):
+        coordinates = []
+        for new, old, deviation in zip(records.T, people.T, size * np.nanstd(before, axis=0), strict=True):
             within = CERTAIN if self.distribution == "normal" else np.sqrt(3) * (1 + ROUNDING)
             spread = deviation if self.distribution == "normal" else None
-            found.append(Coordinate.of(new, held, within * deviation, spread))
-        return Displacement(tuple(found))
+            coordinates.append(Coordinate.of(new, old, within * deviation, spread))
+        return Displacement(tuple(coordinates))
 
 
 def _root(values: Floats) -> Floats:

@@ -48,13 +48,13 @@ class Distortion(NumericPerturbation):
 
     def changed(self, values: Floats, names: tuple[str, ...], generator: np.random.Generator, run: Run) -> Floats:
         varying(values, names)
-        found = values.copy()
+        distorted = values.copy()
         for place, (name, column) in enumerate(zip(names, values.T, strict=True)):
             run.check()
             order = ranked(column)
             drawn = fitted(column[order], self.family, name)(generator, len(order))
-            found[order, place] = np.sort(drawn) if self.assign == "rank" else drawn
-        return found
+            distorted[order, place] = np.sort(drawn) if self.assign == "rank" else drawn
+        return distorted
 
     def displacement(self, before: Floats, after: Floats) -> Displacement | None:
         return by_rank(before, after) if self.assign == "rank" else None

@@ -41,17 +41,17 @@ class MultiplicativeNoise(NumericPerturbation):
 
     def changed(self, values: Floats, names: tuple[str, ...], generator: np.random.Generator, run: Run) -> Floats:
         size = np.sqrt(np.log1p(self.spread**2))
-        found: Floats = values * generator.lognormal(-(size**2) / 2, size, values.shape)
-        return found
+        noisy: Floats = values * generator.lognormal(-(size**2) / 2, size, values.shape)
+        return noisy
 
     def displacement(self, before: Floats, after: Floats) -> Displacement:
         size = float(np.sqrt(np.log1p(self.spread**2)))
-        found = []
-        for new, held in zip(after.T, before.T, strict=True):
+        coordinates = []
+        for new, old in zip(after.T, before.T, strict=True):
             # Signs and zeros stay; what is left is a factor.
-            found.append(Coordinate.of(np.sign(new), np.sign(held), 0.5))
+            coordinates.append(Coordinate.of(np.sign(new), np.sign(old), 0.5))
             with np.errstate(divide="ignore"):
-                records, people = (np.where(part == 0, 0.0, np.log(np.abs(part))) for part in (new, held))
+                records, people = (np.where(part == 0, 0.0, np.log(np.abs(part))) for part in (new, old))
             records = records + size**2 / 2
-            found.append(Coordinate.of(np.where(new == 0, 0.0, records), people, CERTAIN * size, size))
-        return Displacement(tuple(found))
+            coordinates.append(Coordinate.of(np.where(new == 0, 0.0, records), people, CERTAIN * size, size))
+        return Displacement(tuple(coordinates))

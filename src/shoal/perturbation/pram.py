@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Le
-from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.core.contracts.algorithm import Algorithm
@@ -16,9 +15,8 @@ from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
 from shoal.core.run import Run
-from shoal.errors import ParameterError, SchemaError, unknown_columns
-
-Floats = NDArray[np.float64]
+from shoal.errors import ParameterError
+from shoal.perturbation._numeric import Floats, chosen_columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,15 +53,8 @@ class Pram(Algorithm):
     examples: ClassVar[Examples] = ({}, {"keep": 0.5, "invariant": True, "mix": 0.5})
 
     def search(self, dataset: Dataset, policy: Policy, run: Run) -> Recoding:
-        names = self.columns or tuple(name for name in dataset.schema.quasi if _is_categorical(dataset, name))
-        unknown = [name for name in names if name not in dataset.schema.names]
-        if unknown:
-            raise unknown_columns(unknown, dataset.schema.names)
-        unfit = [name for name in names if not _is_categorical(dataset, name)]
-        if unfit:
-            raise ParameterError(f"column {unfit[0]!r} is not categorical with a role; PRAM changes categories")
-        if not names:
-            raise SchemaError("no quasi-identifier is categorical; name the columns to change")
+        purpose = "PRAM changes categories of columns with a role"
+        names = chosen_columns(dataset, self.columns, _is_categorical, "categorical", purpose)
         generator = np.random.default_rng(policy.seed)
         changed = {}
         for place, (name, codes) in enumerate(zip(names, dataset.table.listing((), names, policy.seed), strict=True)):
@@ -119,8 +110,8 @@ def invariant(matrix: Floats, shares: Floats, mix: float = 1.0) -> Floats:
     """
     after = shares @ matrix
     back = (matrix * shares[:, None]).T / after[:, None]
-    kept: Floats = mix * (matrix @ back) + (1 - mix) * np.eye(len(shares))
-    return kept
+    combined: Floats = mix * (matrix @ back) + (1 - mix) * np.eye(len(shares))
+    return combined
 
 
 def estimated_counts(published: Floats, matrix: Floats) -> Floats:
@@ -132,5 +123,5 @@ def estimated_counts(published: Floats, matrix: Floats) -> Floats:
     """
     if np.linalg.matrix_rank(matrix) < len(matrix):
         raise ParameterError("these transitions cannot be undone (their matrix is singular)")
-    found: Floats = np.linalg.solve(matrix.T, published).astype(np.float64)
-    return found
+    counts: Floats = np.linalg.solve(matrix.T, published).astype(np.float64)
+    return counts

@@ -46,16 +46,16 @@ class RankSwapping(NumericPerturbation):
     examples: ClassVar[Examples] = ({}, {"share": 0.3, "columns": ("age",)})
 
     def changed(self, values: Floats, names: tuple[str, ...], generator: np.random.Generator, run: Run) -> Floats:
-        found = np.empty_like(values)
+        after = np.empty_like(values)
         for place in range(len(names)):
             run.report(place / len(names), "swapping ranks")
-            found[:, place] = swapped(values[:, place], int(self.share * len(values)), generator, run)
-        return found
+            after[:, place] = swapped(values[:, place], int(self.share * len(values)), generator, run)
+        return after
 
     def displacement(self, before: Floats, after: Floats) -> Displacement:
         most = int(self.share * len(before))
-        columns = list(zip(after.T, before.T, strict=True))
-        places = (Coordinate.between(ranks(held, new), ranks(held, held), most, ranks=True) for new, held in columns)
+        columns = tuple(zip(after.T, before.T, strict=True))
+        places = (Coordinate.between(ranks(old, new), ranks(old, old), most, ranks=True) for new, old in columns)
         pairs = (coded(column) for column in columns)
         return Displacement(tuple(places), tuple((records, people) for records, people in pairs))
 
@@ -79,9 +79,9 @@ def swapped(values: Floats, most: int, generator: np.random.Generator, run: Run 
             if other >= 0:
                 partner[rank], partner[other] = other, rank
                 free[rank] = free[other] = False
-    found = values.copy()
-    found[order] = values[order[partner]]
-    return found
+    after = values.copy()
+    after[order] = values[order[partner]]
+    return after
 
 
 def _free_above(free: NDArray[np.bool_], rank: int, most: int, generator: np.random.Generator) -> int:

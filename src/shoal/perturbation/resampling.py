@@ -41,15 +41,15 @@ class Resampling(NumericPerturbation):
     examples: ClassVar[Examples] = ({}, {"samples": 10, "columns": ("age",)})
 
     def changed(self, values: Floats, names: tuple[str, ...], generator: np.random.Generator, run: Run) -> Floats:
-        found = values.copy()
+        resampled = values.copy()
         for place, column in enumerate(values.T):
             order = ranked(column)
             means = np.zeros(len(order))
             for _ in range(self.samples):
                 run.check()
                 means += np.sort(generator.choice(column[order], len(order))) if len(order) else means
-            found[order, place] = means / self.samples
-        return found
+            resampled[order, place] = means / self.samples
+        return resampled
 
     def displacement(self, before: Floats, after: Floats) -> Displacement:
         return by_rank(before, after)

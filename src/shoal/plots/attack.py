@@ -33,21 +33,15 @@ def attacks(attempts: Sequence[Attempt], *, threshold: float | None = None) -> A
     library = altair()
     rows = []
     for each in attempts:
-        shares = {
-            "with the release": each.success, "without the release": each.baseline, "people held out": each.control,
-            "most exposed person": each.worst,
-        }  # fmt: skip
-        rows += [
-            {"attack": each.name, "who": who, "share": share} for who, share in shares.items() if share is not None
-        ]
+        shares = zip(NAMES, (each.success, each.baseline, each.control, each.worst), strict=True)
+        rows += [{"attack": each.name, "who": who, "share": share} for who, share in shares if share is not None]
     shown = [name for name in NAMES if any(row["who"] == name for row in rows)]
     order = [each.name for each in attempts]
     across = library.X("share:Q", title="chance", scale={"domain": [0, 1]}, axis={"format": "%"})
     down = library.Y("attack:N", sort=order, title=None, axis={"labelLimit": 240})
-    colour = library.Color(
-        "who:N", title=None, scale={"domain": shown, "range": [NAMES[name] for name in shown]},
-        legend={"orient": "bottom", "columns": 2, "symbolOpacity": 1},
-    )  # fmt: skip
+    scale = {"domain": shown, "range": [NAMES[name] for name in shown]}
+    legend = {"orient": "bottom", "columns": 2, "symbolOpacity": 1}
+    colour = library.Color("who:N", title=None, scale=scale, legend=legend)
     base = library.Chart(library.Data(values=rows)).encode(
         x=across, y=down, color=colour, tooltip=["attack:N", "who:N", library.Tooltip("share:Q", format=".2%")]
     )

@@ -28,14 +28,12 @@ def chart(candidates: Mapping[str, Mapping[str, Any]], *, k: int) -> Any:
     if not rows:
         raise ParameterError("no candidate tells both its loss and its risk, so there is nothing to draw")
     names = [row["candidate"] for row in rows]
+    scale = {"domain": [0, max(1 / max(k, 1), *(row["risk"] for row in rows)) * 1.05], "nice": False}
     base = library.Chart(library.Data(values=rows)).encode(
-        x=library.X(
-            "risk:Q", title="chance to find somebody, on average", axis={"format": "%"},
-            scale={"domain": [0, max(1 / max(k, 1), *(row["risk"] for row in rows)) * 1.05], "nice": False},
-        ),
+        x=library.X("risk:Q", title="chance to find somebody, on average", axis={"format": "%"}, scale=scale),
         y=library.Y("loss:Q", title="share of the detail that is lost (LM)", axis={"format": "%"}),
         tooltip=["candidate:N", library.Tooltip("risk:Q", format=".1%"), library.Tooltip("loss:Q", format=".1%")],
-    )  # fmt: skip
+    )
     points = base.mark_point(size=140, filled=True, opacity=1).encode(
         color=library.Color("candidate:N", sort=names, legend=None, scale={"domain": names, "range": list(SERIES)}),
         shape=library.Shape("candidate:N", sort=names, legend=None, scale={"domain": names, "range": list(SHAPES)}),

@@ -150,8 +150,6 @@ def borders(answer: Answer) -> Any:
         .properties(width=26 * len(answer.attributes), height=library.Step(13))
     )
     header = {"orient": "top", "labelAnchor": "start", "labelFontWeight": "bold", "labelPadding": 4}
-    chart = marks.facet(
-        facet=library.Facet("border:N", title=None, sort=shown, header=header), columns=1,
-        data=library.Data(values=rows), title=answer.words,
-    )  # fmt: skip
+    facet = library.Facet("border:N", title=None, sort=shown, header=header)
+    chart = marks.facet(facet=facet, columns=1, data=library.Data(values=rows), title=answer.words)
     return chart.resolve_scale(y="independent").resolve_axis(x="independent")

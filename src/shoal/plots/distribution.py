@@ -10,7 +10,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.release import Release
 from shoal.errors import ParameterError
-from shoal.plots.drawing import BLUE, HEIGHT, ORANGE, WIDTH, altair
+from shoal.plots.drawing import HEIGHT, WIDTH, altair, by_table
 
 BINS = 24
 """Bars of a picture; neighbours are joined where a column has more values."""
@@ -61,14 +61,11 @@ def chart(data: Dataset, release: Release, column: str) -> Any:
             x=library.X("values:N", sort=names, title=None, axis={"labelAngle": -40, "labelLimit": 110}),
             xOffset=library.XOffset("table:N", sort=["original", "release"]),
             y=library.Y("share:Q", title="share of the records", axis={"format": "%"}),
-            color=library.Color(
-                "table:N", title=None, legend={"orient": "top"},
-                scale={"domain": ["original", "release"], "range": [ORANGE, BLUE]},
-            ),
+            color=by_table(["original", "release"]),
             tooltip=["values:N", "table:N", library.Tooltip("share:Q", format=".1%")],
         )
         .properties(width=WIDTH + 60, height=HEIGHT - 40)
-    )  # fmt: skip
+    )
 
 
 def _name(tree: Hierarchy, low: int, high: int) -> str:

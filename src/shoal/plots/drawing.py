@@ -61,6 +61,13 @@ def one_each(values: Sequence[Any], looks: Sequence[Any]) -> dict[str, Any]:
     return {"domain": list(values), "range": [looks[place % len(looks)] for place in range(len(values))]}
 
 
+def by_table(tables: Sequence[str]) -> Any:
+    """A colour for each table that is drawn, such as the original and the release; one alone needs no legend."""
+    scale = {"domain": list(tables), "range": [ORANGE, BLUE][-len(tables) :]}
+    legend = {"orient": "top"} if len(tables) > 1 else None
+    return altair().Color("table:N", title=None, sort=list(tables), scale=scale, legend=legend)
+
+
 def altair() -> Any:
     """The library, or an error that says how to install it."""
     try:
@@ -80,10 +87,10 @@ def check_picture(path: Path) -> None:
 
 def specification(chart: Any) -> dict[str, Any]:
     """What is drawn of a chart: as every picture looks, without what the drawing library cannot bear in a text."""
-    told = _printable(chart.to_dict())
-    own = told.get("config", {})
+    whole = _printable(chart.to_dict())
+    own = whole.get("config", {})
     themed = {part: {**settings, **own.get(part, {})} for part, settings in _THEME.items()}
-    return {**told, "config": {"font": FONT, "padding": PADDING, **own, **themed}}
+    return {**whole, "config": {"font": FONT, "padding": PADDING, **own, **themed}}
 
 
 def save(chart: Any, path: Path) -> Path:

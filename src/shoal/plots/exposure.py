@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.core.classes import Classes
 from shoal.core.formatting import counted, percent
-from shoal.plots.drawing import BLUE, HEIGHT, INK, ORANGE, WIDTH, altair
+from shoal.plots.drawing import BLUE, HEIGHT, INK, ORANGE, WIDTH, altair, by_table
 
 EDGES = (1, 2, 5, 10, 20, 50, 100)
 """Of the sizes of classes."""
@@ -47,10 +47,6 @@ def class_sizes(tables: Mapping[str, Classes], *, k: int) -> Any:
         ]
     who = _who(*tables.values())
     shown = list(tables)
-    colour = library.Color(
-        "table:N", title=None, sort=shown, scale={"domain": shown, "range": [ORANGE, BLUE][-len(shown) :]},
-        legend={"orient": "top"} if len(shown) > 1 else None,
-    )  # fmt: skip
     title = f"{who.capitalize()} by the size of the class that they hide in (k = {k})"
     return (
         library.Chart(library.Data(values=rows), title=title)
@@ -59,7 +55,7 @@ def class_sizes(tables: Mapping[str, Classes], *, k: int) -> Any:
             x=library.X("size:N", sort=names, title=f"{who} in the class", axis={"labelAngle": 0}),
             xOffset=library.XOffset("table:N", sort=shown),
             y=library.Y("share:Q", title=f"share of all {who}", axis={"format": "%"}),
-            color=colour,
+            color=by_table(shown),
             tooltip=["table:N", "size:N", "people:Q", library.Tooltip("share:Q", format=".1%")],
         )
         .properties(width=WIDTH, height=HEIGHT)
@@ -98,14 +94,10 @@ def risk(classes: Classes, *, line: float = LINE) -> Any:
     exposed = int(people[1 / np.maximum(sizes, 1) > line].sum())
     across = library.X("risk:N", sort=names, title="chance to find the right record", axis={"labelAngle": 0})
     base = library.Chart(library.Data(values=rows)).encode(x=across)
-    bars = base.mark_bar().encode(
-        y=library.Y("people:Q", title=who, axis={"format": ",d", "tickMinStep": 1}),
-        color=library.Color(
-            "state:N", title=None, scale={"domain": [accepted, above], "range": [BLUE, ORANGE]},
-            legend={"orient": "top"},
-        ),
-        tooltip=["risk:N", "people:Q"],
-    )  # fmt: skip
+    scale = {"domain": [accepted, above], "range": [BLUE, ORANGE]}
+    colour = library.Color("state:N", title=None, scale=scale, legend={"orient": "top"})
+    up = library.Y("people:Q", title=who, axis={"format": ",d", "tickMinStep": 1})
+    bars = base.mark_bar().encode(y=up, color=colour, tooltip=["risk:N", "people:Q"])
     labels = base.mark_text(dy=-7, fontSize=11, color=INK).encode(y="people:Q", text="label:N")
     step = WIDTH / len(names)
     place = step * sum(edge <= line for edge in edges[1:].tolist())

@@ -44,7 +44,7 @@ def chart(hierarchies: Any, recoding: Any) -> Any:
     nodes = Lattice.of(hierarchies)
     states = {node: SATISFIES if satisfies else BREAKS for node, satisfies in recoding.trail}
     states[recoding.levels] = TAKEN
-    made = _drawn(library, nodes, states) if nodes.size <= MOST_NODES else _counted(library, nodes, states)
+    drawn = _drawn(library, nodes, states) if nodes.size <= MOST_NODES else _counted(library, nodes, states)
     levels = ", ".join(f"{name} {level}" for name, level in nodes.named(recoding.levels).items())
     title = {
         "text": f"{len(states):,} of {nodes.size:,} nodes checked",
@@ -55,7 +55,7 @@ def chart(hierarchies: Any, recoding: Any) -> Any:
         if len(nodes.attributes) <= 12
         else "",
     }
-    return made.properties(title=title)
+    return drawn.properties(title=title)
 
 
 def _key(looks: dict[str, str]) -> dict[str, Any]:
@@ -87,10 +87,9 @@ def _drawn(library: Any, nodes: Lattice, states: dict[Node, str]) -> Any:
         .encode(x=across, y=up, x2="x2:Q", y2="height2:Q")
     )
     base = library.Chart(library.Data(values=points)).encode(x=across, y=up)
-    marks = base.mark_point(size=120 if nodes.size <= MOST_LABELS else 30, filled=True, opacity=1).encode(
-        color=library.Color("state:N", **_key(COLOURS)), shape=library.Shape("state:N", **_key(SHAPES)),
-        tooltip=["levels:N", "state:N"],
-    )  # fmt: skip
+    colour, shape = library.Color("state:N", **_key(COLOURS)), library.Shape("state:N", **_key(SHAPES))
+    marks = base.mark_point(size=120 if nodes.size <= MOST_LABELS else 30, filled=True, opacity=1)
+    marks = marks.encode(color=colour, shape=shape, tooltip=["levels:N", "state:N"])
     layers = [lines, marks]
     if nodes.size <= MOST_LABELS:
         layers.append(base.mark_text(dy=-13, fontSize=10).encode(text="levels:N"))
@@ -113,7 +112,7 @@ def _counted(library: Any, nodes: Lattice, states: dict[Node, str]) -> Any:
         counts[sum(node), state] = counts.get((sum(node), state), 0.0) + 1
         counts[sum(node), PRUNED] -= 1
     rows = [{"height": height, "state": state, "nodes": count} for (height, state), count in counts.items()]
-    taken = [row for row in rows if row["state"] == TAKEN]
+    marked = [row for row in rows if row["state"] == TAKEN]
     bars = (
         library.Chart(library.Data(values=rows))
         .mark_bar()
@@ -125,7 +124,7 @@ def _counted(library: Any, nodes: Lattice, states: dict[Node, str]) -> Any:
         )
     )
     pointer = (
-        library.Chart(library.Data(values=[{"height": row["height"]} for row in taken]))
+        library.Chart(library.Data(values=[{"height": row["height"]} for row in marked]))
         .mark_text(text="▶", align="left", color=COLOURS[TAKEN])
         .encode(x=library.value(0), y=library.Y("height:O", sort="descending"))
     )

@@ -33,19 +33,16 @@ def loss(columns: Sequence[ReleasedColumn]) -> Any:
         for share, column in sorted(known, key=lambda each: -each[0])
     ]
     names = [row["column"] for row in rows]
+    title, axis = "share of the column's detail that was lost", {"format": "%", "tickCount": 5}
     base = library.Chart(library.Data(values=rows)).encode(
         y=library.Y("column:N", sort=names, title=None, axis={"ticks": False, "labelFontSize": 12}),
-        x=library.X(
-            "lost:Q", title="share of the column's detail that was lost", axis={"format": "%", "tickCount": 5},
-            scale={"domain": [0, 1]},
-        ),
-    )  # fmt: skip
+        x=library.X("lost:Q", title=title, axis=axis, scale={"domain": [0, 1]}),
+    )
     bars = base.mark_bar(color=BLUE, height=14).encode(tooltip=["column:N", library.Tooltip("lost:Q", format=".1%")])
     inside = "datum.lost > 0.9"
-    labels = base.mark_text(
-        align={"expr": f"{inside} ? 'right' : 'left'"}, dx={"expr": f"{inside} ? -5 : 5"}, fontSize=11,
-        color={"expr": f"{inside} ? 'white' : '{INK}'"},
-    ).encode(text="label:N")  # fmt: skip
+    align, dx, color = f"{inside} ? 'right' : 'left'", f"{inside} ? -5 : 5", f"{inside} ? 'white' : '{INK}'"
+    labels = base.mark_text(align={"expr": align}, dx={"expr": dx}, fontSize=11, color={"expr": color})
+    labels = labels.encode(text="label:N")
     return library.layer(bars, labels).properties(
         width=WIDTH - 80, height=ROW * len(rows), title="What each quasi-identifier lost"
     )

@@ -16,7 +16,7 @@ from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.release import Release
 from shoal.errors import NotDefined
 from shoal.parsing.labels import spelled as number_spelled
-from shoal.plots.drawing import BLUE, ORANGE, WIDTH, altair
+from shoal.plots.drawing import WIDTH, altair, by_table
 from shoal.utility.expected import Expected, total_variation
 
 MOST = 16
@@ -70,23 +70,20 @@ def marginal(data: Dataset, release: Release, name: str) -> Any:
             y=library.Y("value:N", sort=order, title=None),
             yOffset=library.YOffset("table:N", sort=shown),
             x=library.X("share:Q", title="share of the records", axis={"format": "%", "tickCount": 6}),
-            color=library.Color(
-                "table:N", title=None, sort=shown, scale={"domain": shown, "range": [ORANGE, BLUE]},
-                legend={"orient": "top"},
-            ),
+            color=by_table(shown),
             tooltip=["value:N", "table:N", library.Tooltip("share:Q", format=".2%")],
         )
         .properties(width=WIDTH - 100, height=24 * len(order))
-    )  # fmt: skip
+    )
 
 
 def _rows(bins: _Bins, shares: dict[str, Floats]) -> list[dict[str, Any]]:
     """A row for each bin and table. Bins without a name are one, and so are the rarest where there are too many."""
     totals = np.array([float(sum(each[place] for each in shares.values())) for place in range(len(bins.names))])
     named = [place for place, name in enumerate(bins.names) if name is not None and totals[place] > 0]
-    kept = sorted(sorted(named, key=lambda place: -totals[place])[:MOST])
-    groups = [(printable(str(bins.names[place])), [place]) for place in kept]
-    rare = [place for place in named if place not in kept]
+    frequent = sorted(sorted(named, key=lambda place: -totals[place])[:MOST])
+    groups = [(printable(str(bins.names[place])), [place]) for place in frequent]
+    rare = [place for place in named if place not in frequent]
     pooled = [place for place, name in enumerate(bins.names) if name is None and totals[place] > 0]
     groups += [(f"{len(rare)} others", rare)] if rare else []
     groups += [(POOLED, pooled)] if pooled else []
@@ -99,17 +96,17 @@ def _rows(bins: _Bins, shares: dict[str, Floats]) -> list[dict[str, Any]]:
 
 def _named(tree: Hierarchy, before: Expected, published: set[str | None]) -> _Bins:
     """The level at which most records have a value that is published under its name; of several, the lowest."""
-    best, found = 0.0, None
+    best, bins = 0.0, None
     for level in range(max(tree.height, 1)):  # the top says nothing
         labels = tree.labels[level].tolist()
         names = tuple(None if label not in published else MISSING if label is None else label for label in labels)
-        held = before.marginal(tree.column, tree.starts[level])
-        share = float(sum(part for part, label in zip(held, names, strict=True) if label is not None))
+        shares = before.marginal(tree.column, tree.starts[level])
+        share = float(sum(part for part, label in zip(shares, names, strict=True) if label is not None))
         if share > best + SLACK:
-            best, found = share, _Bins(tree.starts[level], names)
-    if found is None:
+            best, bins = share, _Bins(tree.starts[level], names)
+    if bins is None:
         raise NotDefined("nothing of the column is published that could be named")
-    return found
+    return bins
 
 
 def _round(tree: Hierarchy) -> _Bins:

@@ -33,9 +33,9 @@ def picture(learner: C45, path: Path | str) -> Path:
     if not hasattr(learner, "tree_"):
         raise InputError("the tree is not trained yet; call fit first")
     library = altair()
-    places = _placed(learner.tree_, _depth(learner.tree_))
+    places = _places(learner.tree_, _depth(learner.tree_))
     asked = {id(place): learner.condition(*place.way) for place in places if place.way is not None}
-    told = {id(place): _said(learner, place.node) for place in places if place.end}
+    verdicts = {id(place): _verdict(learner, place.node) for place in places if place.end}
     depth = max(place.depth for place in places)
     widths = [_width(asked[id(place)] for place in places if place.depth == level) for level in range(1, depth + 1)]
     starts = [sum(widths[:level]) for level in range(depth + 1)]
@@ -47,11 +47,11 @@ def picture(learner: C45, path: Path | str) -> Path:
             lines.append({"x": before, "y": y, "x2": x, "y2": y})
             texts.append({"x": before + 8, "y": y - 8, "text": asked[id(place)], "bold": False})
         if place.end:
-            texts.append({"x": x + 6, "y": y, "text": told[id(place)], "bold": True})
+            texts.append({"x": x + 6, "y": y, "text": verdicts[id(place)], "bold": True})
         else:
             lines.append({"x": x, "y": place.first * ROW, "x2": x, "y2": place.last * ROW})
     height = ROW * sum(place.end for place in places)
-    width = starts[-1] + int(CHARACTER * max(map(len, told.values()))) + 20
+    width = starts[-1] + int(CHARACTER * max(map(len, verdicts.values()))) + 20
     across = library.X("x:Q", axis=None, scale={"domain": [0, width], "nice": False})
     down = library.Y("y:Q", axis=None, scale={"domain": [height, -ROW], "nice": False})
     drawn = (
@@ -85,7 +85,7 @@ class _Place:
     last: float = 0.0
 
 
-def _placed(root: Node, depth: int) -> list[_Place]:
+def _places(root: Node, depth: int) -> list[_Place]:
     """Ends one below the other, every other node in the middle of its branches."""
     rows = iter(range(1 << 30))
 
@@ -119,7 +119,7 @@ def _width(labels: Iterator[str]) -> int:
     return int(min(WIDEST, max(NARROWEST, CHARACTER * max(map(len, labels)) + 16)))
 
 
-def _said(learner: C45, node: Node) -> str:
+def _verdict(learner: C45, node: Node) -> str:
     if node.total == 0:
         return "no records"
     more = "" if node.leaf else f" … {sum(1 for _ in node.leaves()):,} leaves"

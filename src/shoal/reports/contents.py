@@ -226,11 +226,13 @@ def promised(model: Model, parameters: Mapping[str, Any]) -> Promise:
     from shoal.reports import docstrings
 
     return Promise(
-        name=str(parameters["name"]), claim=model.claim,
+        name=str(parameters["name"]),
+        claim=model.claim,
         parameters={key: value for key, value in parameters.items() if key not in ("name", "values", "leaves")},
-        meaning=docstrings.meaning(model), promises=docstrings.promise(model),
+        meaning=docstrings.meaning(model),
+        promises=docstrings.promise(model),
         not_protected=docstrings.limit(model),
-    )  # fmt: skip
+    )
 
 
 def _all_rounded(findings: Findings) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def meaning(plugin: object) -> str:
 
 def promise(plugin: object) -> str:
     """What it promises; empty where it promises nothing."""
-    return _told(plugin, PROMISE)
+    return _paragraph(plugin, PROMISE)
 
 
 def limit(plugin: object) -> str:
@@ -41,14 +41,14 @@ def limit(plugin: object) -> str:
         >>> limit(shoal.KAnonymity(k=5))[:61]
         'Learning the sensitive value when a class has only one (homog'
     """
-    told = _told(plugin, LIMIT)
-    return told or next((part for part in paragraphs(plugin) if part.startswith(OTHER_LIMITS)), "")
+    text = _paragraph(plugin, LIMIT)
+    return text or next((part for part in paragraphs(plugin) if part.startswith(OTHER_LIMITS)), "")
 
 
-def _told(plugin: object, heading: str) -> str:
-    found = next((part for part in paragraphs(plugin) if part.startswith(heading)), "")
-    told = found.removeprefix(heading).strip()
-    return told[:1].upper() + told[1:]
+def _paragraph(plugin: object, heading: str) -> str:
+    paragraph = next((part for part in paragraphs(plugin) if part.startswith(heading)), "")
+    text = paragraph.removeprefix(heading).strip()
+    return text[:1].upper() + text[1:]
 
 
 def _unmarked(text: str) -> str:

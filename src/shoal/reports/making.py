@@ -107,7 +107,9 @@ def report(
     classes = classes_of(opened)
     risk: Risk | str = classes if isinstance(classes, str) else left(classes, line)
     policy = manifest.policy_of(stated)
-    models = tuple(promised(each, told) for each, told in zip(policy.models, stated["policy"]["models"], strict=True))
+    models = tuple(
+        promised(each, parameters) for each, parameters in zip(policy.models, stated["policy"]["models"], strict=True)
+    )
     out = opened.suppressed
     people = _people(opened, stated)
     unverified = stated.get("unverified") is not None
@@ -123,7 +125,7 @@ def report(
         job=job_shown(made_by, stated, path), commands=commands(made_by, path, signed="signature" in stated),
         sentences=(
             sentences.published(path.name, opened.records, out, people, recipient, purpose),
-            sentences.kept(verification, findings, claims=opened.claims, unverified=unverified),
+            sentences.promise(verification, findings, claims=opened.claims, unverified=unverified),
             sentences.exposed(risk, data.schema.quasi),
             sentences.tried(attempts, not_made),
             sentences.cost(columns, out, opened.records, analyses),
@@ -136,17 +138,17 @@ def report(
 
 def _check_origin(data: Dataset, stated: Mapping[str, Any], path: Path) -> None:
     """Refuses a table that the release was not made from, as far as its manifest tells."""
-    told = {column["name"]: column["role"] for column in stated["columns"]}
+    roles = {column["name"]: column["role"] for column in stated["columns"]}
     here = {column.name: str(column.role) for column in data.schema.columns}
-    if set(told) != set(here):
-        lacking = [name for name in told if name not in here] or [name for name in here if name not in told]
+    if set(roles) != set(here):
+        lacking = [name for name in roles if name not in here] or [name for name in here if name not in roles]
         raise InputError(
             f"{path.name}: this is a release of another table: column {lacking[0]!r} is in only one of the two"
         )
-    other = next((name for name, role in told.items() if here[name] != role), None)
+    other = next((name for name, role in roles.items() if here[name] != role), None)
     if other is not None:
         raise InputError(
-            f"{path.name}: the release was made with column {other!r} as {told[other]}, and here it is {here[other]}; "
+            f"{path.name}: the release was made with column {other!r} as {roles[other]}, and here it is {here[other]}; "
             "give the roles that it was made with, or none"
         )
     if stated["records"] != data.records:
@@ -185,42 +187,42 @@ def _manifest(path: Path) -> File:
 
 def _signature(stated: Mapping[str, Any], verification: Any) -> dict[str, str]:
     """Who signed the manifest, and whether that was checked."""
-    signature, found = stated.get("signature"), verification.get("signature")
+    signature, finding = stated.get("signature"), verification.get("signature")
     if signature is None:
-        return {"state": "missing" if found is not None else "none"}
-    return {"state": str(found.value), "algorithm": signature["algorithm"], "key": signature["key"]}
+        return {"state": "missing" if finding is not None else "none"}
+    return {"state": str(finding.value), "algorithm": signature["algorithm"], "key": signature["key"]}
 
 
 def _people(release: Release, stated: Mapping[str, Any]) -> int | None:
     """How many people are in the release, where they are counted."""
-    told = stated.get("people")
-    return None if told is None else int(told["published"])
+    people = stated.get("people")
+    return None if people is None else int(people["published"])
 
 
 def _pictures(
     data: Dataset, release: Release, columns: Any, attempts: Any, line: float, *, holder: bool
 ) -> dict[str, Any]:
     """Every picture that the form of the release allows."""
-    found: dict[str, Any] = {}
+    pictures: dict[str, Any] = {}
     try:
         altair()
     except MissingExtraError:  # JSON needs none
-        return found
+        return pictures
     classes = classes_of(release)
     least = release.policy.least if release.policy is not None else 1
     if not isinstance(classes, str):
-        found["risk"] = risk_picture(classes, line=line)
-        found["classes"] = class_sizes({"release": classes}, k=least)
+        pictures["risk"] = risk_picture(classes, line=line)
+        pictures["classes"] = class_sizes({"release": classes}, k=least)
         if holder:
-            found["classes-before"] = class_sizes({"original": data.summary, "release": classes}, k=least)
+            pictures["classes-before"] = class_sizes({"original": data.summary, "release": classes}, k=least)
     if any(column.lost is not None and str(column.role) == "quasi" for column in columns):
-        found["loss"] = loss(columns)
+        pictures["loss"] = loss(columns)
     if attempts:
-        found["attacks"] = attacks(attempts)
+        pictures["attacks"] = attacks(attempts)
     for place, name in enumerate((*data.schema.quasi, *data.schema.sensitive) if holder else (), start=1):
         with suppress(NotDefined):
-            found[f"marginal-{place}"] = marginal(data, release, name)
-    return found
+            pictures[f"marginal-{place}"] = marginal(data, release, name)
+    return pictures
 
 
 def _holder(data: Dataset, release: Release, job: Job, findings: Any, attempts: Any) -> Holder:

@@ -33,17 +33,19 @@ SECTIONS = (
 )
 """In the order in which regulators ask."""
 ROLES = {
-    "identifier": "identifier: names a person", "quasi": "quasi-identifier: outsiders may know it",
-    "sensitive": "sensitive: nobody should learn it", "plain": "none", "entity": "person: whose the record is",
+    "identifier": "identifier: names a person",
+    "quasi": "quasi-identifier: outsiders may know it",
+    "sensitive": "sensitive: nobody should learn it",
+    "plain": "none",
+    "entity": "person: whose the record is",
     "weight": "weight",
-}  # fmt: skip
-IDENTIFIERS = {
-    "dropped": "dropped", "keyed": "replaced by keyed pseudonyms", "random": "replaced by random pseudonyms",
-}  # fmt: skip
+}
+IDENTIFIERS = {"keyed": "replaced by keyed pseudonyms", "random": "replaced by random pseudonyms"}
 SIGNED = {
-    "valid": ("yes", "✓ signed, and the signature is valid"), "none": ("open", "not signed"),
+    "valid": ("yes", "✓ signed, and the signature is valid"),
+    "none": ("open", "not signed"),
     "not checked": ("open", "signed; the signature was not checked"),
-}  # fmt: skip
+}
 """How the state of a signature is shown; any other one is a signature that does not hold."""
 BASELINES = {"original": "of the table", "hidden": "all hidden"}
 """What stands beside a figure, and the heading that it has."""
@@ -114,19 +116,19 @@ def _lead(report: Report) -> str:
 
 def _by_reason(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Names that share a reason together."""
-    found: dict[str, list[str]] = {}
+    names_by_reason: dict[str, list[str]] = {}
     for name, reason in pairs:
-        found.setdefault(reason.removeprefix("not defined: "), []).append(name)
-    return [(reason, ", ".join(names)) for reason, names in found.items()]
+        names_by_reason.setdefault(reason.removeprefix("not defined: "), []).append(name)
+    return [(reason, ", ".join(names)) for reason, names in names_by_reason.items()]
 
 
-def _parameters(given: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} = {amount(value)}" for key, value in given.items() if value not in (None, [], {}))
+def _parameters(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {amount(value)}" for key, value in parameters.items() if value not in (None, [], {}))
 
 
 def _spelled(algorithm: Mapping[str, Any]) -> str:
-    given = _parameters({key: value for key, value in algorithm.items() if key != "name"})
-    return f"{algorithm['name']} ({given})" if given else str(algorithm["name"])
+    parameters = _parameters({key: value for key, value in algorithm.items() if key != "name"})
+    return f"{algorithm['name']} ({parameters})" if parameters else str(algorithm["name"])
 
 
 def _sentence(text: str) -> str:

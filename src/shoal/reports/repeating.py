@@ -24,15 +24,15 @@ REMARKS = (
 )
 
 
-def job_shown(made: Job, stated: Mapping[str, Any], release: Path) -> str:
+def job_shown(origin: Job, stated: Mapping[str, Any], release: Path) -> str:
     """The job of a release as anybody may read it: what its manifest states, the columns, and names of files.
 
     Only options that are declared public are shown, and of files and engines their names alone.
     """
     policy = manifest.policy_of(stated)
     objective = policy.objective if isinstance(policy.objective, Metric) else None
-    columns = made.columns or manifest.columns_of(release)
-    public = {each.name: _public(getattr(made, each.name)) for each in options(Job) if each.public}
+    columns = origin.columns or manifest.columns_of(release)
+    public = {each.name: _public(getattr(origin, each.name)) for each in options(Job) if each.public}
     shown = Job(
         **public, columns={name: _shown(column) for name, column in columns.items()},
         models=policy.models, suppression=policy.suppression, objective=objective,
@@ -41,9 +41,9 @@ def job_shown(made: Job, stated: Mapping[str, Any], release: Path) -> str:
     return toml(shown, remarks=REMARKS)
 
 
-def commands(made: Job, release: Path, *, signed: bool) -> tuple[tuple[str, str], ...]:
+def commands(origin: Job, release: Path, *, signed: bool) -> tuple[tuple[str, str], ...]:
     """Commands that repeat what a report says, and who can run each."""
-    job = quote(made.file.name if made.file is not None else "job.toml")
+    job = quote(origin.file.name if origin.file is not None else "job.toml")
     key = " --key HOLDER.pub" if signed else ""
     return (
         (f"shoal verify {quote(release.name)}{key}", "anybody who has the release and its manifest"),
@@ -67,12 +67,12 @@ def _shown(column: ColumnJob) -> ColumnJob:
 
 def _named(builder: Builder) -> Builder:
     """A builder without parameters that its printed form hides, and with the name of its file alone."""
-    given = {
+    parameters = {
         field.name: getattr(builder, field.name)
         for field in fields(builder)  # type: ignore[arg-type]
         if field.repr
     }
-    return type(builder)(**{key: _public(value) for key, value in given.items()})
+    return type(builder)(**{key: _public(value) for key, value in parameters.items()})
 
 
 def _algorithm(stated: Mapping[str, Any]) -> Any:

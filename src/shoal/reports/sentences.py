@@ -25,7 +25,7 @@ def published(release: str, records: int, out: int, people: int | None, recipien
     return f"{much[0].upper()}{much[1:]}{whose} were published as {printable(release)}{whom}{why}."
 
 
-def kept(verification: Findings, findings: Findings, *, claims: bool, unverified: bool) -> str:
+def promise(verification: Findings, findings: Findings, *, claims: bool, unverified: bool) -> str:
     """What is promised, and whether that was checked and holds."""
     broken = [each for each in (*verification, *findings) if each.holds is False]
     if broken:
@@ -62,17 +62,19 @@ def tried(attempts: Sequence[Attempt], not_made: Mapping[str, str]) -> str:
     """What the attacks came to."""
     if not attempts:
         return attacked(attempts, not_made)
-    said = attacked(attempts, not_made)
-    return said if len(attempts) == 1 else f"{len(attempts)} attacks were tried; {said[0].lower()}{said[1:]}"
+    sentence = attacked(attempts, not_made)
+    return (
+        sentence if len(attempts) == 1 else f"{len(attempts)} attacks were tried; {sentence[0].lower()}{sentence[1:]}"
+    )
 
 
 def cost(columns: Sequence[ReleasedColumn], out: int, records: int, analyses: Findings) -> str:
     """What was lost, and where to read on."""
-    told = lost(columns) or ["how much detail was lost has no figure"]
+    losses = lost(columns) or ["how much detail was lost has no figure"]
     left_out = [f"{counted(out, 'records')} left out ({percent(out / max(records, 1))})"] if out else []
     asked = [each.holds for each in analyses if each.holds is not None]
     survive = [f"{sum(asked):,} of {counted(len(asked), 'declared analyses')} survive"] if asked else []
-    return f"The price: {'; '.join([*told, *left_out, *survive])}; what stays unprotected is listed in section 7."
+    return f"The price: {'; '.join([*losses, *left_out, *survive])}; what stays unprotected is listed in section 7."
 
 
 def _one_in(people: int) -> str:

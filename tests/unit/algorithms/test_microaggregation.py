@@ -13,6 +13,7 @@ from shoal.algorithms import _squares
 from shoal.core.run import Run
 from shoal.errors import CancelledError
 from shoal.kernels import squares_refinement
+from shoal.kernels.squares_groups import error_of, microaggregation
 
 
 @pytest.fixture(autouse=True)
@@ -120,9 +121,9 @@ def test_a_kick_that_is_taken_back_changes_nothing() -> None:
     points = np.random.default_rng(3).normal(size=(90, 2))
     owners = _squares.farthest_first(points, 4, Run())
     near = np.argsort(((points[:, None] - points) ** 2).sum(axis=2), axis=1)[:, 1:13].astype(np.int32)
-    state, flag = squares_refinement.state(points, owners, near, 4), np.zeros(1, np.uint8)
+    state, flag = microaggregation(points, owners, near, 4), np.zeros(1, np.uint8)
     squares_refinement.settle(state, flag)
-    told, generator = squares_refinement.error(state), np.random.default_rng(0)
+    told, generator = error_of(state), np.random.default_rng(0)
     best = told
     for _ in range(40):
         draws = generator.random((16, squares_refinement.DRAWS))

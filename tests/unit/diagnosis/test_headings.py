@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal.core.schema import Role
-from shoal.diagnosis.headings import is_key, is_key_of_people, said, words
+from shoal.diagnosis.headings import is_key, is_key_of_people, meaning_of, words
 
 IDENTIFIERS = """
     SSN FIRST LAST first_name LastName surname Vorname Nachname Familienname Prénom nom_patient apellidos Nombre cognome
@@ -29,12 +29,13 @@ NOTHING = """
     ("role", "spelled"), [(Role.IDENTIFIER, IDENTIFIERS), (Role.QUASI, QUASI), (Role.SENSITIVE, SENSITIVE)]
 )
 def test_headings_are_understood(role, spelled):
-    wrong = [heading for heading in spelled.split() if said(heading) is None or said(heading).role is not role]
+    meanings = {heading: meaning_of(heading) for heading in spelled.split()}
+    wrong = [heading for heading, meaning in meanings.items() if meaning is None or meaning.role is not role]
     assert wrong == []
 
 
 def test_words_mean_nothing_beside_others():
-    assert [heading for heading in NOTHING.split() if said(heading) is not None] == []
+    assert [heading for heading in NOTHING.split() if meaning_of(heading) is not None] == []
 
 
 def test_accents_camels_and_capitals_make_no_difference():

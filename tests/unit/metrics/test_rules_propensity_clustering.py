@@ -169,14 +169,14 @@ def test_clusters_of_a_table_that_is_hardly_changed(tmp_path):
 
 def test_clustering_by_the_definition():
     """The variance of the distances of pairs in one cluster, by a loop over pairs."""
-    from shoal.metrics.clustering import _moved, _spread
+    from shoal.metrics.clustering import _moved, _variance
 
     points = np.random.default_rng(1).random((12, 2))
     owners = np.array([0, 1, 2] * 4)
     distances = [
         float(np.linalg.norm(points[i] - points[j])) for i, j in combinations(range(12), 2) if owners[i] == owners[j]
     ]
-    assert _spread(points, owners) == pytest.approx(np.var(distances))
+    assert _variance(points, owners) == pytest.approx(np.var(distances))
     assert _moved(np.array([0, 0, 1, 1]), np.array([5, 5, 3, 5])) == pytest.approx(1 / 4)
 
 

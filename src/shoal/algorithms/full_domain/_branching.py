@@ -73,8 +73,8 @@ class Branching:
 
     def near(self) -> list[Verdict]:
         """The nodes within the share of the best, in the order of their levels."""
-        fine = [found for found in self.checker.verdicts.values() if found.feasible and found.score < self.limit]
-        return sorted(fine, key=lambda verdict: verdict.node)
+        limit, verdicts = self.limit, self.checker.verdicts.values()
+        return sorted((each for each in verdicts if each.feasible and each.score < limit), key=lambda each: each.node)
 
     def run(self, run: Run, *, most: float = inf) -> None:
         """Searches until the best node is proven, until the run's time is up, or until `most` nodes are checked."""
@@ -86,7 +86,7 @@ class Branching:
                 self.bound = min(heap[0][0], self.best.score if self.best else inf)
                 return
             self.bound = heap[0][0]
-            for low, high, bound in self._looked_at(self._next(heap, most - len(checker.verdicts))):
+            for low, high, bound in self._bounds(self._next(heap, most - len(checker.verdicts))):
                 boxes += 1
                 if boxes % 64 == 0:
                     self._report(len(heap), run)
@@ -101,16 +101,16 @@ class Branching:
         """The boxes with the least bounds, with their high nodes checked: so many as the checker checks at once, which
         does not depend on the number of threads. All whose bound is below the optimum have to be looked at in any
         case, so that looking at some at once costs next to nothing."""
-        taken: list[Box] = []
+        boxes: list[Box] = []
         highs: list[Node] = []
         while heap and heap[0][0] < self.limit and len(highs) < min(self.checker.at_once, max(most, 1)):
-            taken.append(heappop(heap))
-            if taken[-1][3] not in self.checker.verdicts:
-                highs.append(taken[-1][3])
+            boxes.append(heappop(heap))
+            if boxes[-1][3] not in self.checker.verdicts:
+                highs.append(boxes[-1][3])
         self.checker.check_all(highs)
-        return taken
+        return boxes
 
-    def _looked_at(self, boxes: list[Box]) -> list[tuple[Node, Node, Bound]]:
+    def _bounds(self, boxes: list[Box]) -> list[tuple[Node, Node, Bound]]:
         """The nodes and the bounds of the boxes whose high nodes do not lose too much; the best node is the best of
         them before any box is bounded."""
         checker = self.checker
@@ -124,8 +124,8 @@ class Branching:
             if not checker.by_cells:
                 self.consider(checker.check(low))
             inside.append((low, high))
-        found = checker.bounds(inside, self.limit)
-        return [(*box, bound) for box, bound in zip(inside, found, strict=True)]
+        bounds = checker.bounds(inside, self.limit)
+        return [(*box, bound) for box, bound in zip(inside, bounds, strict=True)]
 
     def _split(self, low: Node, high: Node, bound: Bound, heap: list[Box], number: int) -> None:
         """Puts the two parts of a box on the heap where they may have a better node."""
@@ -158,8 +158,8 @@ class Branching:
         best = self.best.score if self.best else inf
         share = min(max(self.bound / best, 0.0), 1.0) if 0 < best < inf else 0.0
         checked = len(self.checker.verdicts)
-        found = f", best {best:.4g}, none below {self.bound:.4g}" if share else ""
-        run.report(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {boxes:,} boxes open{found}")
+        figures = f", best {best:.4g}, none below {self.bound:.4g}" if share else ""
+        run.report(share, f"{checked:,} of {self.lattice.size:,} nodes checked, {boxes:,} boxes open{figures}")
         self.note()
 
     def note(self) -> None:

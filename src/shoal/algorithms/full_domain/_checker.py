@@ -73,12 +73,12 @@ class Checker:
 
     def check(self, node: Node) -> Verdict:
         """The verdict on a node; a node is checked only once."""
-        found = self.verdicts.get(node)
-        if found is None:
+        verdict = self.verdicts.get(node)
+        if verdict is None:
             self.watch.check()
             base = self.groupings.base(node)
-            found = self._noted(base, self._check(base, (node,))[0])
-        return found
+            verdict = self._note(base, self._check(base, (node,))[0])
+        return verdict
 
     def check_all(self, nodes: Sequence[Node], *, as_bases: bool = False) -> None:
         """Checks nodes that were not checked before, in as many threads as there are. What is found, and in which order
@@ -97,7 +97,7 @@ class Checker:
         )
         threads = min(threads, len(waiting))
         self.groupings.room(threads - 1)
-        found: dict[Node, tuple[Base, _Checked, Base | None]] = {}
+        results: dict[Node, tuple[Base, _Checked, Base | None]] = {}
 
         def work(room: int) -> None:
             while True:
@@ -107,7 +107,7 @@ class Checker:
                     return
                 for node, checked in zip(there, self._check(base, there, room), strict=True):
                     small = self.groupings.small(base, node, checked.classes, room) if as_bases else None
-                    found[node] = (base, checked, small)
+                    results[node] = (base, checked, small)
 
         if threads > 1 and self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1)
@@ -116,20 +116,20 @@ class Checker:
         for other in others:
             other.result()
         for node in nodes:
-            base, checked, small = found[node]
-            self._noted(base, checked)
+            base, checked, small = results[node]
+            self._note(base, checked)
             if small is not None:
                 self.groupings.keep(small)
 
-    def _noted(self, base: Base, found: _Checked) -> Verdict:
+    def _note(self, base: Base, checked: _Checked) -> Verdict:
         """Remembers a verdict and what goes with it."""
-        verdict = found.verdict
+        verdict = checked.verdict
         self.verdicts[verdict.node] = verdict
         if self.closest is None or verdict.suppressed < self.closest.suppressed:
             self.closest = verdict
         if 0 < verdict.lost <= self.budget and self.by_cells:
-            self._keep(verdict.node, found.terms)
-        self.groupings.rebased(verdict.node, base, found.classes)
+            self._keep(verdict.node, checked.terms)
+        self.groupings.rebased(verdict.node, base, checked.classes)
         return verdict
 
     def _check(self, base: Base, nodes: Sequence[Node], room: int = 0) -> list[_Checked]:
@@ -139,33 +139,35 @@ class Checker:
 
     def _by_cells(self, base: Base, nodes: Sequence[Node], scores: CellScores, room: int) -> list[_Checked]:
         """The verdicts when the objective adds up over cells."""
-        seen = None
+        surveys = None
         if self.judge.asked is not None:
-            seen = self.groupings.surveyed(base, nodes, self.judge.asked, scores.rates, room)
-        if seen is None:
-            seen = [self._surveyed(base, node, scores, room) for node in nodes]
+            surveys = self.groupings.surveyed(base, nodes, self.judge.asked, scores.rates, room)
+        if surveys is None:
+            surveys = [self._surveyed(base, node, scores, room) for node in nodes]
         return [
             _Checked(
-                Verdict(node, found.published, found.records, found.lost, found.records <= self.budget, found.score),
-                found.classes,
-                found.terms,
+                Verdict(
+                    node, survey.published, survey.records, survey.lost, survey.records <= self.budget, survey.score
+                ),
+                survey.classes,
+                survey.terms,
             )
-            for node, found in zip(nodes, seen, strict=True)
+            for node, survey in zip(nodes, surveys, strict=True)
         ]
 
     def _surveyed(self, base: Base, node: Node, scores: CellScores, room: int) -> Survey:
         """What there is to say about a node where it takes more than one look."""
         grouping = self.groupings.grouped_from(base, node, room)
-        broken, kept = self.judge.judge(grouping)
-        return self.groupings.weighed(node, grouping, broken, kept, self.budget, scores.rates)
+        broken, keepable = self.judge.judge(grouping)
+        return self.groupings.weighed(node, grouping, broken, keepable, self.budget, scores.rates)
 
     def _by_classes(self, base: Base, node: Node, scores: ClassScores, room: int) -> _Checked:
         """The verdict when the objective looks at classes."""
         grouping = self.groupings.grouped_from(base, node, room)
         sizes = grouping.sizes
-        broken, kept = self.judge.judge(grouping)
-        published, suppressed, lost = int((~broken).sum()), int(sizes[broken].sum()), int((sizes - kept).sum())
-        scored, extra = scores.base(sizes), scores.extra(sizes[kept == 0])
+        broken, keepable = self.judge.judge(grouping)
+        published, suppressed, lost = int((~broken).sum()), int(sizes[broken].sum()), int((sizes - keepable).sum())
+        scored, extra = scores.base(sizes), scores.extra(sizes[keepable == 0])
         score = scores.score(scored + scores.extra(sizes[broken]))
         verdict = Verdict(node, published, suppressed, lost, suppressed <= self.budget, score, scored, extra)
         return _Checked(verdict, len(sizes), NOTHING)
@@ -201,8 +203,8 @@ class Checker:
         """Which distinct tuples a release at this node leaves out."""
         if not self.check(node).suppressed:
             return np.zeros(len(self.groupings.summary), dtype=np.bool_)
-        found = self.groupings.grouped(node)
-        return found.spread(self.judge.judge(found).broken)
+        grouping = self.groupings.grouped(node)
+        return grouping.spread(self.judge.judge(grouping).broken)
 
 
 class _Checked(NamedTuple):

@@ -36,7 +36,7 @@ class Climbing:
         self.generator = np.random.default_rng(seed)
         self.failed = np.zeros((0, len(self.lattice.least)), dtype=np.int32)
         self.failures = 0
-        self.found_after = 0
+        self.best_after = 0
         self.passed: set[Node] = set()
         """Nodes that were stepped on: who comes there again goes the same way."""
 
@@ -44,7 +44,7 @@ class Climbing:
         """Climbs until nothing better is found for long, until the run's time is up, or until `most` nodes are
         checked."""
         self.watch, self.most = run, most
-        for start in (self._raised(), self._judged(self.lattice.greatest)):
+        for start in (self._raised(), self._judge(self.lattice.greatest)):
             if start.feasible:
                 self._improve(start)
         idle = 0
@@ -57,19 +57,19 @@ class Climbing:
         checked = len(self.checker.verdicts)
         self.watch.report(min(checked / self.most, 1.0), f"{checked:,} nodes checked")
         self.search.note()
-        patience = max(PATIENCE, self.found_after)
-        return not self.watch.expired and checked < min(self.most, self.found_after + patience)
+        patience = max(PATIENCE, self.best_after)
+        return not self.watch.expired and checked < min(self.most, self.best_after + patience)
 
-    def _judged(self, node: Node) -> Verdict:
-        found = self.checker.check(node)
-        if self.search.consider(found):
-            self.found_after = len(self.checker.verdicts)
-        if found.lost > self.checker.budget and not self._fails(node):
+    def _judge(self, node: Node) -> Verdict:
+        verdict = self.checker.check(node)
+        if self.search.consider(verdict):
+            self.best_after = len(self.checker.verdicts)
+        if verdict.lost > self.checker.budget and not self._fails(node):
             if self.failures == len(self.failed):
                 self.failed = np.resize(self.failed, (max(64, 2 * self.failures), len(node)))
             self.failed[self.failures] = node
             self.failures += 1
-        return found
+        return verdict
 
     def _fails(self, node: Node) -> bool:
         """Whether a generalization of a node is known to leave out too much."""
@@ -85,16 +85,16 @@ class Climbing:
             here = way[-1]
             at = max(free, key=lambda attribute: (widths[attribute, here[attribute]], -attribute))
             way.append((*here[:at], here[at] + 1, *here[at + 1 :]))
-        found = self._judged(way[-1])
+        lowest = self._judge(way[-1])
         fails, fits = -1, len(way) - 1
-        while found.feasible and fits - fails > 1 and self._may_go_on():
+        while lowest.feasible and fits - fails > 1 and self._may_go_on():
             middle = (fails + fits) // 2
-            there = self._judged(way[middle])
+            there = self._judge(way[middle])
             if there.feasible:
-                found, fits = there, middle
+                lowest, fits = there, middle
             else:
                 fails = middle
-        return found
+        return lowest
 
     def _shake(self, node: Node, most: int) -> None:
         """Steps on from a node with up to so many attributes at levels drawn at random."""
@@ -105,9 +105,9 @@ class Climbing:
         there = tuple(shaken)
         if there in self.passed or self._fails(there):
             return
-        found = self._judged(there)
-        if found.feasible:
-            self._improve(found)
+        verdict = self._judge(there)
+        if verdict.feasible:
+            self._improve(verdict)
 
     def _improve(self, here: Verdict) -> None:
         """Takes the first better neighbour, the most promising ones first, until there is none."""
@@ -128,9 +128,9 @@ class Climbing:
         while self._may_go_on() and (nodes := list(islice(waiting, AT_ONCE))):
             unknown = [node for node in nodes if node not in self.checker.verdicts]
             self.checker.check_all(unknown, as_bases=as_bases)
-            for found in map(self._judged, nodes):
-                if found.feasible and found.score < here.score:
-                    return found
+            for verdict in map(self._judge, nodes):
+                if verdict.feasible and verdict.score < here.score:
+                    return verdict
         return None
 
     def _exchanges(self, node: Node) -> Iterator[Node]:

@@ -41,11 +41,14 @@ class Base:
     people: Histogram | None
 
     @cached_property
-    def held(self) -> tuple[Any, ...]:
+    def histograms(self) -> tuple[Any, ...]:
         """The histograms as kernels read them."""
-        from shoal.kernels.surveys import Held
+        from shoal.kernels.surveys import SparseCounts
 
-        return tuple(Held(held.starts, held.values, held.counts, len(held.population)) for held in self.sensitive)
+        return tuple(
+            SparseCounts(histogram.starts, histogram.values, histogram.counts, len(histogram.population))
+            for histogram in self.sensitive
+        )
 
     def __len__(self) -> int:
         return len(self.tuples.weights)
@@ -147,32 +150,32 @@ class Groupings:
         least, budget, sensitive = asked
         scratch = self.room(room)
         if sensitive is None:
-            found = kernel.surveyed(levels, base.tuples, self.table, least, budget, rates, self.domain, scratch)
+            results = kernel.surveyed(levels, base.tuples, self.table, least, budget, rates, self.domain, scratch)
         else:
             at, measure, worst = sensitive
-            held = base.held[at]
-            if len(base) * held.size > max(DENSE, 64 * len(base)):
+            entries = base.histograms[at]
+            if len(base) * entries.size > max(DENSE, 64 * len(base)):
                 return None
-            found = kernel.examined(
-                levels, base.tuples, self.table, held, measure, worst, least, budget, rates, self.domain, scratch
+            results = kernel.examined(
+                levels, base.tuples, self.table, entries, measure, worst, least, budget, rates, self.domain, scratch
             )
-        counts = found.counts.tolist()
+        counts = results.counts.tolist()
         if any(classes < 0 for classes, *_ in counts):
             return None
         return [
             Survey(classes, published, records, lost, terms, score)
             for (classes, published, records, lost), terms, score in zip(
-                counts, found.terms, found.scores.tolist(), strict=True
+                counts, results.terms, results.scores.tolist(), strict=True
             )
         ]
 
     def weighed(
-        self, node: Node, found: Grouping, broken: NDArray[np.bool_], kept: Counts, budget: int, rates: Any
+        self, node: Node, grouping: Grouping, broken: NDArray[np.bool_], keepable: Counts, budget: int, rates: Any
     ) -> Survey:
         """A node when these classes are broken, and of each class so many records can be kept in specializations."""
         levels = np.array(node, dtype=np.int64)
-        return Survey(len(found.sizes), *self._surveys.weighed(
-            levels, self.table, found.firsts, found.sizes, broken, kept, budget, rates, self.domain
+        return Survey(len(grouping.sizes), *self._surveys.weighed(
+            levels, self.table, grouping.firsts, grouping.sizes, broken, keepable, budget, rates, self.domain
         ))  # fmt: skip
 
     def rebased(self, node: Node, base: Base, classes: int) -> bool:
@@ -187,10 +190,10 @@ class Groupings:
         if self.waiting > 0:
             return False
         self.tried.add(below)
-        found = self.grouped_from(self.base(below), below)
-        useful = 2 * len(found.sizes) <= len(found.base)
+        grouping = self.grouped_from(self.base(below), below)
+        useful = 2 * len(grouping.sizes) <= len(grouping.base)
         if useful:
-            self.keep(self._based(below, found))
+            self.keep(self._based(below, grouping))
         # With many attributes hardly any node is much smaller than the table: who tries in vain waits twice as long.
         self.pause = 1 if useful else min(2 * self.pause, LONGEST_PAUSE)
         self.waiting = self.pause
@@ -209,10 +212,10 @@ class Groupings:
     def bases_of(self, nodes: Sequence[Node]) -> list[Base]:
         """The same of several nodes."""
         levels = np.array(nodes, dtype=np.int64)
-        found = self._kernels.smallest(self.base_nodes, self.base_sizes, len(self.bases), levels)
-        self.base_uses[found] = np.arange(self.clock + 1, self.clock + 1 + len(nodes))
+        places = self._kernels.smallest(self.base_nodes, self.base_sizes, len(self.bases), levels)
+        self.base_uses[places] = np.arange(self.clock + 1, self.clock + 1 + len(nodes))
         self.clock += len(nodes)
-        return [self.bases[at] for at in found.tolist()]
+        return [self.bases[at] for at in places.tolist()]
 
     def small(self, base: Base, node: Node, classes: int, room: int) -> Base | None:
         """A node that was just grouped in a room as a base for its generalizations; None where it has too many classes
@@ -230,19 +233,19 @@ class Groupings:
             last, place = len(self.bases) - 1, int(self.base_uses[1 : len(self.bases)].argmin()) + 1
             self.bases[place] = self.bases[last]
             self.bases.pop()
-            for held in (self.base_nodes, self.base_sizes, self.base_uses):
-                held[place] = held[last]
+            for figures in (self.base_nodes, self.base_sizes, self.base_uses):
+                figures[place] = figures[last]
         place = len(self.bases)
         self.bases.append(base)
         self.base_nodes[place], self.base_sizes[place], self.base_uses[place] = base.node, len(base), self.clock
 
-    def _based(self, node: Node, found: Grouping) -> Base:
+    def _based(self, node: Node, grouping: Grouping) -> Base:
         """A base of a grouping."""
         from shoal.kernels.lattice import Packed
 
-        firsts = found.firsts.copy()
+        firsts = grouping.firsts.copy()
         columns = np.ascontiguousarray(self.raw.tuples.columns[:, firsts])
-        classes = self.classes(found)
+        classes = self.classes(grouping)
         return Base(node, Packed(columns, classes.sizes, firsts), classes.sensitive, classes.people)
 
     def _in_room(self, base: Base, classes: int, room: int) -> Grouping:
@@ -261,41 +264,43 @@ class Groupings:
                 tree.codes[level][keys] for tree, level, keys in zip(trees, node, self.summary.keys, strict=True)
             ]
             radices = [int(self.domain.widths[position, level]) for position, level in enumerate(node)]
-            found = group(columns, radices, weights=self.raw.tuples.weights, index=True)
-            firsts = np.empty(len(found.counts), dtype=np.int32)
-            firsts[found.index] = self.raw.tuples.firsts
-            return Grouping(self.raw, found.index, found.counts, firsts)
+            groups = group(columns, radices, weights=self.raw.tuples.weights, index=True)
+            firsts = np.empty(len(groups.counts), dtype=np.int32)
+            firsts[groups.index] = self.raw.tuples.firsts
+            return Grouping(self.raw, groups.index, groups.counts, firsts)
         return self._in_room(base, int(classes), room)
 
-    def classes(self, found: Grouping) -> Classes:
+    def classes(self, grouping: Grouping) -> Classes:
         """The classes as models judge them, with sensitive histograms and without keys."""
-        histograms = tuple(self.rolled(held, found) for held in found.base.sensitive)
-        people = None if found.base.people is None else self.rolled(found.base.people, found)
-        keys = np.zeros((0, len(found.sizes)), dtype=np.int32)
-        return Classes(self.summary.attributes, keys, found.sizes.copy(), histograms, (), self.summary.records, people)
+        histograms = tuple(self.rolled(histogram, grouping) for histogram in grouping.base.sensitive)
+        people = None if grouping.base.people is None else self.rolled(grouping.base.people, grouping)
+        keys = np.zeros((0, len(grouping.sizes)), dtype=np.int32)
+        return Classes(
+            self.summary.attributes, keys, grouping.sizes.copy(), histograms, (), self.summary.records, people
+        )
 
-    def rolled(self, held: Histogram, found: Grouping) -> Histogram:
+    def rolled(self, histogram: Histogram, grouping: Grouping) -> Histogram:
         """A histogram of a base over the classes of a node."""
         kernel = self._surveys
-        size, classes = len(held.population), len(found.sizes)
-        riding = held.contexts is not None or held.people is not None
-        if riding or classes * size > max(DENSE, 64 * len(found.owners)):
-            return held.rolled(found.owners, classes)
+        size, classes = len(histogram.population), len(grouping.sizes)
+        riding = histogram.contexts is not None or histogram.people is not None
+        if riding or classes * size > max(DENSE, 64 * len(grouping.owners)):
+            return histogram.rolled(grouping.owners, classes)
         everyone = np.arange(classes, dtype=np.int32)
-        entries = kernel.Held(held.starts, held.values, held.counts, size)
-        starts, values, counts = kernel.rolled(found.owners, everyone, classes, entries)
-        return Histogram(held.column, starts, values, counts, held.population, held.hierarchy)
+        entries = kernel.SparseCounts(histogram.starts, histogram.values, histogram.counts, size)
+        starts, values, counts = kernel.rolled(grouping.owners, everyone, classes, entries)
+        return Histogram(histogram.column, starts, values, counts, histogram.population, histogram.hierarchy)
 
 
 def _table(summary: Classes, domain: Any) -> Any:
     """The distinct tuples as the kernels count them."""
-    from shoal.kernels.lattice import Table, occurring
+    from shoal.kernels.lattice import Tuples, occurring
 
     # Half the room where numbers are small; of a large table this is among the largest things in memory.
     narrow = max((tree.size for tree in summary.hierarchies), default=0) <= np.iinfo(np.int16).max
     leaves = np.ascontiguousarray(summary.keys.T, dtype=np.int16 if narrow else np.int32)
     heights = np.array([tree.height for tree in summary.hierarchies], dtype=np.int64)
-    return Table(leaves, occurring(leaves, np.ascontiguousarray(summary.sizes), heights, domain))
+    return Tuples(leaves, occurring(leaves, np.ascontiguousarray(summary.sizes), heights, domain))
 
 
 def _packs(trees: Sequence[Hierarchy]) -> list[list[int]]:

@@ -25,7 +25,7 @@ class Judgement(NamedTuple):
     """The classes that cannot be published, and how many records of each class can be in a specialization at most."""
 
     broken: NDArray[np.bool_]
-    kept: Counts
+    keepable: Counts
 
 
 class Judge:
@@ -40,7 +40,7 @@ class Judge:
         self.people = groupings.summary.people is not None
         models = tuple(model for model in policy.models if self.people or not model.by_size)
         # Where people also agree on other sensitive attributes, records that join a class can break any model.
-        strict = any(held.contexts is not None for held in groupings.summary.sensitive)
+        strict = any(histogram.contexts is not None for histogram in groupings.summary.sensitive)
         self.sure_models = tuple(
             model for model in models if model.growth_monotone and (not strict or not model.needs_sensitive)
         )
@@ -53,7 +53,7 @@ class Judge:
     def _compiled(self, models: Sequence[Model]) -> list[_Compiled] | None:
         """The compiled levels of models, with the place of the sensitive attribute and the worst level that keeps the
         bound; None when one of them has to be asked otherwise."""
-        found: list[_Compiled] = []
+        compiled: list[_Compiled] = []
         summary = self.groupings.summary
         for model in models:
             if self.people or not isinstance(model, SensitiveModel) or type(model).judge is not SensitiveModel.judge:
@@ -62,8 +62,8 @@ class Judge:
                 measure = model.bounding(histogram)
                 if measure is None:
                     return None
-                found.append((summary.sensitive.index(histogram), measure, model.threshold))
-        return found
+                compiled.append((summary.sensitive.index(histogram), measure, model.threshold))
+        return compiled
 
     def _least(self) -> int:
         """A size that every published class has, also because of the values that it needs."""
@@ -87,55 +87,55 @@ class Judge:
         merging = not self.people and all(model.merge_monotone for model in self.policy.models)
         return not self.unsure_models or (merging and self.settled and self.budget == 0)
 
-    def judge(self, found: Grouping) -> Judgement:
+    def judge(self, grouping: Grouping) -> Judgement:
         """What becomes of the classes of a node."""
-        sizes = found.sizes
+        sizes = grouping.sizes
         if self.compiled is not None:
-            holds, kept = self._kept(found, self.compiled)
+            holds, keepable = self._by_levels(grouping, self.compiled)
             broken = ~holds
         else:
-            classes = self.groupings.classes(found)
+            classes = self.groupings.classes(grouping)
             broken = np.zeros(len(sizes), dtype=np.bool_)
-            kept = sizes
+            keepable = sizes
             for model in self.sure_models:
                 broken = broken | ~model.holds(classes)
-            kept = np.where(broken, 0, kept)
+            keepable = np.where(broken, 0, keepable)
             for model in self.unsure_models:
                 holds, lost = model.judge(classes)
                 broken = broken | ~holds
                 if model.suppression_monotone and not self.people:
-                    kept = np.minimum(kept, sizes - lost)
+                    keepable = np.minimum(keepable, sizes - lost)
         small = sizes < self.least
         # Fewer records than every published class has cannot be published either.
-        kept = np.where(kept < self.least, 0, kept)
+        keepable = np.where(keepable < self.least, 0, keepable)
         broken = broken | small
-        return Judgement(broken if self.settled else self._settle(self.groupings.classes(found), broken), kept)
+        return Judgement(broken if self.settled else self._settle(self.groupings.classes(grouping), broken), keepable)
 
-    def _kept(self, found: Grouping, compiled: Sequence[_Compiled]) -> tuple[NDArray[np.bool_], Counts]:
+    def _by_levels(self, grouping: Grouping, compiled: Sequence[_Compiled]) -> tuple[NDArray[np.bool_], Counts]:
         """The same by compiled levels alone."""
         from shoal.kernels.keeping import judged
 
-        holds = np.ones(len(found.sizes), dtype=np.bool_)
-        kept = found.sizes
+        holds = np.ones(len(grouping.sizes), dtype=np.bool_)
+        keepable = grouping.sizes
         rolled: dict[int, Histogram] = {}
         for at, measure, threshold in compiled:
             if at not in rolled:
-                rolled[at] = self.groupings.rolled(found.base.sensitive[at], found)
+                rolled[at] = self.groupings.rolled(grouping.base.sensitive[at], grouping)
             here = rolled[at]
-            held, most = judged(here.starts, here.values, here.counts, measure, threshold, self.least)
-            holds &= held
-            kept = np.minimum(kept, most)
-        return holds, kept
+            fine, most = judged(here.starts, here.values, here.counts, measure, threshold, self.least)
+            holds &= fine
+            keepable = np.minimum(keepable, most)
+        return holds, keepable
 
     def _settle(self, classes: Classes, broken: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Leaving classes out may break others: goes on until what is left satisfies the policy."""
         while not broken.all():
-            kept = np.flatnonzero(~broken)
+            published = np.flatnonzero(~broken)
             index = np.full(len(broken), -1, dtype=np.int32)
-            index[kept] = np.arange(len(kept), dtype=np.int32)
-            holds = self.policy.holds(classes.rolled(index, np.zeros((0, len(kept)), np.int32)))
+            index[published] = np.arange(len(published), dtype=np.int32)
+            holds = self.policy.holds(classes.rolled(index, np.zeros((0, len(published)), np.int32)))
             if holds.all():
                 break
             broken = broken.copy()
-            broken[kept[~holds]] = True
+            broken[published[~holds]] = True
         return broken

@@ -64,9 +64,9 @@ def parts(lattice: Lattice) -> list[list[int]]:
     """
     free = [at for at, (low, high) in enumerate(zip(lattice.least, lattice.greatest, strict=True)) if low < high]
     for count in range(1, len(free) + 1):
-        found = [free[first::count] for first in range(count)]
-        if all(prod(lattice.greatest[at] - lattice.least[at] + 1 for at in part) <= LARGEST for part in found):
-            return found
+        split = [free[first::count] for first in range(count)]
+        if all(prod(lattice.greatest[at] - lattice.least[at] + 1 for at in part) <= LARGEST for part in split):
+            return split
     return [[at] for at in free]
 
 

@@ -121,8 +121,8 @@ def scores(objective: Objective | None, weights: Mapping[str, float], groupings:
     unknown = [name for name in weights if name not in summary.attributes]
     if unknown:
         raise unknown_columns(unknown, summary.attributes)
-    given = np.array([weights.get(name, 1.0) for name in summary.attributes], dtype=np.float64)
-    if (given < 0).any() or not np.isfinite(given).all() or given.sum() == 0:
+    factors = np.array([weights.get(name, 1.0) for name in summary.attributes], dtype=np.float64)
+    if (factors < 0).any() or not np.isfinite(factors).all() or factors.sum() == 0:
         raise ParameterError("weights are numbers from 0 up, and one of them at least is above 0")
     if isinstance(objective, ClassObjective):
         if weights:
@@ -131,7 +131,7 @@ def scores(objective: Objective | None, weights: Mapping[str, float], groupings:
                 "leave them out or choose another objective, such as loss"
             )
         return ClassScores(objective, groupings)
-    shares = given / given.sum()
+    shares = factors / factors.sum()
     if objective is None:
         return CellScores(loss_terms(summary, shares), groupings)
     if isinstance(objective, CellObjective):

@@ -81,16 +81,16 @@ def _satisfying(checker: Checker, lattice: Lattice, run: Run) -> tuple[Any, int]
     smaller: dict[tuple[int, ...], Any] = {(): np.ones((), dtype=np.bool_)}
     ruled_out = 0
     for size in range(1, count + 1):
-        found: dict[tuple[int, ...], Any] = {}
+        larger: dict[tuple[int, ...], Any] = {}
         for place, subset in enumerate(combinations(range(count), size)):
             candidates = np.ones([levels[attribute] for attribute in subset], dtype=np.bool_)
             for position in range(size):
                 part = smaller[(*subset[:position], *subset[position + 1 :])]
                 candidates &= np.expand_dims(part, position)
             ruled_out += int((~candidates).sum()) if size == count else 0
-            found[subset] = _walked(checker, lattice.greatest, subset, candidates)
+            larger[subset] = _walked(checker, lattice.greatest, subset, candidates)
             run.report((size - 1 + (place + 1) / comb(count, size)) / count, f"subsets of {size} of {count} attributes")
-        smaller = found
+        smaller = larger
     return smaller[tuple(range(count))], ruled_out
 
 

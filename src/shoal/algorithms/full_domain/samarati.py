@@ -63,8 +63,8 @@ class Samarati(Algorithm):
             low, high = (low, middle) if reached else (middle + 1, high)
             share = 1 - (high - low + 1) / (lattice.height - lattice.lowest + 1)
             run.report(share, f"{len(checker.verdicts):,} nodes checked")
-        found = [verdict for node in lattice.at(high) if (verdict := checker.check(node)).feasible]
-        if not found:
+        feasible = [verdict for node in lattice.at(high) if (verdict := checker.check(node)).feasible]
+        if not feasible:
             raise infeasible(checker, lattice, proven=checker.judge.monotone)
-        best = min(found, key=lambda verdict: (verdict.suppressed, verdict.score, verdict.node))
+        best = min(feasible, key=lambda verdict: (verdict.suppressed, verdict.score, verdict.node))
         return recoded(checker, lattice, best, {}, height=high, heights=tried, minimal=checker.judge.monotone)
