@@ -43,7 +43,7 @@ class Bucketing(Cutter):
         if len(self.beside) == 1:
             tuples = np.flatnonzero(index >= 0)
             inside = self.beside[0]
-            groups = group([index[tuples], inside[tuples]], [count, int(inside.max()) + 1], index=True)
+            groups = group([index[tuples], inside[tuples]], index=True)
             finer = np.full(len(index), -1, np.int32)
             finer[tuples] = groups.index
             classes = self.dataset.partitioned(finer, len(groups.counts), seed=self.policy.seed)
@@ -54,8 +54,7 @@ class Bucketing(Cutter):
         joints = []
         for inside in self.beside:
             columns = [index[owners], inside[owners], histogram.values[entries]]
-            radices = [count, int(inside.max()) + 1, len(histogram.population)]
-            joint = group(columns, radices, weights=histogram.counts[entries])
+            joint = group(columns, weights=histogram.counts[entries])
             buckets, besides, values = joint.keys
             joints.append(Joint(buckets, besides, values, joint.counts))
         return blocks(joints, histogram.column, histogram.population)
@@ -85,10 +84,7 @@ def _combinations(dataset: Dataset, names: Sequence[str]) -> Codes:
     places = [summary.attributes.index(name) for name in names]
     if not places:
         return np.zeros(len(summary), np.int32)
-    columns = [summary.keys[at] for at in places]
-    numbers = group(columns, [summary.hierarchies[at].size for at in places], index=True).index
-    assert numbers is not None
-    return numbers
+    return group([summary.keys[at] for at in places], index=True).index
 
 
 class TargetBucketing(Bucketing):

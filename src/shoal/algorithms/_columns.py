@@ -24,7 +24,7 @@ def mean_square_contingency(left: Codes, right: Codes, counts: Counts) -> float:
         >>> round(mean_square_contingency(left, right, np.array([3, 1, 1, 3])), 6)
         0.25
     """
-    joint = group([left, right], [int(left.max()) + 1, int(right.max()) + 1], weights=counts)
+    joint = group([left, right], weights=counts)
     rows, columns = (np.bincount(codes, weights=joint.counts) for codes in joint.keys)
     least = min(np.count_nonzero(rows), np.count_nonzero(columns))
     if least < 2:

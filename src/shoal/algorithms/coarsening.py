@@ -86,8 +86,7 @@ def _together(dataset: Dataset, policy: Policy, history: History) -> tuple[Codes
     """
     classes, present, groups = history.places(dataset, policy.seed)
     columns = [*(classes + 1), *(groups + 1), *present.astype(np.int32)]
-    owners = group(columns, [int(codes.max(initial=0)) + 1 for codes in columns], index=True).index
-    assert owners is not None
+    owners = group(columns, index=True).index
     least = np.full(len(owners), max(Promise.of(policy.models).k, 1))
     alone = np.full(len(owners), np.iinfo(np.int64).max)
     for release, here in zip(history.releases, classes, strict=True):

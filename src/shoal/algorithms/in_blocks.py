@@ -21,7 +21,7 @@ from shoal.core.codebook import Codebook
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes, Counts, decoded, packed_codes, words
+from shoal.core.grouping import Codes, Counts, decoded, packed_codes, ranges, words
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Plan, Recoding
@@ -206,9 +206,7 @@ def _together(parts: Sequence[_Part], blocks: Blocks, radices: Sequence[int]) ->
         withheld.append(np.repeat(plan.withheld, own) if spread else plan.withheld)
     places = order
     if by_record:
-        starts = np.cumsum(counts) - counts
-        begins = np.cumsum(counts[order]) - counts[order]
-        places = np.repeat(starts[order] - begins, counts[order]) + np.arange(int(counts.sum()))
+        places = ranges((np.cumsum(counts) - counts)[order], counts[order])
     books, cells = [], []
     for attribute in range(len(keys)):
         book, entries = _joined_books([plan.codebooks[attribute] for plan in plans])

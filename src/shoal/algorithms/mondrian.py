@@ -19,7 +19,7 @@ from shoal.algorithms._refinement import REBUILDINGS, refined
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.costs import width_costs
 from shoal.core.dataset import Dataset
-from shoal.core.grouping import Codes, Counts
+from shoal.core.grouping import Codes, Counts, ranges
 from shoal.core.parameters import Examples
 from shoal.core.policy import Policy
 from shoal.core.recoding import Recoding
@@ -223,9 +223,8 @@ class Cutter:
         refused = np.zeros(partitions, dtype=np.bool_)
         if self.judges and len(begins):
             index = np.full(len(self.points.weights), -1, dtype=np.int32)
-            points = np.repeat(begins - np.append(0, np.cumsum(ends - begins)[:-1]), ends - begins)
-            points += np.arange(len(points))
-            index[self.points.identities[points]] = np.repeat(np.arange(len(begins), dtype=np.int32), ends - begins)
+            sides = np.repeat(np.arange(len(begins), dtype=np.int32), ends - begins)
+            index[self.points.identities[ranges(begins, ends - begins)]] = sides
             refused[parents[self._broken(index, len(begins))]] = True
         return refused
 

@@ -197,7 +197,7 @@ def _agreement(column: Codes, other: Codes) -> tuple[float, float]:
         return 0.0, 1.0
     counts = np.bincount(other + np.int32(1))
     alike = float(np.sum((counts / len(other)) ** 2))
-    pairs = group([column + np.int32(1), other + np.int32(1)], [int(column.max()) + 2, len(counts)])
+    pairs = group([column + np.int32(1), other + np.int32(1)])
     starts = np.flatnonzero(np.append(True, np.diff(pairs.keys[0]) != 0))
     repeats = len(column) - len(starts)
     broken = len(column) - int(np.maximum.reduceat(pairs.counts, starts).sum())

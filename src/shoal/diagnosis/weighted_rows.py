@@ -107,7 +107,7 @@ class WeightedRows:
         contexts = [self.contexts] if len(self.contexts) else []
         people = [self.people] if len(self.people) else []
         keyed = [*contexts, *(self.columns[position] for position in chosen), self.sensitive, *people]
-        groups = group(keyed, [int(column.max(initial=0)) + 1 for column in keyed], weights=self.weights)
+        groups = group(keyed, weights=self.weights)
         return replace(
             self, names=tuple(self.names[position] for position in chosen),
             columns=np.ascontiguousarray(groups.keys[len(contexts) : len(contexts) + len(chosen)]),
