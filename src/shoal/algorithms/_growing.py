@@ -68,10 +68,8 @@ def _grown(records: Records, start: int, run: Run, relaxed: bool) -> Grown:
     """The same in one piece."""
     from shoal.kernels.members import grow, seeded
 
-    growth = seeded(records.counts, records.index(records.points, run), start)
+    points, counts, least = records.points, records.counts, records.policy.least
+    growth = seeded(counts, records.index(points, run), start)
     for _, end in portions(len(records), run, "growing clusters"):
-        grow(
-            records.points, records.counts, growth, records.costs, records.policy.least, relaxed, len(records) - end,
-            run.flag,
-        )  # fmt: skip
+        grow(points, counts, growth, records.costs, least, relaxed, len(records) - end, run.flag)
     return Grown(growth.owners, int(growth.clusters[0]), 1)

@@ -12,6 +12,9 @@ from shoal.core.policy import Policy
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 
+Ranges = tuple[Codes, Codes, Counts]
+"""The least and greatest codes of each cluster, one row each, and its size."""
+
 
 def check_feasible(records: Records) -> None:
     """Raises unless the whole table as one class satisfies the policy."""
@@ -94,9 +97,8 @@ def _merged(records: Records, owners: Codes, run: Run, by_union: bool, budget: i
 
 
 def _round(
-    records: Records, broken: NDArray[np.int64], ranges: tuple[Codes, Codes, Counts], by_union: bool, dearest: float,
-    run: Run,
-) -> tuple[Codes, Floats]:  # fmt: skip
+    records: Records, broken: NDArray[np.int64], ranges: Ranges, by_union: bool, dearest: float, run: Run
+) -> tuple[Codes, Floats]:
     """Where each cluster goes in a round of mergers, and what the merger of each broken one adds to the loss."""
     from shoal.kernels import merging as kernel
 

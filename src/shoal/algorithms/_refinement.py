@@ -59,13 +59,11 @@ def refined(
     rebuilt = search.rebuild(rebuildings, ROUNDS_SHARE, 1.0)
     if rebuilt:
         search.exchange(1.0, 1.0)
-    cells = len(records) * records.points.shape[1]
-    facts = {
-        "before": before / cells, "after": float(search.state.paid.sum()) / cells, "rounds": search.rounds,
-        "exchanges": search.exchanges, "rebuilt": rebuilt, "splits": splits,
-        "finished": search.finished and not limited.expired,
-    }  # fmt: skip
-    return numbered(search.state.owners), facts
+    cells, after = len(records) * records.points.shape[1], float(search.state.paid.sum())
+    losses = {"before": before / cells, "after": after / cells}
+    counts = {"rounds": search.rounds, "exchanges": search.exchanges, "rebuilt": rebuilt, "splits": splits}
+    finished = search.finished and not limited.expired
+    return numbered(search.state.owners), {**losses, **counts, "finished": finished}
 
 
 def split(records: Records, owners: Codes, run: Run) -> tuple[Codes, int]:
@@ -139,10 +137,8 @@ class _Search:
         )  # fmt: skip
         refinement.link(self.state)
         refinement.measure_all(self.state, records.costs)
-        self.proposals = refinement.Proposals(
-            np.full(len(owners), np.inf), np.zeros(len(owners)), np.zeros(len(owners), np.int32),
-            np.zeros(len(owners), np.int32),
-        )  # fmt: skip
+        targets, partners = np.zeros((2, len(owners)), np.int32)
+        self.proposals = refinement.Proposals(np.full(len(owners), np.inf), np.zeros(len(owners)), targets, partners)
         self.guard, self.guards_all = _guard(records)
         self.rounds = self.exchanges = 0
         self.finished = False

@@ -226,11 +226,10 @@ class _Bundles:
         sizes = np.array([len(each) for each in members])
         pools = Pools(np.concatenate(members), np.append(0, np.cumsum(sizes)[:-1]), sizes)
         edges = np.linspace(0, len(widths), min(PORTIONS, len(widths)) + 1).astype(np.int64)
+        points, tuples, costs = self.records.points, self.records.tuples, self.records.costs
         for begin, end in pairwise(edges.tolist()):
-            bundle(
-                pools, widths[begin:end], self.records.points, self.records.tuples, self.records.costs, LOOKED_AT,
-                owners, first + begin, int(generator.integers(2**31)), run.flag,
-            )  # fmt: skip
+            some, at, seed = widths[begin:end], first + begin, int(generator.integers(2**31))
+            bundle(pools, some, points, tuples, costs, LOOKED_AT, owners, at, seed, run.flag)
             run.report(end / len(widths), "building classes")
 
 

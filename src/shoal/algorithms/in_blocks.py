@@ -212,10 +212,8 @@ def _together(parts: Sequence[_Part], blocks: Blocks, radices: Sequence[int]) ->
         book, entries = _joined_books([plan.codebooks[attribute] for plan in plans])
         books.append(book)
         cells.append(np.concatenate([to[plan.cells[attribute]] for plan, to in zip(plans, entries, strict=True)]))
-    return Plan(
-        keys, np.concatenate(classes)[places], np.concatenate(withheld)[places],
-        np.stack(cells).astype(np.int32), tuple(books), by_record, blocks, counts[order],
-    )  # fmt: skip
+    owners, left_out, grid = np.concatenate(classes), np.concatenate(withheld), np.stack(cells).astype(np.int32)
+    return Plan(keys, owners[places], left_out[places], grid, tuple(books), by_record, blocks, counts[order])
 
 
 def _joined_books(books: Sequence[Codebook]) -> tuple[Codebook, list[Codes]]:

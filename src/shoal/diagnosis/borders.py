@@ -322,7 +322,6 @@ class Search:
             below = [mask & ~(1 << position) for position in members(mask)]
             shown = finished or all(not part or part in self.fine or self._inside_good(part) for part in below)
             (certain if shown else rest).append(mask)
-        return Borders(
-            tuple(sorted(self.good, key=by_size)), tuple(sorted(certain, key=by_size)), self.calls, self.scans,
-            finished, tuple(sorted(rest, key=by_size)), tuple(int(mask) for mask in self.candidates),
-        )  # fmt: skip
+        positive, negative, doubtful = (tuple(sorted(sets, key=by_size)) for sets in (self.good, certain, rest))
+        undecided = tuple(self.candidates.tolist())
+        return Borders(positive, negative, self.calls, self.scans, finished, doubtful, undecided)

@@ -258,12 +258,9 @@ class _Search:
                 continue
             bit = 1 << column
             open_ = _Open(open_.columns & ~bit, open_.exact | (0 if broken else bit))
-            rows.append(
-                Dependency(
-                    determinant=self._named(mask), dependent=self.names[column], violations=broken,
-                    g3=broken / self.records, key=partition.classes == self.records and mask > 0,
-                )
-            )  # fmt: skip
+            names, dependent, g3 = self._named(mask), self.names[column], broken / self.records
+            key = partition.classes == self.records and mask > 0
+            rows.append(Dependency(determinant=names, dependent=dependent, violations=broken, g3=g3, key=key))
         if witnesses is not None and pairs:
             witnesses.add(np.array(pairs))
         return open_

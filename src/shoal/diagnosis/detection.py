@@ -216,11 +216,9 @@ def detect(table: Overview, *, model: Model, share: float, seed: int, run: Run) 
     telling = sorted(loose, key=lambda name: -open_ones[name].figures.separation)[:MOST]
     chosen = {name: open_ones[name].codes for name in loose if name in telling}
     sets = _sets(chosen, table.counts, model, share, seed, run)
-    sets = replace(
-        sets, smallest=lone + sets.smallest,
-        unique_share=alone([column.codes for column in open_ones.values()], table.counts) / records,
-        how=f"{sets.how}; without {len(lone)} almost unique columns" if lone and sets.contributions else sets.how,
-    )  # fmt: skip
+    how = f"{sets.how}; without {len(lone)} almost unique columns" if lone and sets.contributions else sets.how
+    unique_share = alone([column.codes for column in open_ones.values()], table.counts) / records
+    sets = replace(sets, smallest=lone + sets.smallest, unique_share=unique_share, how=how)
     suggestions = {
         name: Suggestion(column=name, role=Role.PLAIN, reasons=(look,))
         if isinstance(look, str)

@@ -336,17 +336,21 @@ class _Asked:
     def curve(self, partitions: Partitions, sizes: Counts, levels: Levels) -> Curve:
         return self.rows.curve(sizes, levels)
 
+    def measured(self, question: int) -> Measured:
+        """What a question asks of a set."""
+        if question in (2, 4, 6, 8):
+            return self.level
+        if question in (1, 5):
+            return self.holds
+        return self.share if question in (9, 10) else self.curve
+
     def one(self, question: int) -> Any:
-        measured: Measured = {
-            1: self.holds, 5: self.holds, 2: self.level, 6: self.level, 9: self.share, 11: self.curve,
-        }[question]  # fmt: skip
         partitions = Partitions(self.rows, self.watch)
-        return measured(partitions, *self.rows.levels(partitions.of(self.rows.full)))
+        return self.measured(question)(partitions, *self.rows.levels(partitions.of(self.rows.full)))
 
     def every(self, question: int, monotone: bool) -> Walked:
-        measured: Measured = {4: self.level, 8: self.level, 10: self.share, 12: self.curve}[question]
         most = MOST_CURVES if question == 12 else MOST_LISTED
-        return Walk(self.rows, measured, monotone and question != 12, self.watch, most=most).run()
+        return Walk(self.rows, self.measured(question), monotone and question != 12, self.watch, most=most).run()
 
     def borders(self, monotone: bool) -> dict[str, Any]:
         """Both borders; where adding an attribute can help, from a look at every set that could be good."""
@@ -355,10 +359,9 @@ class _Asked:
         walked = Walk(self.rows, self.holds, False, self.watch, self._hopeless).run()
         positive, negative = extremes(walked.values, len(self.rows.names)) if walked.proven else ([], [])
         bad = [] if walked.proven else [mask for mask, good in walked.values.items() if not good]
-        borders = Borders(
-            tuple(sorted(positive, key=by_size)), tuple(sorted(negative, key=by_size)), walked.calls, 0,
-            walked.proven, tuple(bad), () if walked.proven else (self.rows.full,),
-        )  # fmt: skip
+        largest, smallest = (tuple(sorted(sets, key=by_size)) for sets in (positive, negative))
+        undecided = () if walked.proven else (self.rows.full,)
+        borders = Borders(largest, smallest, walked.calls, 0, walked.proven, tuple(bad), undecided)
         return {**self._described(borders), "calls_levelwise": self.rows.full}
 
     def _hopeless(self, rows: WeightedRows, partition: Partition) -> bool | None:

@@ -334,10 +334,8 @@ class Partitions:
             coarser.order, coarser.starts, self.rows.columns[position], self._tally, self._touched, order, starts, lone
         )
         # Copies, so that what is held is not larger than what it holds.
-        return Partition(
-            order[:several].copy(), starts[: classes + 1].copy(),
-            np.concatenate([coarser.lone, lone[:alone]]) if alone else coarser.lone,
-        )  # fmt: skip
+        every_lone = np.concatenate([coarser.lone, lone[:alone]]) if alone else coarser.lone
+        return Partition(order[:several].copy(), starts[: classes + 1].copy(), every_lone)
 
     def of(self, mask: int) -> Partition:
         """The partition of a set, from that of its attributes but the last, which is held for the next one."""

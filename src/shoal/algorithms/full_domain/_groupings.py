@@ -173,10 +173,9 @@ class Groupings:
         self, node: Node, grouping: Grouping, broken: NDArray[np.bool_], keepable: Counts, budget: int, rates: Any
     ) -> Survey:
         """A node when these classes are broken, and of each class so many records can be kept in specializations."""
-        levels = np.array(node, dtype=np.int64)
-        return Survey(len(grouping.sizes), *self._surveys.weighed(
-            levels, self.table, grouping.firsts, grouping.sizes, broken, keepable, budget, rates, self.domain
-        ))  # fmt: skip
+        levels, firsts, sizes = np.array(node, dtype=np.int64), grouping.firsts, grouping.sizes
+        kernel, table, domain = self._surveys.weighed, self.table, self.domain
+        return Survey(len(sizes), *kernel(levels, table, firsts, sizes, broken, keepable, budget, rates, domain))
 
     def rebased(self, node: Node, base: Base, classes: int) -> bool:
         """Tries to make a base below a node that was grouped from far too large a one; says whether it did, which
