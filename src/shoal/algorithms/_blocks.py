@@ -12,20 +12,16 @@ Blocks = list[tuple[int, int]]
 """For each block the first place and the one after the last."""
 
 
-class _Costs:
+def _costs(frequencies: Sequence[int]) -> Callable[[int, int], int]:
     """How many records go when every value of a block is cut to the rarest one."""
-
-    def __init__(self, frequencies: Sequence[int]) -> None:
-        self.frequencies, self.sums = frequencies, [0, *accumulate(frequencies)]
-
-    def of(self, begin: int, end: int) -> int:
-        return self.sums[end] - self.sums[begin] - (end - begin) * self.frequencies[end - 1]
+    sums = [0, *accumulate(frequencies)]
+    return lambda begin, end: sums[end] - sums[begin] - (end - begin) * frequencies[end - 1]
 
 
 def removed(frequencies: Sequence[int], blocks: Blocks) -> int:
     """How many records go in all."""
-    costs = _Costs(frequencies)
-    return sum(costs.of(*block) for block in blocks)
+    cost = _costs(frequencies)
+    return sum(cost(*block) for block in blocks)
 
 
 def dynamic(frequencies: Sequence[int], l: int) -> Blocks:  # noqa: E741
@@ -36,11 +32,11 @@ def dynamic(frequencies: Sequence[int], l: int) -> Blocks:  # noqa: E741
         >>> dynamic([50, 45, 40, 30, 26], 2), removed([50, 45, 40, 30, 26], dynamic([50, 45, 40, 30, 26], 2))
         ([(0, 3), (3, 5)], 19)
     """
-    costs = _Costs(frequencies)
+    cost = _costs(frequencies)
     best: list[tuple[float, int]] = [(0.0, 0)]
     for end in range(1, len(frequencies) + 1):
         starts = range(max(0, end - 2 * l + 1), end - l + 1)
-        choices = [(best[begin][0] + costs.of(begin, end), begin) for begin in starts]
+        choices = [(best[begin][0] + cost(begin, end), begin) for begin in starts]
         best.append(min(choices, default=(float("inf"), 0)))
     blocks, end = [], len(frequencies)
     while end:
@@ -57,13 +53,13 @@ def bottom_up(frequencies: Sequence[int], l: int) -> Blocks:  # noqa: E741
 
 def top_down(frequencies: Sequence[int], l: int) -> Blocks:  # noqa: E741
     """All values as one block, split again and again where that removes fewest records, as long as it helps."""
-    costs, blocks = _Costs(frequencies), []
+    cost, blocks = _costs(frequencies), []
     waiting = [(0, len(frequencies))]
     while waiting:
         begin, end = waiting.pop()
-        halves = [(costs.of(begin, at) + costs.of(at, end), at) for at in range(begin + l, end - l + 1)]
-        cost, at = min(halves, default=(costs.of(begin, end), end))
-        if cost < costs.of(begin, end):
+        halves = [(cost(begin, at) + cost(at, end), at) for at in range(begin + l, end - l + 1)]
+        least, at = min(halves, default=(cost(begin, end), end))
+        if least < cost(begin, end):
             waiting += [(begin, at), (at, end)]
         else:
             blocks.append((begin, end))

@@ -27,12 +27,12 @@ def partition(base: Algorithm, dataset: Dataset, policy: Policy, run: Run) -> tu
     return recoding.plan, {"base": dict(recoding.facts)}
 
 
-def without_cells(keys: Codes, owners: Codes, seed: int, *, by_record: bool) -> Plan:
+def without_cells(keys: Codes, owners: Codes, generator: np.random.Generator, *, by_record: bool) -> Plan:
     """A plan of numbered groups whose quasi-identifiers are published as they are; a negative owner is withheld.
 
     The numbers are published, so they must not tell in which order the groups were made.
     """
     count = int(owners.max(initial=-1)) + 1
-    numbers = np.random.default_rng(seed).permutation(count).astype(np.int32)
+    numbers = generator.permutation(count).astype(np.int32)
     shown = np.where(owners >= 0, numbers[owners], np.int32(-1)).astype(np.int32)
     return Plan(keys, shown, shown < 0, np.zeros((0, count), np.int32), (), by_record)

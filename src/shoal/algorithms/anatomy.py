@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms._eligibility import as_categories, check_no_identity, check_one_sensitive, eligible_counts
+from shoal.algorithms._partition import without_cells
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, Counts
 from shoal.core.policy import Policy
-from shoal.core.recoding import Plan, Recoding
+from shoal.core.recoding import Recoding
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 
@@ -56,19 +57,15 @@ class Anatomy(Algorithm):
         eligible = eligible_counts(counts, least, policy.budget(dataset.records))
         generator = np.random.default_rng(policy.seed)
         groups = drawn(codes, eligible, least, generator, run)
-        # The numbers are published, so they must not tell in which order the groups were drawn.
-        numbers = generator.permutation(int(groups.max()) + 1).astype(np.int32)
-        owners = np.where(groups >= 0, numbers[groups], np.int32(-1)).astype(np.int32)
-        holds = policy.holds(dataset.partitioned(owners, len(numbers), seed=policy.seed))
-        if not holds.all():
-            broken = int((~holds).sum())
+        plan = without_cells(dataset.summary.keys, groups, generator, by_record=True)
+        broken = int((~policy.holds(dataset.partitioned(plan.owners, plan.count, seed=policy.seed))).sum())
+        if broken:
             raise InfeasibleError(
-                f"with {least} different sensitive values each {broken:,} of {len(numbers):,} groups break the policy; "
+                f"with {least} different sensitive values each {broken:,} of {plan.count:,} groups break the policy; "
                 "Anatomy aims at shares of 1/l in a group, so ask for frequency-l-diversity alone or for a greater l",
-                {"least": least, "groups": len(numbers), "broken": broken},
+                {"least": least, "groups": plan.count, "broken": broken},
             )
-        plan = Plan(dataset.summary.keys, owners, owners < 0, np.zeros((0, len(numbers)), np.int32), (), True)
-        facts = {"groups": len(numbers), "withheld": dataset.records - int(eligible.sum()), **as_categories(dataset)}
+        facts = {"groups": plan.count, "withheld": dataset.records - int(eligible.sum()), **as_categories(dataset)}
         return Recoding(plan, form="two-table", facts=facts)
 
 

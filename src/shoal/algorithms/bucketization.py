@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
+import numpy as np
 from pydantic import InstanceOf
 from typing_extensions import Doc
 
@@ -53,5 +54,6 @@ class Bucketization(Algorithm):
         check_no_identity(policy, "bucketization")
         check_one_sensitive(dataset, "bucketization")
         plan, facts = partition(self.base, dataset, policy, run)
-        shown = without_cells(plan.keys, plan.owners, policy.seed, by_record=plan.by_record)
+        generator = np.random.default_rng(policy.seed)
+        shown = without_cells(plan.keys, plan.owners, generator, by_record=plan.by_record)
         return Recoding(shown, form="two-table", facts=facts)

@@ -121,7 +121,7 @@ class DependencySafe(Algorithm):
         facts = {"blocks": len(blocks), "removed": int((classes < 0).sum()), "repaired": repaired is not None}
         if self.form == "generalized":
             return records.recoding(classes, facts)
-        plan = without_cells(dataset.summary.keys, classes, policy.seed, by_record=True)
+        plan = without_cells(dataset.summary.keys, classes, np.random.default_rng(policy.seed), by_record=True)
         return Recoding(plan, form="two-table", facts=facts)
 
     def _wanted(self, dataset: Dataset, policy: Policy) -> int:

@@ -119,7 +119,7 @@ def sliced(dataset: Dataset, policy: Policy, columns: Columns, bucketing: Bucket
         raise _infeasible(dataset, policy, columns, bucketing)
     owners = bucketing.run(run)
     facts: dict[str, Any] = {"columns": [list(column) for column in columns], "buckets": int(owners.max()) + 1}
-    plan = without_cells(dataset.summary.keys, owners, policy.seed, by_record=False)
+    plan = without_cells(dataset.summary.keys, owners, np.random.default_rng(policy.seed), by_record=False)
     return Recoding(plan, form="sliced", options={"columns": columns}, facts=facts)
 
 
