@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.algorithms._spanning import spanning_tree
+from shoal.algorithms.mst import spanning_tree
 from shoal.core.costs import level_costs
 from shoal.core.run import Run
 from shoal.kernels.cost import pair

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.algorithms._spanning import spanning_tree
+from shoal.algorithms.mst import spanning_tree
 from shoal.core.lattice import distance_vectors
 from shoal.core.run import Run
 from shoal.distances import chd, che, distance_vector, hdist

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import get_num_threads, set_num_threads
 
-from shoal.algorithms._spanning import spanning_tree
+from shoal.algorithms.mst import spanning_tree
 from shoal.core.costs import TABULATED, Costs, level_costs, loss_costs
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
