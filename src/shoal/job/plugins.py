@@ -57,7 +57,7 @@ def plugin(family: str, spec: str | Mapping[str, Any] | object) -> Any:
             raise ParameterError(f"{spec.__name__} is a class; make an instance of it, as in {example(spec)}")
         raise ParameterError(f"{type(spec).__name__} is not one of the {family}; give one, or its name as text")
     found = registry.find(family, name)
-    lists = {entry.name for entry in fields(found) if "tuple[" in str(entry.type)}
+    lists = {entry.name for entry in parameters(found) if "tuple[" in entry.kind}
     values = {key: [value] if key in lists and isinstance(value, str) else value for key, value in values.items()}
     for entry in fields(found):
         if "Algorithm" in str(entry.type) and isinstance(values.get(entry.name), (str, Mapping)):
