@@ -89,6 +89,7 @@ class Ledger:
         """What was published before of the people of a table."""
         if not self.store.exists:
             return History((), Naming.of(data), 0)
+        self.store.settle()
         stated = self.store.fact("people")
         by = Naming.of(data) if stated is None else Naming(tuple(stated["apart"]), tuple(stated["records"]))
         lacking = [name for name in by.apart if name not in data.schema.names]

@@ -20,6 +20,7 @@ from shoal.errors import InputError, OutputError
 from shoal.ledger.chain import ENTRIES, Chain
 from shoal.ledger.entry import Entry
 from shoal.ledger.judgement import Unjudged
+from shoal.storage.database_files import check_beside
 
 APPLICATION = 0x53484F4C
 """What marks a database as a ledger of Shoal."""
@@ -117,6 +118,7 @@ class Store:
     def _connection(self, *, write: bool) -> Iterator[sqlite3.Connection]:
         if not self.exists:
             raise InputError(f"{self.path.name}: there is no such ledger")
+        check_beside(self.path.resolve())
         mode = "rw" if write else "ro"
         try:
             with closing(
@@ -126,6 +128,11 @@ class Store:
                 with database:
                     yield database
         except sqlite3.OperationalError as error:
+            if error.sqlite_errorname == "SQLITE_READONLY_ROLLBACK":
+                raise InputError(
+                    f"{self.path.name}: an entry was interrupted while it was written; the next release that is "
+                    "published with this ledger puts it right"
+                ) from None
             if "readonly" in str(error) or "unable to open" in str(error) or "disk" in str(error):
                 raise self._unwritable(error) from None
             raise InputError(f"{self.path.name}: the ledger cannot be used ({error})") from None
@@ -173,6 +180,12 @@ class Store:
     def _unwritable(self, error: Exception) -> OutputError:
         reason = getattr(error, "strerror", None) or str(error)
         return OutputError(f"{self.path.name}: the ledger cannot be written ({reason}); nothing was published")
+
+    def settle(self) -> None:
+        """Lets SQLite undo what a process that was killed had half-written, which it cannot while it only reads."""
+        if self.path.with_name(self.path.name + "-journal").exists():
+            with self._connection(write=True):
+                pass
 
     def check_writable(self) -> None:
         """Raises, before any work is done, where no entry could be made."""

@@ -16,6 +16,7 @@ import pyarrow as pa
 from shoal.engines.common import source as shared
 from shoal.engines.duckdb.session import Session, quoted
 from shoal.errors import InputError, MissingExtraError, OutputError, ShoalError
+from shoal.storage.database_files import check_beside
 
 LISTED = 20
 """Tables of a database that a message names."""
@@ -61,6 +62,7 @@ def spot(text: str, *, new: bool = False) -> Spot | None:
     if server:
         return Spot("postgres", "postgresql://" + database[server.end() :], table)
     path = Path(database)
+    check_beside(path)
     if new and (not path.exists() or not path.stat().st_size):
         return Spot("duckdb" if path.suffix in (".duckdb", ".ddb") else "sqlite", str(path), table)
     shared.file_stamp(path)
