@@ -184,8 +184,7 @@ def grid_width(output: str) -> float | None:
 
 def _grid_edges(tree: Hierarchy, low: Codes, high: Codes, width: float) -> tuple[Floats, Floats]:
     """Where the cells begin in which the ends of ranges lie, and where they end, as labels spell them."""
-    assert tree.values is not None
-    steps = np.floor(np.stack([tree.values[low] / width, tree.values[high] / width]) + ROUNDING)
+    steps = np.floor(np.stack([tree.numbers[low] / width, tree.numbers[high] / width]) + ROUNDING)
     steps[1] += 1
     if bool(np.any(np.abs(steps) > MOST_CELLS)):
         raise ParameterError(f"column {tree.column!r}: a grid of width {width:g} is too fine for such numbers")
@@ -196,9 +195,8 @@ def _grid_edges(tree: Hierarchy, low: Codes, high: Codes, width: float) -> tuple
 
 def widened_to_grid(tree: Hierarchy, low: Codes, high: Codes, width: float) -> tuple[Codes, Codes]:
     """Ranges of leaves, widened to the ends of cells; missing values, and what holds some, stay as they are."""
-    assert tree.values is not None
     first = int(tree.missing)
-    quantities = tree.values[first:]
+    quantities = tree.numbers[first:]
     begins, ends = _grid_edges(tree, np.maximum(low, first), np.maximum(high, first), width)
     plain = (low >= first) & (high >= first)
     wider = first + np.searchsorted(quantities, begins, "left"), first + np.searchsorted(quantities, ends, "left") - 1

@@ -193,8 +193,7 @@ class Dataset:
 
     def remembering(self, name: str, texts: Iterable[str | None]) -> Dataset:
         """The same table with a sensitive column that also knows values that it does not have now."""
-        given = self.schema[name].hierarchy
-        assert given is not None
+        given = self.schema.hierarchy_of(name)
         every_text = list(dict.fromkeys(texts))
         lacking = [text for text, leaf in zip(every_text, given.leaves(every_text), strict=True) if leaf is None]
         if not lacking:

@@ -113,15 +113,20 @@ class Hierarchy:
         """Which ranges hold the missing value together with others."""
         return (low == 0) & (high > 0) if self.missing else np.zeros(len(low), dtype=np.bool_)
 
+    @property
+    def numbers(self) -> Floats:
+        """The values of the leaves, for whoever needs some."""
+        if self.values is None:
+            raise HierarchyError(f"column {self.column!r} has no numeric values")
+        return self.values
+
     def extent(self, low: Codes, high: Codes) -> Floats:
         """The length of the numeric intervals that ranges of leaves publish.
 
         A range that is a node with declared bounds counts from bound to bound, any other from its least to
         its greatest value.
         """
-        if self.values is None:
-            raise HierarchyError(f"column {self.column!r} has no numeric values")
-        length = np.asarray(self.values[high] - self.values[low], dtype=np.float64)
+        length = np.asarray(self.numbers[high] - self.numbers[low], dtype=np.float64)
         if self.bounds is not None:
             levels = self.ancestor_levels(low, high)
             for level in range(1, self.height):
@@ -203,7 +208,7 @@ class Hierarchy:
             return leaf
         if self.calendar is not None:
             if text not in self._otherwise:
-                self._take_apart([text])
+                self._take_apart([text], self.calendar)
             return self._otherwise[text]
         bare = plain_text(text)
         number = plain_number(bare)
@@ -214,7 +219,8 @@ class Hierarchy:
     def leaves(self, texts: Sequence[str | None]) -> list[int | None]:
         """The leaf of each raw value; many dates are understood far faster together than one by one."""
         if self.calendar is not None:
-            self._take_apart([text for text in texts if text is not None and text not in self.leaf_of])
+            others = [text for text in texts if text is not None and text not in self.leaf_of]
+            self._take_apart(others, self.calendar)
         return [self.leaf(text) for text in texts]
 
     @cached_property
@@ -222,9 +228,8 @@ class Hierarchy:
         """The leaves of dates that are spelled otherwise than here, as far as they were asked for."""
         return {}
 
-    def _take_apart(self, texts: Sequence[str]) -> None:
-        assert self.calendar is not None
-        spelled = self.calendar.spellings([plain_text(text) for text in texts])
+    def _take_apart(self, texts: Sequence[str], calendar: Calendar) -> None:
+        spelled = calendar.spellings([plain_text(text) for text in texts])
         leaves = (None if text is None else self.leaf_of.get(text) for text in spelled)
         self._otherwise.update(zip(texts, leaves, strict=True))
 

@@ -180,11 +180,10 @@ class Recoding:
 
 def _means(classes: Codes, column: Codes, tree: Hierarchy, count: int, weights: Counts | None) -> Floats:
     """The mean of each class; not-a-number where it has no value."""
-    assert tree.values is not None
     counted = (classes >= 0) & (column >= int(tree.missing))
     shares = np.ones(int(counted.sum())) if weights is None else weights[counted].astype(np.float64)
     totals = np.bincount(classes[counted], weights=shares, minlength=count)
     # Shares first: the sum of huge values may be infinite where their mean is not.
-    parts = tree.values[column[counted]] * (shares / totals[classes[counted]])
+    parts = tree.numbers[column[counted]] * (shares / totals[classes[counted]])
     means = np.bincount(classes[counted], weights=parts, minlength=count).astype(np.float64)
     return np.where(totals > 0, means, np.nan)

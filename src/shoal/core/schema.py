@@ -132,7 +132,8 @@ class Schema:
     def hierarchy_of(self, name: str) -> Hierarchy:
         """The hierarchy of a column whose values are looked at."""
         hierarchy = self[name].hierarchy
-        assert hierarchy is not None, f"column {name!r} has no hierarchy"
+        if hierarchy is None:
+            raise SchemaError(f"column {name!r} has no hierarchy")
         return hierarchy
 
     @cached_property
@@ -143,8 +144,7 @@ class Schema:
     @cached_property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
         """The hierarchies of the quasi-identifiers."""
-        trees = (self[name].hierarchy for name in self.quasi)
-        return tuple(tree for tree in trees if tree is not None)
+        return tuple(tree for name in self.quasi if (tree := self[name].hierarchy) is not None)
 
     @property
     def person(self) -> str | None:

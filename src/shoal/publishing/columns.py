@@ -113,7 +113,9 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[ReleasedColum
         elif what == "cell" and cells is None:
             shape = "unknown"
         elif what == "cell" and cells is not None:
-            columns.append(_generalized(release, column, cells, lost[column.name]))
+            columns.append(
+                _generalized(release, column, dataset.schema.hierarchy_of(column.name), cells, lost[column.name])
+            )
             continue
         without = {"raw": release.suppressed / max(release.records, 1), "dropped": 1.0}
         columns.append(
@@ -124,10 +126,9 @@ def published_columns(dataset: Dataset, release: Release) -> tuple[ReleasedColum
     return tuple(columns)
 
 
-def _generalized(release: Release, column: Column, cells: Cells, lost: float) -> ReleasedColumn:
+def _generalized(release: Release, column: Column, hierarchy: Hierarchy, cells: Cells, lost: float) -> ReleasedColumn:
     """A quasi-identifier by the ranges of leaves that its published values stand for."""
-    people, hierarchy = release.view.people(), column.hierarchy
-    assert hierarchy is not None
+    people = release.view.people()
     place = people.attributes.index(column.name)
     low, high, levels = cells.low[place], cells.high[place], cells.levels[place]
     records = max(int(people.sizes.sum()), 1)

@@ -42,15 +42,14 @@ def check_plan(dataset: Dataset, plan: Plan, groups: Classes, placement: Codes, 
 
 def _parts(dataset: Dataset, plan: Plan, blocks: Blocks) -> Iterator[tuple[Dataset, NDArray[np.int64]]]:
     """The blocks that a plan was decided in, each with its entries of the plan."""
-    assert plan.sizes is not None
-    whole, homes = Whole.of(dataset), blocks.of(plan.keys)
+    sizes, whole, homes = sizes_of(dataset, plan), Whole.of(dataset), blocks.of(plan.keys)
     boxes = zip(*blocks.boxes([tree.size for tree in whole.schema.hierarchies]), strict=True)
     for number, box in enumerate(boxes):
         part, here = whole.boxed(dataset, *box), homes == number
         summary = part.summary
-        if not (np.array_equal(summary.keys, plan.keys[:, here]) and np.array_equal(summary.sizes, plan.sizes[here])):
+        if not (np.array_equal(summary.keys, plan.keys[:, here]) and np.array_equal(summary.sizes, sizes[here])):
             raise VerificationError("a plan does not have every tuple of the table")
-        yield part, np.flatnonzero(np.repeat(here, plan.sizes) if plan.by_record else here)
+        yield part, np.flatnonzero(np.repeat(here, sizes) if plan.by_record else here)
 
 
 def _check_cells(people: Codes, owners: Codes, plan: Plan) -> None:
@@ -100,9 +99,10 @@ def check_groups(dataset: Dataset, plan: Plan, groups: Classes, placement: Codes
 
 def check_counterfeits(dataset: Dataset, recoding: Recoding, groups: Classes, placement: Codes, seed: int) -> None:
     """Raises unless groups have the sensitive values that a plan puts there and the counterfeits, and no others."""
-    assert recoding.plan is not None and recoding.counterfeits is not None
-    decided = decided_groups(dataset, recoding.plan, placement, len(groups), seed)
-    fakes = recoding.counterfeits
+    decided, fakes = decided_groups(dataset, recoding.planned, placement, len(groups), seed), recoding.counterfeits
+    if fakes is None:
+        check_same(groups, decided)
+        return
     for published, wanted in zip(groups.sensitive, decided.sensitive, strict=True):
         counted = value_counts(wanted)
         owners = np.concatenate([counted.keys[0], placement[fakes.groups]])

@@ -42,8 +42,7 @@ class DraftRelease(Release):
     @classmethod
     def of(cls, dataset: Dataset, recoding: Recoding, policy: Policy) -> DraftRelease:
         """The draft of a recoding that has a plan."""
-        assert recoding.plan is not None
-        form = _Planned(dataset=dataset, plan=recoding.plan)
+        form = _Planned(dataset=dataset, plan=recoding.planned)
         return cls(
             form=form, tables={}, schema=dataset.schema, records=dataset.records, engine=dataset.engine, policy=policy,
             recoding=recoding,

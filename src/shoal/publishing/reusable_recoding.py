@@ -112,8 +112,7 @@ class ReusableRecoding:
     def _placement(self, data: Dataset, keys: Codes) -> tuple[tuple[Codebook, ...], Codes]:
         """The codebooks in the leaves of other records, and the narrowest class that holds each of some tuples."""
         trees = data.summary.hierarchies
-        places = zip(self.codebooks, self.schema.quasi, trees, strict=True)
-        books = tuple(_moved(book, self.schema[name].hierarchy, tree) for book, name, tree in places)
+        books = tuple(map(_moved, self.codebooks, self.schema.hierarchies, trees))
         return books, _narrowest(keys, books, self.cells, [tree.size for tree in trees])
 
     def apply(self, source: Source, engine: Engine, run: Run | None = None) -> WritableRelease:
@@ -162,8 +161,7 @@ class ReusableRecoding:
         return Dataset.read(engine, source, Description.of(chosen, self._hierarchy_for, strict=self.schema.strict))
 
     def _hierarchy_for(self, values: Values, role: Role) -> Hierarchy:
-        tree = self.schema[values.column].hierarchy
-        assert tree is not None
+        tree = self.schema.hierarchy_of(values.column)
         if role is Role.QUASI:
             level = None if self.levels is None else self.levels[self.schema.quasi.index(values.column)]
             return widened(tree, values, level)
@@ -177,9 +175,7 @@ class ReusableRecoding:
         summary = data.summary
         nothing = np.zeros(len(summary), np.bool_)
         if self.levels is not None:
-            recoding = Recoding.at_levels(summary, self.levels, nothing)
-            assert recoding.plan is not None
-            plan = recoding.plan
+            plan = Recoding.at_levels(summary, self.levels, nothing).planned
         else:
             books, classes = self._placement(data, summary.keys)
             plan = Plan(summary.keys, classes, classes < 0, self.cells, books)
@@ -257,9 +253,8 @@ def _holds(tree: Hierarchy, level: int, leaf: int, quantity: float) -> bool:
     return bool(low <= quantity and (quantity < high if tree.calendar.times else quantity <= high))
 
 
-def _moved(book: Codebook, old: Hierarchy | None, new: Hierarchy) -> Codebook:
+def _moved(book: Codebook, old: Hierarchy, new: Hierarchy) -> Codebook:
     """A codebook in the leaves of a wider hierarchy: nodes stay nodes, other ranges go from value to value."""
-    assert old is not None
     place = np.array([new.leaf_of.get(text, 0) for text in old.labels[0]], np.int32)
     low, high = place[book.low], place[book.high]
     for entry, (first, last, level) in enumerate(zip(book.low, book.high, book.levels, strict=True)):

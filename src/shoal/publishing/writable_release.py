@@ -134,7 +134,6 @@ class WritableRelease(Release):
         if self.schema.person is None or not self.claims:
             return {}
         classes = self.in_people(self.view.people())
-        assert classes.people is not None
         stated: dict[str, Any] = {
             "column": self.schema.person,
             "published": people_in(classes),
@@ -147,8 +146,7 @@ class WritableRelease(Release):
 
     def _shape(self, name: str) -> dict[str, Any]:
         """A sensitive attribute without its values: the leaf of each published label, the table's counts, the tree."""
-        hierarchy = self.schema[name].hierarchy
-        assert hierarchy is not None
+        hierarchy = self.schema.hierarchy_of(name)
         leaves = hierarchy.leaves(self.holding(name).labels(name))
         if None in leaves:
             raise VerificationError(

@@ -13,11 +13,9 @@ from shoal.core.contracts.attack import Attempt
 from shoal.core.contracts.model import Model
 from shoal.core.finding import Findings
 from shoal.core.policy import Policy
-from shoal.errors import OutputError, ParameterError, alternatives
-from shoal.plots.drawing import save
+from shoal.errors import OutputError, ParameterError
 from shoal.publishing.columns import ReleasedColumn
 from shoal.reports.risk import Risk
-from shoal.storage.files import replacing_all
 
 VERSION = 1
 """Of the JSON; the schema of `report` tells what is in it."""
@@ -55,7 +53,7 @@ class File:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Promise:
+class ModelPromise:
     """A model of the policy: its claim, its parameters, and what it says of itself."""
 
     name: str
@@ -85,7 +83,7 @@ class Holder:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Report:
+class ReportContents:
     """What was published and for whom, under which policy, verified how, the risk that is left, attacks, what was lost,
     what is not protected, hashes and signature, and how to repeat it.
 
@@ -105,7 +103,7 @@ class Report:
     files: tuple[File, ...]
     columns: tuple[ReleasedColumn, ...]
     policy: Policy
-    promises: tuple[Promise, ...]
+    promises: tuple[ModelPromise, ...]
     algorithm: Mapping[str, Any]
     strict: bool
     unverified: bool
@@ -184,35 +182,6 @@ class Report:
         """The report as JSON text."""
         return json.dumps(self.as_dict(), indent=2, ensure_ascii=False) + "\n"
 
-    def html(self) -> str:
-        """The report as a page that stands on its own. It needs the extra `report`."""
-        from shoal.reports.page import rendered
-
-        return rendered(self)
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
-
-    def write(self, *paths: str | Path, pictures: Mapping[str, Path] | None = None) -> tuple[Path, ...]:
-        """Writes the report as a page (`.html`), as JSON (`.json`), or as both, and single pictures of it by their
-        names; all of them, or none."""
-        places, drawn = tuple(Path(path) for path in paths), dict(pictures or {})
-        check_endings(places)
-        unknown = [name for name in drawn if name not in self.pictures]
-        if unknown:
-            raise ParameterError(f"the report has no picture {unknown[0]!r}; {alternatives(unknown[0], self.pictures)}")
-        if not places and not drawn:
-            return ()
-        texts = [self.html() if path.suffix == PAGE else self.json() for path in places]
-        with replacing_all(*places, *drawn.values()) as beside:
-            for path, text in zip(beside, texts, strict=False):
-                path.write_text(text, encoding="utf-8")
-            for path, name in zip(beside[len(places) :], drawn, strict=True):
-                save(self.pictures[name], path)
-        return (*places, *drawn.values())
-
 
 def check_endings(paths: tuple[Path, ...]) -> None:
     """Refuses, before any work is done, a report that could not be written."""
@@ -221,11 +190,11 @@ def check_endings(paths: tuple[Path, ...]) -> None:
             raise OutputError(f"{path.name}: a report ends in {PAGE} or {DATA}")
 
 
-def promised(model: Model, parameters: Mapping[str, Any]) -> Promise:
+def promised(model: Model, parameters: Mapping[str, Any]) -> ModelPromise:
     """What a model says of itself."""
     from shoal.reports import docstrings
 
-    return Promise(
+    return ModelPromise(
         name=str(parameters["name"]),
         claim=model.claim,
         parameters={key: value for key, value in parameters.items() if key not in ("name", "values", "leaves")},

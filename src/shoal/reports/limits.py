@@ -8,7 +8,7 @@ from shoal.core.formatting import enumerated, printable
 from shoal.core.release import Release
 from shoal.core.schema import Role
 from shoal.publishing.columns import ReleasedColumn
-from shoal.reports.contents import Promise
+from shoal.reports.contents import ModelPromise
 from shoal.reports.docstrings import limit
 
 MOST_NAMED = 12
@@ -31,7 +31,7 @@ PSEUDONYMS = (
 
 
 def limits(
-    release: Release, promises: Sequence[Promise], columns: Sequence[ReleasedColumn], *, unverified: bool
+    release: Release, promises: Sequence[ModelPromise], columns: Sequence[ReleasedColumn], *, unverified: bool
 ) -> tuple[tuple[str, str], ...]:
     """Who or what leaves something open, and what: the models first, then what is true of every release like this."""
     entries = [(each.claim, each.not_protected) for each in promises if each.not_protected]

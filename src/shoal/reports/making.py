@@ -28,7 +28,8 @@ from shoal.publishing.headlines import verified
 from shoal.publishing.signing import PublicKey
 from shoal.publishing.writable_release import manifest_path
 from shoal.reports import sentences
-from shoal.reports.contents import About, File, Holder, Report, promised
+from shoal.reports.contents import About, File, Holder, promised
+from shoal.reports.document import Report
 from shoal.reports.limits import limits
 from shoal.reports.repeating import commands, job_shown
 from shoal.reports.risk import Risk, classes_of, left, one_in

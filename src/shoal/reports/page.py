@@ -15,7 +15,7 @@ from shoal.core.formatting import amount, percent, printable
 from shoal.errors import MissingExtraError
 from shoal.plots.drawing import altair, svg
 from shoal.plots.exposure import hundredths
-from shoal.reports.contents import Report
+from shoal.reports.contents import ReportContents
 from shoal.reports.docstrings import meaning
 from shoal.reports.risk import Risk
 
@@ -57,7 +57,7 @@ COVER = {
 """Pictures for the first page, the first one that there is."""
 
 
-def rendered(report: Report) -> str:
+def rendered(report: ReportContents) -> str:
     """The whole page as text."""
     altair()
     style = (FOLDER / "page.css").read_text(encoding="utf-8")
@@ -108,7 +108,7 @@ def _inline(drawing: str, name: str) -> str:
     return re.sub(r'(url\(#|href="#)', rf"\1{name}-", apart)
 
 
-def _lead(report: Report) -> str:
+def _lead(report: ReportContents) -> str:
     about = report.about
     parts = [f"for {about.recipient}" if about.recipient else "", about.day]
     return " · ".join(filter(None, [report.form, *parts])) or report.form
