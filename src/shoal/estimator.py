@@ -145,7 +145,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         given = {name: shown.get(name, wrapped[name]) for name in data.schema.names}
         if bool((owners < 0).any()):
             emptied = nw.from_dict({**given, "\0withheld": withheld})
-            cells_shown = [nw.when(~nw.col("\0withheld")).then(nw.col(name)).alias(name) for name in given]
-            given = {name: emptied.select(cells_shown)[name] for name in given}
+            unhidden = [nw.when(~nw.col("\0withheld")).then(nw.col(name)).alias(name) for name in given]
+            given = {name: emptied.select(unhidden)[name] for name in given}
         numeric = [name for name in quasi if data.schema[name].kind is Kind.NUMERIC]
         return shown_as(nw.from_dict(given).to_native(), numeric, self.numbers)

@@ -50,26 +50,26 @@ def interpret(column: str, texts: Sequence[str], kind: Kind | None, form: str | 
     if form is not None:
         return _dated(column, texts, form, given=True)
     if kind is Kind.DATE:
-        found = dates.recognized(texts)
-        if found is None and texts:
+        recognition = dates.recognized(texts)
+        if recognition is None and texts:
             raise _no_dates(column, texts, dates.undated(texts), " like 1984-05-17 or 17.05.1984")
-        return _recognized_dates(column, texts, found or Recognition("iso"))
+        return _recognized_dates(column, texts, recognition or Recognition("iso"))
     if kind in (Kind.CATEGORICAL, Kind.TEXT):
         alike = numbers_alike(texts)
-        told = (
+        note = (
             f"column {column!r} is read as {kind}, as it is said to be: {alike:,} of its distinct values spell a "
             "number that another one spells too, and count as other values"
         )
-        return Reading(texts, notes=(told,) if alike else ())
+        return Reading(texts, notes=(note,) if alike else ())
     if plain:
         hints = (numbers.hint(texts), None if kind else dates.hint(texts))
         return Reading(texts, notes=tuple(f"column {column!r}: {hint}" for hint in hints if hint))
-    if kind is None and (found := dates.recognized(texts)) is not None:
-        return _recognized_dates(column, texts, found)
-    if (found := numbers.recognized(texts)) is not None:
-        if found.form is not None:
-            return _numeric(column, texts, found.form, given=False)
-        return _asked(column, texts, Kind.CATEGORICAL, found, "number")
+    if kind is None and (recognition := dates.recognized(texts)) is not None:
+        return _recognized_dates(column, texts, recognition)
+    if (recognition := numbers.recognized(texts)) is not None:
+        if recognition.form is not None:
+            return _numeric(column, texts, recognition.form, given=False)
+        return _asked(column, texts, Kind.CATEGORICAL, recognition, "number")
     if kind is None and (alike := numbers_alike(texts)):
         return Reading(
             texts, Kind.CATEGORICAL,

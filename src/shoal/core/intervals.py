@@ -95,18 +95,18 @@ def shown_as(frame: Any, columns: list[str], numbers: Numbers) -> Any:
     if numbers == "intervals" or not columns:
         return frame
     wrapped = nw.from_native(frame)
-    columns_shown = []
+    parts = []
     for name in wrapped.columns:
         if name not in columns:
-            columns_shown.append(wrapped[name])
+            parts.append(wrapped[name])
             continue
         read = nw.from_native(intervals(wrapped[name].to_native()), eager_only=True)
         if numbers == "midpoint":
-            columns_shown.append(read["midpoint"].alias(name))
+            parts.append(read["midpoint"].alias(name))
         else:
-            columns_shown += [read[end].alias(f"{name}.{end}") for end in ("low", "high")]
-    titles = [series.name for series in columns_shown]
+            parts += [read[end].alias(f"{name}.{end}") for end in ("low", "high")]
+    titles = [series.name for series in parts]
     twice = [title for title in titles if titles.count(title) > 1]
     if twice:
         raise ParameterError(f"the bounds need a column {quoted(twice[0])}, and there is one; rename it")
-    return nw.from_dict({series.name: series for series in columns_shown}).to_native()
+    return nw.from_dict({series.name: series for series in parts}).to_native()

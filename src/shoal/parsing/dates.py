@@ -57,7 +57,7 @@ def _by_pattern(text: str, form: str) -> datetime | None:
         return None
 
 
-class _Split:
+class _DateParts:
     """Texts taken apart: three numbers and a time, where they are written so."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -110,7 +110,7 @@ class _Split:
 def read(texts: Sequence[str], form: str) -> Instants:
     """Texts as dates of one format."""
     if form in ORDERS:
-        return _Split(texts).read(form)
+        return _DateParts(texts).read(form)
     count = len(texts)
     sound, timed, zoned = np.zeros((3, count), np.bool_)
     days, nanos, ahead = np.zeros((3, count), np.int64)
@@ -142,7 +142,7 @@ def recognized(texts: Sequence[str]) -> Recognition | None:
     """
     if not texts or not _may_be_dates(texts):
         return None
-    split = _Split(texts)
+    split = _DateParts(texts)
     iso, by_day, by_month = (split.read(order).sound for order in ORDERS)
     count = int((iso | by_day | by_month).sum())
     if not few_damaged(len(texts) - count, len(texts)):
@@ -166,11 +166,11 @@ def recognized(texts: Sequence[str]) -> Recognition | None:
 
 def undated(texts: Sequence[str]) -> int:
     """How many texts are dates in none of the named formats."""
-    split = _Split(texts)
+    split = _DateParts(texts)
     return len(texts) - int(np.any([split.read(order).sound for order in ORDERS], axis=0).sum())
 
 
-def _signed(split: _Split, sign: str) -> Mask:
+def _signed(split: _DateParts, sign: str) -> Mask:
     return filled(pc.equal(split.parts["sign"], sign)).astype(np.bool_)
 
 

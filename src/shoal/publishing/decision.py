@@ -76,14 +76,14 @@ def _summed(parts: Sequence[tuple[Codes, Classes]], groups: int) -> Classes:
         sizes[numbers] += part.sizes
     histograms = []
     for place, first in enumerate(parts[0][1].sensitive):
-        histograms_there = [(numbers, part.sensitive[place]) for numbers, part in parts]
+        pieces = [(numbers, part.sensitive[place]) for numbers, part in parts]
         merged = group(
             [
-                np.concatenate([numbers[each.owners] for numbers, each in histograms_there]).astype(np.int32),
-                np.concatenate([each.values for _, each in histograms_there]),
+                np.concatenate([numbers[each.owners] for numbers, each in pieces]).astype(np.int32),
+                np.concatenate([each.values for _, each in pieces]),
             ],
             [groups, len(first.population)],
-            weights=np.concatenate([each.counts for _, each in histograms_there]),
+            weights=np.concatenate([each.counts for _, each in pieces]),
         )
         starts = np.searchsorted(merged.keys[0], np.arange(groups + 1)).astype(np.int64)
         histograms.append(

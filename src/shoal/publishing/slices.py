@@ -91,18 +91,18 @@ def blocks(joints: Sequence[Joint], column: str, population: Counts) -> tuple[ND
         rows = zip(*(part.tolist() for part in (joint.buckets, joint.values, joint.beside, joint.counts)), strict=True)
         for bucket, value, beside, count in rows:
             profiles.setdefault((bucket, value), []).append((place, beside, count))
-    members_of: dict[tuple[int, tuple[tuple[int, int, int], ...]], list[int]] = {}
+    values_of: dict[tuple[int, tuple[tuple[int, int, int], ...]], list[int]] = {}
     for (bucket, value), profile in sorted(profiles.items()):
-        members_of.setdefault((bucket, tuple(sorted(profile))), []).append(value)
-    members = list(members_of.values())
-    each = np.array([sum(count for place, _, count in profile if place == 0) for _, profile in members_of], np.int64)
+        values_of.setdefault((bucket, tuple(sorted(profile))), []).append(value)
+    members = list(values_of.values())
+    each = np.array([sum(count for place, _, count in profile if place == 0) for _, profile in values_of], np.int64)
     widths = np.array([len(values) for values in members], np.int64)
     starts = np.append(0, np.cumsum(widths)).astype(np.int64)
     values = np.array([value for some in members for value in some], np.int32)
     histogram = Histogram(column, starts, values, np.repeat(each, widths), population)
     keys = np.arange(len(members), dtype=np.int32)[None]
     classes = Classes(("block",), keys, each * widths, (histogram,), records=int(population.sum()))
-    return np.array([bucket for bucket, _ in members_of], np.int64), classes
+    return np.array([bucket for bucket, _ in values_of], np.int64), classes
 
 
 def joined_back(beside: Sequence[Codes], values: Codes, counts: Counts) -> tuple[Codes, Floats]:
