@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from itertools import count, zip_longest
+from pathlib import Path
 
 from shoal.errors import InputError, Unshown, quoted
 
@@ -33,48 +34,7 @@ _ALONE = re.compile(
 )
 _NOBODY_NAMED = re.compile(r"|Unnamed: 0|\.\.\.1|X__1|__index_level_0__")
 _NUMBERED = re.compile(r"(\D*[^\W\d])\d{1,4}")
-_SPELLED = """
-    account activity address admission age amount answer area arrival average balance birth birthdate birthday blood
-    bmi born brand business cancer capital category cause charge children cholesterol citizenship city class code
-    column comment comments company condition contact cost count country county created credit currency customer
-    date day days death debt degree department description device diabetes diagnosis diastolic disability discharge
-    disease district dob doctor dose drug duration earnings education email employee employer end ethnicity event
-    exam facility family father field file finding first firstname flag forename fullname gain gender given glucose
-    grade group guardian heading height history home hospital hour hours household id identifier illness image
-    income index industry insurance item job key label language last lastname latitude length level lifestyle loan
-    location login longitude loss mail manager marital married measure medication method middle mobile model month
-    mother name names nation nationality native notes num number object occupation offence office ordered
-    organization origin outcome owner parent party password patient pay payer payment person phone physician place
-    plan position postal postcode price priority procedure product profession province purchase quantity question
-    race rank rate rating reason record ref region relationship religion remarks residence response result role room
-    row salary sample school score section sector sensitive sequence serial service sex sibling siblings site size
-    smoker smoking source specialty species ssn start state status stay street student subject support surname
-    survived symptom symptoms systolic target team telephone temperature test text therapy ticket time timestamp
-    title total town transaction treatment type unit unnamed updated url user username value values var variable
-    vendor village visit wage ward weight work workclass year years zip zipcode adresse alter anzahl arbeit arzt
-    beruf beschreibung betrag bezeichnung bildung bundesland datum diagnose einkommen familienstand geburt
-    geburtsdatum geburtsjahr gehalt geschlecht gewicht grad größe groesse jahr kommune krankheit kreis kunde
-    kundennummer land medikament nachname nummer ort patientin plz postleitzahl stadt stadtteil station
-    staatsangehörigkeit straße strasse telefon titel tod vorname wert wohnort anschrift ausbildung âge département
-    diagnostic état genre identifiant lieu maladie médecin métier montant nom naissance nationalité numéro pays
-    poids prénom quartier revenu rue salaire sexe situation taille téléphone traitement ville apellido apellidos año
-    barrio ciudad código diagnóstico dirección edad educación enfermedad estado fecha género identificador ingreso
-    ingresos municipio nacimiento nacionalidad nombre número ocupación país paciente peso profesión provincia
-    salario teléfono trabajo bairro cidade doença endereço gênero idade município nascimento nome profissão renda
-    salário sexo telefone città codice cognome comune data diagnosi età genere indirizzo malattia nascita nazione
-    paese paziente professione reddito sesso stipendio telefono titolo achternaam adres beroep geboorte
-    geboortedatum geslacht inkomen leeftijd naam opleiding plaats provincie salaris stad straat voornaam woonplaats
-    ziekte choroba diagnoza imię kod kraj miasto nazwisko pacjent płeć ulica urodzenia wiek województwo zawód adress
-    ålder efternamn födelsedatum förnamn inkomst kön kommun namn personnummer postnummer sjukdom yrke alder by
-    efternavn etternavn fødselsdato fornavn inntekt kjønn køn navn sted sykdom sygdom ammatti diagnoosi etunimi ikä
-    kaupunki maa nimi osoite sairaus sukunimi sukupuoli ad adı cinsiyet hastalık meslek soyad soyadı şehir yaş ülke
-    адрес возраст город дата диагноз доход имя код пол профессия рождения страна телефон фамилия όνομα επώνυμο
-    ηλικία φύλο πόλη ασθένεια διεύθυνση
-    姓名 名字 性别 性別 年龄 年齢 年齡 城市 地址 电话 疾病 诊断 診断 日期 职业 職業 邮编 收入 住所 氏名 病名 都市
-    生年月日 이름 나이 성별 주소 도시 직업 질병 진단 الاسم العمر الجنس المدينة العنوان المرض
-    שם גיל מין עיר מחלה नाम आयु लिंग शहर रोग
-"""
-_KNOWN = frozenset(_SPELLED.split())
+_KNOWN = frozenset(Path(__file__).with_name("column_words.txt").read_text(encoding="utf-8").split())
 """Words that columns are called by."""
 _CONNECTING = re.compile(r"a|an|and|da|de|del|der|di|do|du|el|et|in|la|le|no|nr|of|og|och|or|per|the|to|und|van|y")
 
