@@ -3,11 +3,14 @@ out."""
 
 from __future__ import annotations
 
+import gc
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -37,6 +40,22 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
     # Each process that is started would compile all that it imports, for a second or more: it is kept, but not here.
     os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(sys.prefix) / "bytecode"))
     sys.dont_write_bytecode, sys.pycache_prefix = False, os.environ["PYTHONPYCACHEPREFIX"]
+
+IN_MEMORY, ROOM = Path("/dev/shm"), 4 << 30
+
+
+def in_memory() -> bool:
+    """Whether files of the tests can lie in memory: there is room, and programs may be run from there."""
+    try:
+        return shutil.disk_usage(IN_MEMORY).free >= ROOM and not os.statvfs(IN_MEMORY).f_flag & os.ST_NOEXEC
+    except OSError:
+        return False
+
+
+if "TMPDIR" not in os.environ and os.access(IN_MEMORY, os.W_OK) and in_memory():
+    # Every file that Shoal writes is brought to the disk before it takes its place: milliseconds, thousands of times.
+    os.environ["TMPDIR"] = str(IN_MEMORY)
+    tempfile.tempdir = None
 
 # Every day's run tries the same examples, so that it fails only when something changed; the long one draws others.
 hypothesis.settings.register_profile("shoal", derandomize=not LONG)
@@ -137,15 +156,23 @@ def drawn_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 TESTS = Path(__file__).parent
 ORDER = ("acceptance", "contract", "robustness", "property", "fuzz", "docs", "golden", "unit")
-"""Folders with long tests go first, so that no process is left with one at the end."""
+"""Folders with long tests go first, and in a folder large files, so that no process is left with them at the end."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     @cache
-    def turn(path: Path) -> int:
-        return next((place for place, name in enumerate(ORDER) if TESTS / name in path.parents), len(ORDER))
+    def turn(path: Path) -> tuple[int, int]:
+        folder = next((place for place, name in enumerate(ORDER) if TESTS / name in path.parents), len(ORDER))
+        return folder, -path.stat().st_size
 
     items.sort(key=lambda item: ("spark" not in item.nodeid, turn(item.path)))
+
+
+def pytest_collection_finish() -> None:
+    """What thousands of tests consist of stays until the end: it need not be looked through for garbage again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -158,6 +185,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return "spark" if "spark" in nodeid else nodeid.partition("::")[0]
 
+    config.option.loadscopereorder = False  # which would leave the files with one long test to the end
     return ByFile(config, log)
 
 
