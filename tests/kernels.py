@@ -46,11 +46,19 @@ def merged(folder: Path) -> list[Any]:
 
 
 def by_module(entries: list[Any]) -> list[list[Any]]:
-    """The kernels of each module, which call one another and are compiled in one process; those with most first."""
+    """The kernels of each module, which call one another and are compiled in one process. Modules that others import
+    come first, so that no process compiles for itself what another one compiles too; then those with most kernels."""
+    from shoal.kernels.caching import SOURCES, imports
+
     modules: dict[str, list[Any]] = {}
     for entry in entries:
         modules.setdefault(entry[0].partition(".")[0], []).append(entry)
-    return sorted(modules.values(), key=len, reverse=True)
+    imported = {name: imports((SOURCES / f"{name}.py").read_text(encoding="utf-8")) & {*modules} for name in modules}
+
+    def turn(name: str) -> tuple[int, int]:
+        return -sum(name in each for each in imported.values()), -len(modules[name])
+
+    return [modules[name] for name in sorted(modules, key=turn)]
 
 
 def compile_all(entries: list[Any]) -> int:

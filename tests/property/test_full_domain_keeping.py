@@ -70,10 +70,10 @@ def test_no_choice_from_a_class_is_larger(model: SensitiveModel, counts: list[in
     assert holds[0] == model.holds(whole)[0]
     assert kept >= greatest
     measure = model.bounding(whole.sensitive[0])
-    assert int(holding.min(initial=99)) >= fewest(measure, model.threshold)
+    assert int(holding.min(initial=99)) >= fewest(measure, float(model.threshold))
     histogram = whole.sensitive[0]
     for least in (1, 3, 8):
-        _, most = judged(histogram.starts, histogram.values, histogram.counts, measure, model.threshold, least)
+        _, most = judged(histogram.starts, histogram.values, histogram.counts, measure, float(model.threshold), least)
         assert most[0] == (kept if kept >= least else 0)
     if isinstance(model, shoal.models.RecursiveLDiversity | shoal.FrequencyLDiversity):
         assert kept == greatest

@@ -106,7 +106,7 @@ def _guard(records: Records) -> tuple[Any, bool]:
         if len(histograms) == 1 and isinstance(model, SensitiveModel):
             measure = model.compiled(histograms[0])
             if measure is not None and measure.kind in bounds:
-                bounds[measure.kind] = max(bounds[measure.kind], model.threshold)
+                bounds[measure.kind] = max(bounds[measure.kind], float(model.threshold))
                 covered = model.floor <= records.policy.least
         whole &= covered
     if not any(bounds.values()):

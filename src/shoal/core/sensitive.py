@@ -113,7 +113,8 @@ class SensitiveModel(Model):
             measure = self.bounding(histogram)
             if measure is None:
                 return super().judge(classes)
-            verdicts, most = judged(histogram.starts, histogram.values, histogram.counts, measure, self.threshold, 1)
+            threshold, shown = float(self.threshold), (histogram.starts, histogram.values, histogram.counts)
+            verdicts, most = judged(*shown, measure, threshold, 1)
             holds &= verdicts
             staying = np.minimum(staying, most)
         small = classes.sizes < self.floor

@@ -62,7 +62,7 @@ class Judge:
                 measure = model.bounding(histogram)
                 if measure is None:
                     return None
-                compiled.append((summary.sensitive.index(histogram), measure, model.threshold))
+                compiled.append((summary.sensitive.index(histogram), measure, float(model.threshold)))
         return compiled
 
     def _least(self) -> int:
