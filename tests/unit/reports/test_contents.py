@@ -62,6 +62,18 @@ def test_the_risk_is_the_prosecutors(tmp_path: Path) -> None:
     assert risk["highest"] == findings["highest-risk"].value and risk["average"] == findings["average-risk"].value
 
 
+def test_the_mark_of_the_risk_is_green_only_where_nobody_is_above_it(tmp_path: Path) -> None:
+    def marks(form: str, threshold: float) -> tuple[bool, list[tuple[str, str]]]:
+        (tmp_path / form).mkdir(exist_ok=True)
+        made = shoal.report(*published(tmp_path / form, form), threshold=threshold)
+        return made.holds, re.findall(r'<span class="mark (\w+)">([^<]*) above [\d.]+ % risk</span>', made.html())
+
+    assert marks("generalized", 0.5) == (True, [("yes", "✓ nobody")])
+    holds, ((colour, said),) = marks("generalized", 0.09)
+    assert not holds and colour == "open" and said.endswith("% of the records")
+    assert marks("perturbed", 0.5) == (False, [])  # no figure: neither a colour nor a yes
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_what_may_be_handed_over_has_no_value_and_no_seed(form: str, tmp_path: Path) -> None:
     data, path = published(tmp_path, form)
