@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 import pytest
+from counts import long_on_spark
 
 import shoal
 from shoal import registry
@@ -53,6 +54,8 @@ def released(engine, plain=False):
 
 @pytest.mark.parametrize("plain", [False, True])
 def test_the_files_of_a_folder_are_the_rows_of_one_file(engine, plain, tmp_path):
+    if not plain:
+        long_on_spark(engine)
     release = released(engine, plain)
     release.write(tmp_path / "one.parquet")
     release.write(tmp_path / "out", rows_per_file=300)
@@ -90,6 +93,8 @@ def written(tmp_path_factory):
 
 @pytest.mark.parametrize("change", ["removed", "added", "changed"])
 def test_a_folder_that_was_changed_is_found_out(engine, change, written, tmp_path):
+    if change != "changed":
+        long_on_spark(engine)
     shutil.copytree(written(engine), tmp_path, dirs_exist_ok=True)
     first = tmp_path / "out" / "part-00000.parquet"
     before = sha256(tmp_path / "out")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from making import cases
@@ -81,7 +82,7 @@ sizes = st.lists(st.integers(1, 30), min_size=1, max_size=8)
 
 @pytest.mark.parametrize(("name", "example"), made_of(ClassObjective))
 @given(sizes=sizes, at=st.integers(0, 99), gone=st.integers(0, 8), data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=count(24, 60), deadline=None)
 def test_bounds_of_classes(name: str, example: Any, sizes: list[int], at: int, gone: int, data: st.DataObject) -> None:
     objective, records = registry.make("metrics", name, dict(example)), sum(sizes)
 

@@ -62,7 +62,7 @@ def test_parquet_files_with_odd_names_stand_in_their_order(spark, tmp_path):
         assert np.array_equal(found.codes(name), expected.codes(name))
 
 
-@pytest.mark.parametrize("algorithm", ["k-member", "mondrian:strict=false"])
+@pytest.mark.parametrize("algorithm", ["k-member", "mondrian:strict=false"] if LONG else ["k-member"])
 def test_classes_that_are_published_alike_are_cut_into_files_as_one(spark, algorithm, tmp_path):
     given = pl.DataFrame({"age": [row % 3 for row in range(240)], "disease": ["flu"] * 240})
     data = shoal.read(spark.createDataFrame(given.to_arrow()), quasi=["age"], sensitive=["disease"])
@@ -185,12 +185,15 @@ def test_a_worker_whose_disk_is_full_says_so_and_nothing_is_left(spark, small_di
 def test_the_diagnosis_and_attacks_run_on_spark(spark):
     given = table(300)
     datasets = [shoal.read(each, **ROLES) for each in (given, spark.createDataFrame(given.to_arrow()))]
-    releases = [shoal.anonymize(each, "k-anonymity:k=5", algorithm="mondrian", seed=1) for each in datasets]
-    attempts = [
-        [attempt.as_dict() for attempt in shoal.attack(data, release, "prosecutor", "homogeneity")]
-        for data, release in zip(datasets, releases, strict=True)
-    ]
-    assert attempts[0] == attempts[1]
+    if LONG:  # from a file they are compared every day, in the contract tests
+        releases = [shoal.anonymize(each, "k-anonymity:k=5", algorithm="mondrian", seed=1) for each in datasets]
+        attempts = [
+            [attempt.as_dict() for attempt in shoal.attack(data, release, "prosecutor", "homogeneity")]
+            for data, release in zip(datasets, releases, strict=True)
+        ]
+        assert attempts[0] == attempts[1]
+    diagnoses = [shoal.diagnose(data, k=3).as_dict() for data in datasets]
+    assert diagnoses[0] == diagnoses[1]
     found = [shoal.dependencies(each).found for each in (given, spark.createDataFrame(given.to_arrow()))]
     assert found[0] == found[1]
 
