@@ -121,7 +121,7 @@ def by_permutations(weights):
 
 
 @given(st.integers(1, 6), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=count(16, 40))
 def test_permutations_are_weighed_one_by_one(size, seed):
     weights = np.random.default_rng(seed).random((3, size, size)) + 0.01
     assert np.allclose(pair_chances(weights), [by_permutations(each) for each in weights])

@@ -167,7 +167,7 @@ def test_an_estimate_is_about_right(rows: Rows) -> None:
     assert rough.exact or abs(rough.mean - exact.mean) <= 2 * rough.error
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=count(10, 25), deadline=None)
 @given(tables("beside"))
 def test_a_walk_is_about_right(rows: Rows) -> None:
     people = people_of(rows, beside=True)

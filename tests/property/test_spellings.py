@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from counts import count
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -134,7 +135,7 @@ def test_spelling_changes_nothing(
     assert found[0][0] == found[1][0] and found[0][1] == found[1][1]
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=count(8, 20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(pair=tables(), engine=st.sampled_from(ENGINES))
 def test_classes_are_those_of_what_cells_say(tmp_path: Path, pair: tuple[Table, Table], engine: str) -> None:
     """Read by hand: how many are alike, and how many sensitive values they have."""
@@ -153,7 +154,7 @@ def test_classes_are_those_of_what_cells_say(tmp_path: Path, pair: tuple[Table, 
         assert level == pytest.approx(1 / max(most))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=count(16, 40), deadline=None)
 @given(st.sampled_from(NUMBERS), st.sampled_from(TEXTS), st.integers(0, 10**6))
 def test_the_spellings_of_this_test_say_what_they_should(number: str, text: str, seed: int) -> None:
     chance = random.Random(seed)

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,7 +51,7 @@ def test_the_literal_output_has_to_be_allowed_and_claims_nothing(tmp_path):
         shoal.verify(tmp_path / "out.csv")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=count(16, 40), deadline=None)
 @given(st.data())
 def test_whatever_the_tree_every_group_is_large_enough_and_nobody_is_lost(data):
     n = data.draw(st.integers(6, 60))

@@ -8,6 +8,7 @@ from math import log, prod
 import numpy as np
 import polars as pl
 import pytest
+from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
@@ -112,7 +113,7 @@ def test_what_says_nothing_about_records_is_refused() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(3, 6), st.integers(1, 2), st.booleans())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=count(16, 40))
 def test_only_what_no_assignment_allows_is_ruled_out(seed: int, size: int, columns: int, ties: bool) -> None:
     """Every assignment in which values were swapped in pairs, each within the window, keeps all its pairs."""
     generator = np.random.default_rng(seed)
@@ -152,7 +153,7 @@ def _swap_exists(before: np.ndarray, after: np.ndarray, most: int) -> bool:
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=count(6, 15))
 def test_chances_are_nearly_those_of_all_assignments(seed: int) -> None:
     """Of six records, the link by balanced chances is the likeliest by all 720 assignments, but for near ties."""
     generator = np.random.default_rng(seed)

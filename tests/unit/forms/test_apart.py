@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,7 +37,7 @@ def read(frame: pl.DataFrame) -> shoal.Dataset:
     return shoal.read(frame, quasi=["age", "sex"], sensitive=["disease"])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=count(12, 30), deadline=None)
 @given(st.integers(0, 999), st.integers(8, 40), st.sampled_from(METHODS[:3]))
 def test_where_people_can_be(seed: int, rows: int, method: str) -> None:
     """By the definition: the records of a group, times the shares of each of the person's values."""

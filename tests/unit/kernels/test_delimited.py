@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from counts import count
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +28,7 @@ def expected(text: bytes, delimiter: int) -> tuple[list[int], list[int], int]:
     return places, marks, lines
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=count(120, 300))
 @given(text=TEXT, delimiter=st.sampled_from(b",;"), behind=st.sampled_from([b",", b'"', b"\n"]))
 @example(text=b'"' + b"," * 200 + b'"\n', delimiter=ord(","), behind=b",")
 @example(text=b'a"' * WIDTH, delimiter=ord(","), behind=b'"')

@@ -7,6 +7,7 @@ import socket
 import threading
 
 import pytest
+from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,7 +34,7 @@ def test_the_lists_of_the_supplement_have_two_people_in_common():
     assert (found.size, found.places, found.own, found.other) == (2, (0, 1), 4, 5)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=count(10, 25), deadline=None)
 @given(st.sets(st.text(min_size=1, max_size=5)), st.sets(st.text(min_size=1, max_size=5)), st.booleans())
 def test_any_two_lists(own, other, size_only):
     from shoal.overlap import normalized
@@ -93,7 +94,7 @@ SIZE_ASKED = Asker.of(ADA, size_only=True)
 SIZE_GOOD = answered(SIZE_ASKED.message, RUBY, fewest=1)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=count(80, 200), deadline=None)
 @given(st.data())
 def test_a_damaged_message_is_refused_and_leaks_no_key(data):
     message = bytearray(data.draw(st.sampled_from([ASKED.message, GOOD, SIZE_ASKED.message, SIZE_GOOD])))

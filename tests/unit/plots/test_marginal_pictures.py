@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +27,7 @@ def drawn(chart: Any) -> dict[str, dict[str, float]]:
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=count(16, 40), deadline=None)
 @given(st.lists(st.integers(-30, 2000), min_size=6, max_size=80), st.integers(1, 3))
 def test_numbers_are_counted_between_round_ones(ages: list[int], k: int) -> None:
     data = shoal.read(pl.DataFrame({"age": ages, "row": range(len(ages))}), quasi=["age"])
@@ -43,13 +44,13 @@ def test_numbers_are_counted_between_round_ones(ages: list[int], k: int) -> None
     assert sum(shares["original"].values()) == pytest.approx(1) == sum(shares["release"].values())
     known = sorted(set(ages))
     spread: Counter[str] = Counter()
-    for text, count in Counter(release.frame["age"].cast(pl.String).to_list()).items():
+    for text, times in Counter(release.frame["age"].cast(pl.String).to_list()).items():
         ends = re.fullmatch(r"\[?(-?\d+)(?:-(-?\d+)\])?", text)
         assert ends is not None
         inside = [age for age in known if int(ends[1]) <= age <= int(ends[2] or ends[1])]
         for age in inside:
             label = next(label for label, (low, high) in ranges.items() if low <= age <= high)
-            spread[label] += count / len(inside) / len(ages)
+            spread[label] += times / len(inside) / len(ages)
     assert {label: share for label, share in shares["release"].items() if share} == pytest.approx(dict(spread))
 
 
