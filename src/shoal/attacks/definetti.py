@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import product
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -304,27 +305,30 @@ def pair_chances(weights: Floats) -> Floats:
         [[[0.75, 0.25], [0.25, 0.75]]]
     """
     count, size, _ = weights.shape
-    subsets = sorted(range(1 << size), key=int.bit_count)
     before, after = np.zeros((2, 1 << size, count))
     before[0], after[-1] = 1, 1
-    for subset in subsets:
-        row = subset.bit_count() - 1
-        for column in range(size):
-            if subset >> column & 1:
-                before[subset] += before[subset ^ 1 << column] * weights[:, row, column]
-    for subset in reversed(subsets):
-        row = subset.bit_count()
-        for column in range(size):
-            if not subset >> column & 1:
-                after[subset] += after[subset | 1 << column] * weights[:, row, column]
-    chances = np.zeros_like(weights)
-    for subset in subsets[:-1]:
-        row = subset.bit_count()
-        for column in range(size):
-            if not subset >> column & 1:
-                chances[:, row, column] += before[subset] * weights[:, row, column] * after[subset | 1 << column]
+    steps = _subsets(size)
+    for row, column, taken, more in steps:
+        before[more] += before[taken] * weights[:, row, column]
+    for row, column, taken, more in reversed(steps):
+        after[taken] += after[more] * weights[:, row, column]
+    chances = np.empty_like(weights)
+    for row, column, taken, more in steps:
+        chances[:, row, column] = (before[taken] * weights[:, row, column] * after[more]).sum(axis=0)
     shares: Floats = chances / before[-1][:, None, None]
     return shares
+
+
+@cache
+def _subsets(size: int) -> list[tuple[int, int, Places, Places]]:
+    """For each row and column, the subsets of as many columns that lack the column, and the same with it."""
+    subsets = np.arange(1 << size)
+    counts = np.array([subset.bit_count() for subset in range(1 << size)])
+    found = []
+    for row, column in product(range(size), repeat=2):
+        taken = np.flatnonzero((counts == row) & (subsets >> column & 1 == 0))
+        found.append((row, column, taken, taken | 1 << column))
+    return found
 
 
 def _swap(
