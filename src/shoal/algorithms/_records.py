@@ -72,7 +72,7 @@ class Records:
         summary = dataset.summary
         tuples = np.repeat(np.arange(len(summary), dtype=np.int32), summary.sizes)
         costs = loss_costs(summary.hierarchies, dataset.extent, [output != "hierarchy" for output in outputs])
-        counts = np.require(summary.sizes, requirements="CW")  # as kernels are compiled for it
+        counts = np.require(summary.sizes, requirements=["C", "W"])  # as kernels are compiled for it
         return cls(dataset, policy, outputs, np.ascontiguousarray(summary.keys.T), counts, tuples, costs)
 
     def some(self, members: NDArray[np.int64]) -> Records:

@@ -112,7 +112,7 @@ class Groupings:
         self.domain = _domain(summary.hierarchies, packs)
         self.table = _table(summary, self.domain)
         everyone = np.arange(tuples, dtype=np.int32)
-        raw = Packed(_packed(summary, packs), np.require(summary.sizes, requirements="CW"), everyone)
+        raw = Packed(_packed(summary, packs), np.require(summary.sizes, requirements=["C", "W"]), everyone)
         self.raw = Base((0,) * attributes, raw, summary.sensitive, summary.people)
         self.bases = [self.raw]
         self.base_nodes = np.zeros((BASES, attributes), dtype=np.int64)
@@ -299,7 +299,7 @@ def _table(summary: Classes, domain: Any) -> Any:
     narrow = max((tree.size for tree in summary.hierarchies), default=0) <= np.iinfo(np.int16).max
     leaves = np.ascontiguousarray(summary.keys.T, dtype=np.int16 if narrow else np.int32)
     heights = np.array([tree.height for tree in summary.hierarchies], dtype=np.int64)
-    return Tuples(leaves, occurring(leaves, np.require(summary.sizes, requirements="CW"), heights, domain))
+    return Tuples(leaves, occurring(leaves, np.require(summary.sizes, requirements=["C", "W"]), heights, domain))
 
 
 def _packs(trees: Sequence[Hierarchy]) -> list[list[int]]:
