@@ -104,7 +104,7 @@ def agree(found: Posteriors, expected: list[Fraction]) -> None:
     assert found.mean == pytest.approx(float(sum(expected) / len(expected)))
 
 
-common = settings(max_examples=count(50, 120), deadline=None)
+common = settings(max_examples=count(30, 120), deadline=None)
 
 
 @common
@@ -158,7 +158,7 @@ def test_bounds_are_bounds(first: Rows, second: Rows, determines: bool) -> None:
     assert (rough.low <= exact.most + 1e-12).all() and (exact.most <= rough.high + 1e-12).all()
 
 
-@settings(max_examples=count(20, 40), deadline=None)
+@settings(max_examples=count(12, 40), deadline=None)
 @given(tables("values"))
 def test_an_estimate_is_about_right(rows: Rows) -> None:
     people = people_of(rows)

@@ -109,7 +109,7 @@ def test_threads_change_nothing_where_there_are_many_blocks():
     assert np.array_equal(*found)
 
 
-@settings(max_examples=count(25, 50), deadline=None)
+@settings(max_examples=count(15, 50), deadline=None)
 @given(rows=st.lists(ROWS, min_size=1, max_size=8), most=st.integers(1, 20))
 def test_blocks_hold_every_tuple_once(rows, most):
     """Points that were cut lie in blocks of the wanted size, unless they are equal; all others in exactly one box."""

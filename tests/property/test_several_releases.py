@@ -89,7 +89,7 @@ def posteriors(releases: list[list[int]], values: list[str], fakes: list[list[tu
     return [Fraction(max(having[p, v] for v in "abc"), worlds) for p in everybody]
 
 
-@settings(max_examples=count(80, 300), deadline=None)
+@settings(max_examples=count(48, 300), deadline=None)
 @given(tables())
 def test_composition_counts_every_world(made: tuple[list[list[int]], list[str], list[list[tuple[int, str]]]]) -> None:
     releases, values, fakes = made
@@ -105,7 +105,7 @@ def test_composition_counts_every_world(made: tuple[list[list[int]], list[str], 
     assert quick.detail["certain"] <= found.detail["certain"] and quick.detail["exact"] <= 1.0
 
 
-@settings(max_examples=count(60, 200), deadline=None)
+@settings(max_examples=count(36, 200), deadline=None)
 @given(tables())
 def test_joined_rows_match_whoever_is_in_the_same_places(
     made: tuple[list[list[int]], list[str], list[list[tuple[int, str]]]],
