@@ -382,6 +382,15 @@ def test_values_that_it_would_change_are_refused(tmp_path, values, in_file):
         shoal.read(source, quasi=["age"], engine="duckdb")
 
 
+def test_what_is_no_number_is_missing_also_where_the_statistics_of_a_file_hide_it(tmp_path):
+    values = pa.array([0.5, 7.25, math.nan] * 3)
+    pq.write_table(pa.table({"x": values, "row": [*"abcdefghi"]}), tmp_path / "table.parquet")
+    tables = [shoal.read(tmp_path / "table.parquet", quasi=["x"], engine=name).table for name in ("embedded", "duckdb")]
+    for seed in range(5):
+        one, other = (table.numbers(["x"], seed)["x"] for table in tables)
+        assert np.array_equal(one, other, equal_nan=True)
+
+
 def test_a_query_can_be_stopped():
     session, run = Session({}), Run()
     threading.Timer(0.3, run.cancel).start()

@@ -50,8 +50,14 @@ def published(value: str, kind: str, other: str | None) -> str:
     if other is not None:
         return f"CASE WHEN {other}.value IS NULL THEN {value} ELSE {other}.said END"
     if kind in ("FLOAT", "DOUBLE"):
-        return f"CASE WHEN isnan({value}) THEN NULL WHEN {value} = 0 THEN 0 ELSE {value} END"
+        return f"CASE WHEN {is_nan(value)} THEN NULL WHEN {value} = 0 THEN 0 ELSE {value} END"
     return value
+
+
+def is_nan(value: str) -> str:
+    """Whether a float is not a number. DuckDB thinks that it knows by the statistics of Parquet files, which leave such
+    values out, unless it has to look at the text."""
+    return f"(CAST({value} AS VARCHAR) = 'nan')"
 
 
 def said(source: Source, name: str) -> Stored:

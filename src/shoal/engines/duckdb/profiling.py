@@ -18,6 +18,7 @@ from shoal.engines.common.encoding import as_came, encode, narrowest
 from shoal.engines.common.profiling import ranked, shown_values
 from shoal.engines.duckdb.encoding import distinct, joined, packed, translation
 from shoal.engines.duckdb.hashing import value_hash
+from shoal.engines.duckdb.identity import is_nan
 from shoal.engines.duckdb.session import Stored, literal, quoted
 from shoal.engines.duckdb.source import Source, changed
 from shoal.errors import InputError, ShoalError
@@ -104,7 +105,7 @@ def _first(source: Source, bare: str, hash: str, count: int) -> pa.ChunkedArray:
 def _bare(column: str, kind: str, missing: Collection[str]) -> str:
     """A value without blanks around it; a missing one, and a number that is none, as null."""
     if kind in ("FLOAT", "DOUBLE"):
-        return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END"
+        return f"CASE WHEN {is_nan(column)} THEN NULL ELSE {column} END"
     if kind != "VARCHAR":
         return column
     plain = f"unicode({column}) BETWEEN 33 AND 126 AND unicode(right({column}, 1)) BETWEEN 33 AND 126"
