@@ -14,7 +14,7 @@ from shoal.reports.page import rendered
 from shoal.storage.files import replacing_all
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Report(ReportContents):
     """A report that can be shown and written."""
 

@@ -150,6 +150,7 @@ def test_declared_analyses_are_told_without_their_values(tmp_path: Path) -> None
     assert made.holds and "declared analysis 1: relative error" in made.html()
     mine = shoal.report(data, path, job=shoal.job.Job(analyses=asked), quick=True, holder=True)
     assert asked[0].title in mine.as_dict()["holder"]["findings"]
+    assert repr(mine) == repr(made) == f"Report({path.name!r}, holds)"
 
 
 def test_every_model_says_what_it_does_not_protect_against(tmp_path: Path) -> None:
