@@ -11,7 +11,7 @@ import numpy as np
 
 import shoal
 from benchmarks.measuring import fastest
-from shoal.algorithms import _growing
+from shoal.algorithms import _growth
 from shoal.algorithms.in_blocks import InBlocks
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.policy import Policy
@@ -108,10 +108,10 @@ def growing_in_blocks(rows: int, algorithms: list[str]) -> None:
         shoal.samples.census(rows), quasi=[*CENSUS, "occupation"], hierarchies=shoal.samples.hierarchies("census")
     )
     tuples = len(data.summary)
-    print(f"\n{rows:,} records of the census, {tuples:,} distinct tuples, grown in blocks of {_growing.BLOCK:,}")
+    print(f"\n{rows:,} records of the census, {tuples:,} distinct tuples, grown in blocks of {_growth.BLOCK:,}")
     for algorithm in algorithms:
         method = shoal.job.plugin("algorithms", algorithm)
-        with mock.patch.object(_growing, "BLOCK", rows):
+        with mock.patch.object(_growth, "BLOCK", rows):
             whole = searched(data, method)
         beside(algorithm, whole, searched(data, method))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.algorithms._blocks import VARIANTS, removed
+from shoal.algorithms._twin_blocks import VARIANTS, removed
 
 FREQUENCIES = [50, 45, 40, 30, 26, 20, 12, 8, 4]
 REMOVED = {

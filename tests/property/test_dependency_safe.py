@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.algorithms._blocks import VARIANTS, dynamic, removed
+from shoal.algorithms._twin_blocks import VARIANTS, dynamic, removed
 from shoal.errors import InfeasibleError
 
 SKEWED = st.lists(st.sampled_from([1, 1, 2, 3, 5, 8, 13, 40, 90]), min_size=2, max_size=8)

@@ -12,12 +12,12 @@ from typing_extensions import Doc
 
 from shoal.adversary.possible_worlds import posteriors
 from shoal.adversary.posteriors import Effort, People, Posteriors
-from shoal.algorithms._blocks import VARIANTS, Blocks, removed
 from shoal.algorithms._clustering import Numeric, Publish, outputs
 from shoal.algorithms._eligibility import check_one_sensitive
 from shoal.algorithms._merging import join_leftovers, merged
 from shoal.algorithms._partition import without_cells
 from shoal.algorithms._records import PORTIONS, Records, numbered
+from shoal.algorithms._twin_blocks import VARIANTS, Blocks, removed
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.contracts.model import SLACK
 from shoal.core.dataset import Dataset

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shoal.algorithms._clustering import Clustering
-from shoal.algorithms._growing import grown
+from shoal.algorithms._growth import grown
 from shoal.algorithms._merging import join_leftovers
 from shoal.algorithms._records import Records
 from shoal.core.grouping import Codes

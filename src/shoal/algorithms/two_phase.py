@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.algorithms._clustering import Clustering
-from shoal.algorithms._growing import grown
+from shoal.algorithms._growth import grown
 from shoal.algorithms._merging import join_leftovers
 from shoal.algorithms._records import Records, numbered
 from shoal.core.grouping import Codes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from shoal.reports.assembly import report
 from shoal.reports.contents import About
 from shoal.reports.document import Report
-from shoal.reports.making import report
 
 __all__ = ["About", "Report", "report"]

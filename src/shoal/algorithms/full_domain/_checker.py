@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.full_domain._groupings import Base, Groupings, Survey
-from shoal.algorithms.full_domain._judging import Judge
+from shoal.algorithms.full_domain._judge import Judge
 from shoal.algorithms.full_domain._scoring import Bound, CellScores, ClassScores, scores
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Floats

@@ -15,7 +15,7 @@ from math import inf, log1p, prod
 
 import numpy as np
 
-from shoal.algorithms.full_domain._branching import ROUNDING, Branching
+from shoal.algorithms.full_domain._branch_and_bound import ROUNDING, Branching
 from shoal.algorithms.full_domain._checker import Checker, Verdict
 from shoal.algorithms.full_domain._scoring import Bound, CellScores
 from shoal.core.lattice import Lattice, Node

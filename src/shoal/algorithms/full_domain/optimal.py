@@ -12,9 +12,9 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BeforeValidator
 from typing_extensions import Doc
 
-from shoal.algorithms.full_domain._branching import Branching
+from shoal.algorithms.full_domain._branch_and_bound import Branching
 from shoal.algorithms.full_domain._checker import Checker
-from shoal.algorithms.full_domain._climbing import Climbing
+from shoal.algorithms.full_domain._local_search import Climbing
 from shoal.algorithms.full_domain._outcome import infeasible, recoded
 from shoal.algorithms.full_domain._parts import bound_parts
 from shoal.core.contracts.algorithm import Algorithm

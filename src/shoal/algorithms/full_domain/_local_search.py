@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from shoal.algorithms.full_domain._branching import Branching
+from shoal.algorithms.full_domain._branch_and_bound import Branching
 from shoal.algorithms.full_domain._checker import Checker, Verdict
 from shoal.core.lattice import Node
 from shoal.core.run import Run

@@ -7,8 +7,8 @@ import pytest
 from numba import get_num_threads, set_num_threads
 
 import shoal
-from shoal.algorithms import _growing
-from shoal.algorithms._growing import grown
+from shoal.algorithms import _growth
+from shoal.algorithms._growth import grown
 from shoal.algorithms._records import Records
 from shoal.core.policy import Policy
 from shoal.core.run import Run
@@ -24,7 +24,7 @@ def census() -> shoal.Dataset:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_growing, "BLOCK", 400)
+    monkeypatch.setattr(_growth, "BLOCK", 400)
 
 
 def records(census: shoal.Dataset, k: int = 7) -> Records:
@@ -44,7 +44,7 @@ def test_blocks_leave_fewer_than_the_least_size_each(census: shoal.Dataset, smal
 
 
 def test_a_table_of_two_blocks_is_not_cut(census: shoal.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_growing, "BLOCK", -(-len(census.summary) // 2))
+    monkeypatch.setattr(_growth, "BLOCK", -(-len(census.summary) // 2))
     assert grown(records(census), 5, Run()).facts == {"exact": True}
 
 
@@ -66,7 +66,7 @@ def test_the_release_holds_loses_little_more_and_says_so(
     models = ("k-anonymity:k=5", "distinct-l-diversity:l=2")
     whole = shoal.anonymize(census, *models, algorithm=algorithm, seed=1)
     assert not any("blocks" in note for note in whole.notes)
-    monkeypatch.setattr(_growing, "BLOCK", 1000)
+    monkeypatch.setattr(_growth, "BLOCK", 1000)
     cut = shoal.anonymize(census, *models, algorithm=algorithm, seed=1)
     assert cut.verify(cut.policy).holds
     assert any("approximates the algorithm" in note for note in cut.notes)

@@ -31,7 +31,7 @@ from shoal.reports import sentences
 from shoal.reports.contents import About, File, Holder, promised
 from shoal.reports.document import Report
 from shoal.reports.limits import limits
-from shoal.reports.repeating import commands, job_shown
+from shoal.reports.reproduction import commands, job_shown
 from shoal.reports.risk import Risk, classes_of, left, one_in
 from shoal.storage.files import sha256
 from shoal.version import __version__
