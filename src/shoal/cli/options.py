@@ -13,7 +13,7 @@ import typer
 
 from shoal.errors import InputError, ParameterError
 from shoal.job.job import ColumnJob, Job, Roles, role_of
-from shoal.job.kinds import Number
+from shoal.job.kinds import NumberKind
 from shoal.job.lists import split_pairs
 from shoal.job.option import Option, options
 
@@ -74,7 +74,7 @@ def _typer_option(option: Option) -> Any:
         help=option.help,
         metavar="COLUMN=…" if option.by_column else option.kind.metavar,
         rich_help_panel=_panel(option),
-        min=option.kind.least if isinstance(option.kind, Number) else None,
+        min=option.kind.least if isinstance(option.kind, NumberKind) else None,
         autocompletion=None if family is None else names_of(family),
     )
 

@@ -16,7 +16,7 @@ from shoal.core.formatting import printable
 from shoal.core.validation import demand
 from shoal.errors import InputError, alternatives, quoted
 from shoal.job.job import ColumnJob, Job
-from shoal.job.kinds import Flag
+from shoal.job.kinds import FlagKind
 from shoal.job.option import Option, options
 
 COLUMNS = "columns"
@@ -68,7 +68,7 @@ def _values(noun: type, stated: BaseModel, folder: Path) -> dict[str, Any]:
         value: Any = stated
         for name in option.place:
             value = None if value is None else getattr(value, name)
-        if isinstance(option.kind, Flag) and isinstance(value, BaseModel):
+        if isinstance(option.kind, FlagKind) and isinstance(value, BaseModel):
             value = True
         if value is not None:
             values[option.name] = option.kind.read(value, folder)
@@ -104,7 +104,7 @@ def _stated(noun: Any, folder: Path | None) -> dict[str, Any]:
         table = tables
         for name in above:
             table = table.setdefault(name, {})
-        if isinstance(option.kind, Flag) and not above and key in _sections(noun.__class__):
+        if isinstance(option.kind, FlagKind) and not above and key in _sections(noun.__class__):
             table.setdefault(key, {})
         else:
             table[key] = option.kind.write(value, folder)

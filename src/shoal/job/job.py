@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.errors import ParameterError
-from shoal.job.kinds import DateFormat, NumberFormat, Plugins
+from shoal.job.kinds import DateFormatKind, NumberFormatKind, PluginsKind
 from shoal.job.option import option, options
 
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ class ColumnJob:
         None, "date_format",
         "How a column writes dates: COLUMN=day-first|month-first|iso, or a pattern such as COLUMN=%d.%m.%y (default: "
         "detected). Repeatable.",
-        READING, verbs="read", argument="date_formats", kind=DateFormat(), public=True,
+        READING, verbs="read", argument="date_formats", kind=DateFormatKind(), public=True,
     )  # fmt: skip
     number_format: str | None = option(
         None, "number_format",
         "How a column writes numbers: COLUMN=decimal-comma|decimal-point (default: detected). Repeatable.",
-        READING, verbs="read", argument="number_formats", kind=NumberFormat(), public=True,
+        READING, verbs="read", argument="number_formats", kind=NumberFormatKind(), public=True,
     )  # fmt: skip
     hierarchy: Builder | None = option(
         None, "hierarchy", "Hierarchy of a column: COLUMN=FILE or COLUMN=BUILDER:key=value,… Repeatable.",
@@ -338,7 +338,7 @@ class Job:
 
     def models_with(self, models: Sequence[Model]) -> tuple[Model, ...]:
         """The job's models, with these in the place of those of the same kind."""
-        merged: tuple[Model, ...] = Plugins().merge(self.models, models)
+        merged: tuple[Model, ...] = PluginsKind().merge(self.models, models)
         return merged
 
     def without(self, table: str) -> Job:

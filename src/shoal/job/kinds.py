@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Kind:
+class OptionKind:
     """How a value is written; this one is a text. `of_command` is the type that the command line takes, and `family`
     that of the plug-ins that it names, where it does."""
 
@@ -63,7 +63,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Flag(Kind):
+class FlagKind(OptionKind):
     """True or false."""
 
     of_command: Any = bool | None
@@ -79,7 +79,7 @@ class Flag(Kind):
 
 
 @dataclass(frozen=True)
-class Number(Kind):
+class NumberKind(OptionKind):
     """A number, or a whole one, at least as large as `least`."""
 
     whole: bool = False
@@ -94,7 +94,7 @@ class Number(Kind):
 
 
 @dataclass(frozen=True)
-class Choice(Kind):
+class ChoiceKind(OptionKind):
     """One of a few texts."""
 
     texts: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ class Choice(Kind):
 
 
 @dataclass(frozen=True)
-class File(Kind):
+class FileKind(OptionKind):
     """A file, a folder or the address of a table; in a job file, from where that file lies."""
 
     of_command: Any = Path | None
@@ -131,7 +131,7 @@ class File(Kind):
 
 
 @dataclass(frozen=True)
-class Names(Kind):
+class NamesKind(OptionKind):
     """Several texts: separated by commas on the command line, or each with the option before it."""
 
     repeated: bool = False
@@ -161,7 +161,7 @@ class Names(Kind):
 
 
 @dataclass(frozen=True)
-class Member(Kind):
+class MemberKind(OptionKind):
     """A member of an enumeration of a schema, by its name."""
 
     enumeration: str = ""
@@ -189,28 +189,28 @@ class Member(Kind):
         return repr(str(value))
 
 
-class Format(Kind):
+class FormatKind(OptionKind):
     """How dates or numbers are written, by its name or as a pattern."""
 
     def read(self, stated: Any, folder: Path) -> Any:
         return self.parse(stated)
 
 
-class DateFormat(Format):
+class DateFormatKind(FormatKind):
     def parse(self, given: Any) -> Any:
         from shoal.parsing import dates
 
         return dates.checked(given)
 
 
-class NumberFormat(Format):
+class NumberFormatKind(FormatKind):
     def parse(self, given: Any) -> Any:
         from shoal.parsing import numbers
 
         return numbers.checked(given)
 
 
-class Plugin(Kind):
+class PluginKind(OptionKind):
     """A plug-in of a family: its name and parameters."""
 
     @property
@@ -239,7 +239,7 @@ class Plugin(Kind):
         return repr(self.words(value)[0])
 
 
-class Hierarchy(Plugin):
+class HierarchyKind(PluginKind):
     """How the hierarchy of a column is made: the path of a file, or a builder."""
 
     def read(self, stated: Any, folder: Path) -> Builder:
@@ -254,7 +254,7 @@ class Hierarchy(Plugin):
 
     def write(self, value: Any, folder: Path | None) -> Any:
         stated = super().write(value, folder)
-        return {**stated, "path": File().write(Path(stated["path"]), folder)} if "path" in stated else stated
+        return {**stated, "path": FileKind().write(Path(stated["path"]), folder)} if "path" in stated else stated
 
     def parse(self, given: Any) -> Builder:
         from shoal.job.plugins import builder
@@ -267,14 +267,14 @@ class Hierarchy(Plugin):
 
 
 @dataclass(frozen=True)
-class Plugins(Kind):
+class PluginsKind(OptionKind):
     """Several plug-ins of a family, each with the option before it."""
 
     of_command: Any = list[str] | None
 
     @property
-    def _each(self) -> Plugin:
-        return Plugin(family=self.family)
+    def _each(self) -> PluginKind:
+        return PluginKind(family=self.family)
 
     @property
     def of_file(self) -> Any:
@@ -302,7 +302,7 @@ class Plugins(Kind):
 
 
 @dataclass(frozen=True)
-class Analyses(Kind):
+class AnalysesKind(OptionKind):
     """Analyses that must survive; those on the command line are added to those of the job file."""
 
     of_command: Any = list[str] | None
@@ -348,28 +348,28 @@ FAMILIES = {
     "Algorithm": "algorithms", "Attack": "attacks", "Builder": "hierarchies", "Engine": "engines", "Metric": "metrics",
     "Model": "models",
 }  # fmt: skip
-KINDS: dict[str, type[Kind]] = {
-    "str": Kind, "bool": Flag, "Path": File, "tuple[str, ...]": Names,
-    "tuple[Analysis, ...]": Analyses, "Builder": Hierarchy,
+KINDS: dict[str, type[OptionKind]] = {
+    "str": OptionKind, "bool": FlagKind, "Path": FileKind, "tuple[str, ...]": NamesKind,
+    "tuple[Analysis, ...]": AnalysesKind, "Builder": HierarchyKind,
 }  # fmt: skip
 
 
-def kind_of(annotation: str, **limits: Any) -> Kind:
+def kind_of(annotation: str, **limits: Any) -> OptionKind:
     """The kind of a field by its annotation; `limits` are those of the kind."""
     bare = annotation.removesuffix(" | None")
     if bare.startswith("Literal["):
         texts = tuple(text.strip(" \"'") for text in bare[len("Literal[") : -1].split(","))
-        return Choice(of_command=Literal[texts] | None, texts=texts)
+        return ChoiceKind(of_command=Literal[texts] | None, texts=texts)
     if bare in ("Kind", "Missing", "Role"):
-        return Member(enumeration=bare)
+        return MemberKind(enumeration=bare)
     if bare in ("int", "float"):
         whole = bare == "int"
-        return Number(of_command=int | None if whole else float | None, whole=whole, **limits)
+        return NumberKind(of_command=int | None if whole else float | None, whole=whole, **limits)
     if limits.get("repeated"):
         limits["of_command"] = list[str] | None
     several = bare.removeprefix("tuple[").removesuffix(", ...]")
     family = FAMILIES.get(several)
-    kind = KINDS.get(bare) or (Plugins if several != bare else Plugin)
-    if kind in (Plugin, Plugins) and family is None:
+    kind = KINDS.get(bare) or (PluginsKind if several != bare else PluginKind)
+    if kind in (PluginKind, PluginsKind) and family is None:
         raise TypeError(f"no kind of option is annotated as {annotation}")
     return kind(family=family, **limits)

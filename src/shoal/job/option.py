@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.job.kinds import Kind, kind_of
+from shoal.job.kinds import OptionKind, kind_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Option:
 
     name: str
     field: Any
-    kind: Kind
+    kind: OptionKind
     place: tuple[str, ...]
     help: str
     commands: frozenset[str]
@@ -77,7 +77,7 @@ def option(
     flags: str | None = None,
     verbs: str = "",
     argument: str | None = None,
-    kind: Kind | None = None,
+    kind: OptionKind | None = None,
     public: bool = False,
     logged: bool = True,
     formerly: str | None = None,

@@ -56,10 +56,10 @@ def plugin(family: str, spec: str | Mapping[str, Any] | object) -> Any:
         if isinstance(spec, type) and issubclass(spec, registry.CONTRACTS[family]):
             raise ParameterError(f"{spec.__name__} is a class; make an instance of it, as in {example(spec)}")
         raise ParameterError(f"{type(spec).__name__} is not one of the {family}; give one, or its name as text")
-    found = registry.find(family, name)
-    lists = {entry.name for entry in parameters(found) if "tuple[" in entry.kind}
+    chosen = registry.find(family, name)
+    lists = {entry.name for entry in parameters(chosen) if "tuple[" in entry.kind}
     values = {key: [value] if key in lists and isinstance(value, str) else value for key, value in values.items()}
-    for entry in fields(found):
+    for entry in fields(chosen):
         if "Algorithm" in str(entry.type) and isinstance(values.get(entry.name), (str, Mapping)):
             values[entry.name] = _inner(values[entry.name])
     return registry.make(family, name, values)
@@ -67,8 +67,8 @@ def plugin(family: str, spec: str | Mapping[str, Any] | object) -> Any:
 
 def _inner(spec: str | Mapping[str, Any]) -> Algorithm:
     """The algorithm that another one is told to use; in text its parameters are separated by semicolons."""
-    made: Algorithm = plugin("algorithms", spec.replace(";", ",") if isinstance(spec, str) else spec)
-    return made
+    algorithm: Algorithm = plugin("algorithms", spec.replace(";", ",") if isinstance(spec, str) else spec)
+    return algorithm
 
 
 def spelled(chosen: object) -> dict[str, Any]:
@@ -128,8 +128,8 @@ def builder(spec: str | Path | Mapping[str, Any] | Builder) -> Builder:
     if isinstance(spec, Path) or (isinstance(spec, str) and parse_spec(spec)[0] not in registry.names("hierarchies")):
         path = Path(spec)
         spec = {"name": "tree" if path.suffix in (".toml", ".json") else "table", "path": path}
-    made: Builder = plugin("hierarchies", spec)
-    return made
+    chosen: Builder = plugin("hierarchies", spec)
+    return chosen
 
 
 def hierarchy_files(folder: Path, column: str) -> list[Path]:
@@ -147,8 +147,8 @@ def hierarchy_files(folder: Path, column: str) -> list[Path]:
 
 def engine(spec: str | Mapping[str, Any] | Engine | None, source: Any = None) -> Engine:
     """An engine from its spelling; when none is named, the one that takes the source by itself, or the default."""
-    made: Engine = registry.engine_for(source) if spec is None else plugin("engines", spec)
-    return made
+    chosen: Engine = registry.engine_for(source) if spec is None else plugin("engines", spec)
+    return chosen
 
 
 def check_policy(policy: Policy, method: Algorithm, *, allow_unverified: bool = False) -> None:
