@@ -58,22 +58,22 @@ def together(
     `independent` samples, in which people have the same value and groups nothing else in common. A run whose time is up
     leaves the rest estimated.
     """
-    spreads = [each.values[name] for each in releases]
+    columns = [each.values[name] for each in releases]
     shown = people.shown
     places = people.places[:, shown]
     kinds = group(list(places + 1), index=True)
     beliefs, contradicted = _compose(
-        GroupMemberships.of(kinds.keys - 1, kinds.counts, spreads), nodes, independent, run
+        GroupMemberships.of(kinds.keys - 1, kinds.counts, columns), nodes, independent, run
     )
     alone, left_alone = np.zeros(places.shape), np.zeros(places.shape, np.int64)
-    for row, (where, spread) in enumerate(zip(places, spreads, strict=True)):
+    for row, (where, column) in enumerate(zip(places, columns, strict=True)):
         here = where >= 0
-        alone[row, here], left_alone[row, here] = _greatest_shares(spread)[where[here]], spread.widths[where[here]]
+        alone[row, here], left_alone[row, here] = _greatest_shares(column)[where[here]], column.widths[where[here]]
     risks, left = beliefs.best[kinds.index], beliefs.left[kinds.index]
     impossible = left == 0  # who sees that believes the release that says most
     risks[impossible] = alone[:, impossible].max(axis=0)
-    exact, changed = beliefs.exact[kinds.index], contradicted[kinds.index]
-    return Together(shown, places, risks, exact, left, changed, alone, left_alone)
+    exact, contradictory = beliefs.exact[kinds.index], contradicted[kinds.index]
+    return Together(shown, places, risks, exact, left, contradictory, alone, left_alone)
 
 
 def _compose(memberships: GroupMemberships, nodes: int, independent: bool, run: Run) -> tuple[Beliefs, Flags]:
@@ -93,8 +93,8 @@ def _compose(memberships: GroupMemberships, nodes: int, independent: bool, run: 
     return beliefs, contradicted
 
 
-def _greatest_shares(spread: PublishedValues) -> Floats:
+def _greatest_shares(column: PublishedValues) -> Floats:
     """The share of the most frequent value of each group."""
-    greatest = np.zeros(len(spread.sizes))
-    np.maximum.at(greatest, spread.owners, spread.counts / spread.sizes[spread.owners])
+    greatest = np.zeros(len(column.sizes))
+    np.maximum.at(greatest, column.owners, column.counts / column.sizes[column.owners])
     return greatest

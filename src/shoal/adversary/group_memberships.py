@@ -71,17 +71,17 @@ class GroupMemberships:
         self.break_at(len(self.sizes) + self.overfull)
 
     @classmethod
-    def of(cls, kinds: Codes, sizes: Counts, spreads: Sequence[PublishedValues]) -> GroupMemberships:
-        meanings = _meanings(spreads)
+    def of(cls, kinds: Codes, sizes: Counts, columns: Sequence[PublishedValues]) -> GroupMemberships:
+        meanings = _meanings(columns)
         width = 1 + max((number for each in meanings for number in each.values()), default=0)
         first, people = 0, len(sizes)
         keys, lefts, rights, beyond = [], [], [], []
-        for places, spread, numbers in zip(kinds, spreads, meanings, strict=True):
-            translated = np.array([numbers[text] for text in spread.texts], np.int64)
-            keys.append((spread.owners.astype(np.int64) + first) * width + translated[spread.values])
+        for places, column, numbers in zip(kinds, columns, meanings, strict=True):
+            translated = np.array([numbers[text] for text in column.texts], np.int64)
+            keys.append((column.owners.astype(np.int64) + first) * width + translated[column.values])
             members = np.flatnonzero(places >= 0)
-            room = np.zeros(max(len(spread.sizes), int(places.max(initial=-1)) + 1), np.int64)
-            room[: len(spread.sizes)] = spread.sizes
+            room = np.zeros(max(len(column.sizes), int(places.max(initial=-1)) + 1), np.int64)
+            room[: len(column.sizes)] = column.sizes
             known = np.bincount(places[members], weights=sizes[members], minlength=len(room)).astype(np.int64)
             lefts.append(members)
             rights.append(places[members].astype(np.int64) + first)
@@ -89,7 +89,7 @@ class GroupMemberships:
             first += len(room)
         others = np.concatenate(beyond)
         unknown = np.flatnonzero(others > 0)
-        whole, counts = np.concatenate(keys), np.concatenate([each.counts for each in spreads])
+        whole, counts = np.concatenate(keys), np.concatenate([each.counts for each in columns])
         order = np.argsort(whole)
         return cls(
             people=people,
@@ -263,14 +263,14 @@ class GroupMemberships:
         return WorldCount(ordered, sizes, [members[kind] for kind in ordered], remaining, len(values))
 
 
-def _meanings(spreads: Sequence[PublishedValues]) -> list[dict[str | None, int]]:
+def _meanings(columns: Sequence[PublishedValues]) -> list[dict[str | None, int]]:
     """A number for each value of each release, the same for what is the same value in another spelling; spellings make
     a difference where one release tells two of them apart."""
-    alike = [[text if text is None else one_spelling(text) for text in spread.texts] for spread in spreads]
+    alike = [[text if text is None else one_spelling(text) for text in column.texts] for column in columns]
     if any(len(set(texts)) < len(texts) for texts in alike):
-        alike = [list(spread.texts) for spread in spreads]
+        alike = [list(column.texts) for column in columns]
     numbers = {text: at for at, text in enumerate(dict.fromkeys(text for texts in alike for text in texts))}
     return [
-        {text: numbers[spelled] for text, spelled in zip(spread.texts, texts, strict=True)}
-        for spread, texts in zip(spreads, alike, strict=True)
+        {text: numbers[spelled] for text, spelled in zip(column.texts, texts, strict=True)}
+        for column, texts in zip(columns, alike, strict=True)
     ]

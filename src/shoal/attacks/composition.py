@@ -108,7 +108,7 @@ class Composition(Attack):
         return together(name, releases, people, nodes=self.nodes, independent=self.independent, run=run)
 
 
-def _most_frequent(spread: PublishedValues) -> float:
+def _most_frequent(column: PublishedValues) -> float:
     """The share of the most frequent value of a release."""
-    totals = np.bincount(spread.values, weights=spread.counts)
+    totals = np.bincount(column.values, weights=column.counts)
     return float(totals.max(initial=0.0) / max(totals.sum(), 1))

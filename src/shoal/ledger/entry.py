@@ -66,8 +66,8 @@ def pack(release: LocatedRelease) -> bytes:
         arrays["classes"] = release.classes[order]
     if release.records is not None:
         arrays["records"] = release.records[order]
-    for at, spread in enumerate(release.values.values()):
-        arrays |= {f"owners{at}": spread.owners, f"values{at}": spread.values, f"counts{at}": spread.counts}
+    for at, column in enumerate(release.values.values()):
+        arrays |= {f"owners{at}": column.owners, f"values{at}": column.values, f"counts{at}": column.counts}
     stated = {
         "linking": release.linking,
         "shown": release.shown,

@@ -175,7 +175,7 @@ class SweepResult:
         assert self.axis is not None
         names = (utility, privacy)
         if seed is None:
-            both = [spread.mean for name in names if (spread := point.share(name)) is not None]
+            both = [shares.mean for name in names if (shares := point.share(name)) is not None]
         else:
             both = [share for name in names if (share := point.runs[seed].shares.get(name)) is not None]
         return (point.place[self.axis.name], both[0], both[1]) if len(both) == 2 else None

@@ -17,7 +17,6 @@ from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.formats import interpret
 from shoal.core.grouping import Codes
-from shoal.core.hierarchy import Floats
 from shoal.core.release import Release
 from shoal.core.schema import NAMING
 from shoal.core.survey import spaced
@@ -25,8 +24,8 @@ from shoal.errors import NotDefined, ParameterError, unknown_columns
 from shoal.parsing.identity import plain_numbers, plain_text
 from shoal.parsing.labels import number
 from shoal.publishing.reusable_recoding import ReusableRecoding
-from shoal.utility.examples import Attribute, Examples, columns_of
-from shoal.utility.learning import Ints, Learner, folds, person_folds, share_predicted
+from shoal.utility.examples import Examples, attributes_of_columns, class_codes, columns_of
+from shoal.utility.learning import Learner, folds, person_folds, share_predicted
 
 MOST = 5_000
 """Records that learners are trained and tested on; of more, evenly spaced ones."""
@@ -203,25 +202,23 @@ def ten_fold(learner: Learner, records: Records) -> float:
     """The share of the records whose class is predicted when they are left out; nobody's records are split."""
     if not records.columns:
         return majority(records, records)
-    attributes, rows, classes, labels = _examples(records)
-    known = labels >= 0
-    rows, labels = rows[known], labels[known]
+    examples = _examples(records)
     if records.people is None:
-        dealt = folds(labels, FOLDS, SEED)
+        dealt = folds(examples.labels, FOLDS, SEED)
     else:
-        dealt = person_folds(labels, records.people[known], FOLDS, SEED)
-    return share_predicted(learner, Examples(attributes, rows, classes, labels), dealt)
+        known = [value is not None for value in records.target]
+        dealt = person_folds(examples.labels, records.people[known], FOLDS, SEED)
+    return share_predicted(learner, examples, dealt)
 
 
 def accuracy_on(learner: Learner, training: Records, test: Records) -> float:
     """The share of some records whose class is predicted by what was learned from others."""
     if not training.columns:
         return majority(training, test)
-    attributes, rows, classes, labels = _examples(training)
-    known = labels >= 0
-    learner.learn(Examples(attributes, rows[known], classes, labels[known]))
-    asked = np.stack([each.coded(test.columns.get(each.name, [None] * len(test))) for each in attributes], axis=1)
-    guesses = np.array(classes, object)[learner.shares(asked).argmax(axis=1)]
+    examples, nothing = _examples(training), [None] * len(test)
+    learner.learn(examples)
+    asked = np.stack([each.coded(test.columns.get(each.name, nothing)) for each in examples.attributes], axis=1)
+    guesses = np.array(examples.classes, object)[learner.shares(asked).argmax(axis=1)]
     pairs = [(guess, value) for guess, value in zip(guesses, test.target, strict=True) if value is not None]
     return float(sum(guess == value for guess, value in pairs) / max(len(pairs), 1))
 
@@ -234,13 +231,9 @@ def majority(training: Records, test: Records) -> float:
     return float(sum(value == most for value in present) / max(len(present), 1))
 
 
-def _examples(records: Records) -> tuple[tuple[Attribute, ...], Floats, tuple[Any, ...], Ints]:
-    attributes, numeric = [], records.numeric
-    for name, column in records.columns.items():
-        names = None if name in numeric else tuple(sorted({str(value) for value in column if value is not None}))
-        attributes.append(Attribute(name, names))
-    rows = np.stack([each.coded(records.columns[each.name]) for each in attributes], axis=1)
-    classes = tuple(sorted({value for value in records.target if value is not None}))
-    places = {value: place for place, value in enumerate(classes)}
-    labels = np.array([-1 if value is None else places[value] for value in records.target], np.int64)
-    return tuple(attributes), rows, classes, labels
+def _examples(records: Records) -> Examples:
+    """The records that have a class, as a learner sees them."""
+    attributes, rows = attributes_of_columns(records.columns)
+    classes, labels = class_codes(np.array(records.target, object))
+    known = labels >= 0
+    return Examples(attributes, rows[known], classes, labels[known])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,10 +57,14 @@ class Examples:
 
 
 def attributes_of(table: Any) -> tuple[tuple[Attribute, ...], Floats]:
-    """The attributes of a frame or a matrix, and its rows. Numbers are numbers; everything else is names."""
-    names, columns = columns_of(table)
+    """The attributes of a frame or a matrix, and its rows."""
+    return attributes_of_columns(dict(zip(*columns_of(table), strict=True)))
+
+
+def attributes_of_columns(columns: Mapping[str, Sequence[Any]]) -> tuple[tuple[Attribute, ...], Floats]:
+    """The attributes of columns by name, and their rows. Numbers are numbers; everything else is names."""
     attributes, coded = [], []
-    for name, column in zip(names, columns, strict=True):
+    for name, column in columns.items():
         numeric = all(value is None or _is_number(value) for value in column)
         spelled = {text for value in column if not numeric and (text := _spelled(value)) is not None}
         attribute = Attribute(name, None if numeric else tuple(sorted(spelled)))
