@@ -48,6 +48,6 @@ _FOUND_IN = {
 def __getattr__(name: str) -> Any:
     for module, names in _FOUND_IN.items():
         if name in names:
-            found = globals()[name] = getattr(import_module(f"shoal.{module}"), name)
-            return found
+            value = globals()[name] = getattr(import_module(f"shoal.{module}"), name)
+            return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import manifest, recodings, registry
-from shoal.api.reading import check_dataset, listed
+from shoal.api.reading import as_list, check_dataset
 from shoal.core import seeds
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.contracts.engine import Engine
@@ -113,7 +113,7 @@ def anonymize(
     """
     check_dataset(data)
     run = run or Run()
-    unjudged = listed(allow_unjudged)
+    unjudged = as_list(allow_unjudged)
     if unjudged and ledger is None:
         raise ParameterError("allow_unjudged needs a ledger: it lists what the ledger cannot judge")
     if pseudonyms is not None and not isinstance(pseudonyms, Pseudonyms):
@@ -126,19 +126,19 @@ def anonymize(
         suppression=suppression,
         objective=None if objective is None else plugins.plugin("metrics", objective),
         seed=_seed(data, seed, method, repeatable),
-        history=history if ledger is None else _opened(ledger).history(data),
+        history=history if ledger is None else _open_ledger(ledger).history(data),
     )
     plugins.check_policy(policy, method, allow_unverified=allow_unverified)
     if policy.models:
         _check_people(data, policy, method, rows_are_people)
     method, cut = _in_blocks(data, policy, method)
     run.report(0.0, "looking at the plain columns")
-    plain = plain_columns(data, listed(allow_plain), run.part(between=(0.0, LOOKED)))
+    plain = plain_columns(data, as_list(allow_plain), run.part(between=(0.0, LOOKED)))
     plain.check()
     if policy.history is not None:
         data = replace(method.remembering(data, policy.history), checkpoint=data.checkpoint)
     run.report(LOOKED, "searching")
-    recoding = _decided(data, method, policy, pseudonyms, run.part(between=(LOOKED, SEARCHED)))
+    recoding = _search(data, method, policy, pseudonyms, run.part(between=(LOOKED, SEARCHED)))
     if method.unverified:
         policy = replace(policy, models=())
     run.report(SEARCHED, "publishing")
@@ -155,7 +155,10 @@ def anonymize(
         heads = release.in_people(release.view.people()).headcounts
         stated["unverified"] = {"k": int(heads.min(initial=release.records))}
     release = replace(
-        release, method=method, provenance=stated, notes=tuple(filter(None, (cut, plain.sentence, *_unlike(recoding))))
+        release,
+        method=method,
+        provenance=stated,
+        notes=tuple(filter(None, (cut, plain.sentence, *_deviations(recoding)))),
     )
     run.report(PUBLISHED, "verifying")
     with data.engine.watch(verifying, "verifying"):
@@ -168,51 +171,53 @@ def anonymize(
         )
     if ledger is None:
         return release
-    with _opened(ledger).publishing(data, release, run.part(between=(VERIFIED, 1.0)), unjudged) as publication:
+    with _open_ledger(ledger).publishing(data, release, run.part(between=(VERIFIED, 1.0)), unjudged) as publication:
         publication.enter(release.manifest([""] * len(release.tables)), None)
     return replace(release, notes=(*release.notes, *publication.notes))
 
 
-def _seed(data: Dataset, given: int | None, method: Algorithm, repeatable: bool) -> int:
+def _seed(data: Dataset, seed: int | None, method: Algorithm, repeatable: bool) -> int:
     """The seed that is given, mixed where it protects and need not be repeatable; or the one of the run that goes on,
     or one that is drawn."""
-    mixed = method.seed_protects and not repeatable and given is not None
+    mixed = method.seed_protects and not repeatable and seed is not None
 
-    def made() -> int:
-        if given is None:
+    def fresh() -> int:
+        if seed is None:
             return seeds.drawn()
-        seed = seeds.checked(given)
-        return seeds.mixed(seed) if mixed else seeds.warned(seed) if method.seed_protects else seed
+        checked = seeds.checked(seed)
+        return seeds.mixed(checked) if mixed else seeds.warned(checked) if method.seed_protects else checked
 
-    found = made() if data.checkpoint is None else data.checkpoint.seed(given, made, mixed=mixed)
+    result = fresh() if data.checkpoint is None else data.checkpoint.seed(seed, fresh, mixed=mixed)
     if mixed:
         tell(
             "your seed was mixed with random bits from the operating system, so that nobody can guess it; "
             "repeatable (--repeatable) uses it as given"
         )
-    return found
+    return result
 
 
-def _decided(data: Dataset, method: Algorithm, policy: Policy, pseudonyms: Pseudonyms | None, run: Run) -> Recoding:
+def _search(data: Dataset, method: Algorithm, policy: Policy, pseudonyms: Pseudonyms | None, run: Run) -> Recoding:
     """What the algorithm decides, or decided already in a run that goes on."""
     checkpoint, history = data.checkpoint, policy.history
     if checkpoint is None:
         return method.search(data, policy, run)
     stated = [plugins.spelled(model) for model in policy.models]
     objective = None if policy.objective is None else plugins.spelled(policy.objective)
-    earlier = [] if history is None else [part for seen in history.releases for part in (seen.ids, seen.groups)]
+    earlier = (
+        [] if history is None else [part for release in history.releases for part in (release.ids, release.groups)]
+    )
     checkpoint.bind(
         "policy", stated, policy.suppression, objective, plugins.spelled(method), policy.seed,
         None if pseudonyms is None else pseudonyms.told_apart,
         *(part.tobytes() for part in earlier),
     )  # fmt: skip
-    found = once(
+    recoding = once(
         checkpoint, DECIDED, lambda: method.search(data, policy, run),
-        lambda made: spelled(made, data.summary.keys if "summary" in vars(data) else None),
-        lambda told, arrays: read(told, arrays, None if "keys" in arrays else data.summary.keys),
+        lambda decision: spelled(decision, data.summary.keys if "summary" in vars(data) else None),
+        lambda spelling, arrays: read(spelling, arrays, None if "keys" in arrays else data.summary.keys),
     )  # fmt: skip
     checkpoint.drop(BLOCK)  # all of them are in it
-    return found
+    return recoding
 
 
 def _in_blocks(data: Dataset, policy: Policy, method: Algorithm) -> tuple[Algorithm, str]:
@@ -231,7 +236,7 @@ def _in_blocks(data: Dataset, policy: Policy, method: Algorithm) -> tuple[Algori
     )
 
 
-def _unlike(recoding: Recoding) -> Iterator[str]:
+def _deviations(recoding: Recoding) -> Iterator[str]:
     """Sentences on what a search did otherwise than its name promises."""
     facts = recoding.facts
     if facts.get("exact") is False:
@@ -246,7 +251,7 @@ def _unlike(recoding: Recoding) -> Iterator[str]:
         )
 
 
-def _opened(ledger: Ledger | str | Path) -> Ledger:
+def _open_ledger(ledger: Ledger | str | Path) -> Ledger:
     from shoal.ledger import open_ledger
 
     return open_ledger(ledger)
@@ -359,12 +364,12 @@ def apply(
         True
     """
     rule = ReusableRecoding.of(recoding) if isinstance(recoding, Release) else recodings.load(recoding)
-    chosen = recoding.engine if isinstance(recoding, Release) and engine is None else plugins.engine(engine, source)
+    engine = recoding.engine if isinstance(recoding, Release) and engine is None else plugins.engine(engine, source)
     opening = Opening(
         delimiter=delimiter, encoding=encoding, missing=missing, format=format, sheet=sheet,
         rename_duplicates=rename_duplicates, neutralize=neutralize_formulas,
     )  # fmt: skip
-    data = rule.read(chosen.open(received(source), opening), chosen)
+    data = rule.read(engine.open(received(source), opening), engine)
     # The release was allowed to show these columns; what the others hold now nobody has looked at.
     plain = plain_columns(data, rule.provenance.get("plain", {}).get("allowed", ()), run)
     plain.check()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from shoal import registry
-from shoal.api.reading import check_dataset, listed, looked_at
+from shoal.api.reading import as_list, check_dataset, profile
 from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
@@ -17,10 +17,10 @@ from shoal.core.run import Run
 from shoal.diagnosis.dependencies import Dependencies
 from shoal.diagnosis.dependencies import dependencies as dependencies_of
 from shoal.diagnosis.detection import Detection
-from shoal.diagnosis.detection import detect as detected
+from shoal.diagnosis.detection import detect as suggest_roles
 from shoal.diagnosis.exposure import exposure
 from shoal.diagnosis.questions import TABLE, Answer, which
-from shoal.diagnosis.questions import ask as answered
+from shoal.diagnosis.questions import ask as answer_question
 from shoal.errors import ParameterError, alternatives, unknown_columns
 from shoal.job import plugins
 
@@ -41,11 +41,11 @@ def diagnose(data: Dataset, *, k: int | None = None, attributes: Iterable[str] |
         raise ParameterError("k is a whole number from 1 up")
     if attributes is None:
         return exposure(data.summary, k)
-    names = listed(attributes)
-    known = (*data.schema.quasi, *data.schema.sensitive)
-    unknown = [name for name in names if name not in known]
+    names = as_list(attributes)
+    available = (*data.schema.quasi, *data.schema.sensitive)
+    unknown = [name for name in names if name not in available]
     if unknown or not names:
-        raise unknown_columns(unknown, known)
+        raise unknown_columns(unknown, available)
     return exposure(data.group(tuple(names)), k)
 
 
@@ -85,26 +85,26 @@ def ask(
         sensitive: the sensitive attribute, where there are several.
         question: the number of the question, where it shall not follow from what is given.
         time_limit: seconds after which what is proven so far is returned.
-        run: is told how far the search is, and can stop it.
+        run: receives progress, and can stop the search.
 
     Example:
         >>> import shoal
         >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "workclass", "education", "sex", "race"])
-        >>> found = shoal.ask(data, k=5)
-        >>> found.question, found.positive_border
+        >>> answer = shoal.ask(data, k=5)
+        >>> answer.question, answer.positive_border
         (3, (('workclass', 'sex'), ('education', 'sex'), ('sex', 'race')))
     """
-    bounds = {name: given for name, given in (("k", k), ("l", l), ("t", t), ("bound", bound)) if given is not None}
+    bounds = {name: value for name, value in (("k", k), ("l", l), ("t", t), ("bound", bound)) if value is not None}
     if len(bounds) > 1:
         raise ParameterError(f"give one of {', '.join(bounds)}, not both")
-    letter, wanted = next(iter(bounds.items()), (None, None))
+    letter, threshold = next(iter(bounds.items()), (None, None))
     if isinstance(notion, Model) or (notion is not None and ":" in notion):
         if c is not None or distance != "equal":
             raise ParameterError("a model has its own parameters; give c and distance to it, or name the notion only")
         model = plugins.plugin("models", notion)
         name = registry.name_of(model)
-        if wanted is None and (question not in TABLE or TABLE[question][1]):
-            wanted = model.bound
+        if threshold is None and (question not in TABLE or TABLE[question][1]):
+            threshold = model.bound
     else:
         name = model_name(notion or {"l": "distinct-l", "t": "t"}.get(letter or "", "k"))
         fixed = {"c": c, "distance": None if distance == "equal" else distance}
@@ -114,13 +114,13 @@ def ask(
     column = getattr(model, "column", None)
     if sensitive is not None and column not in (None, sensitive):
         raise ParameterError("the model names one sensitive attribute and the question another; name one")
-    number = which(attributes=attributes is not None, bound=wanted is not None, delta=delta, forced=question)
-    names = list(data.schema.quasi) if attributes is None else list(dict.fromkeys(listed(attributes)))
+    number = which(attributes=attributes is not None, bound=threshold is not None, delta=delta, forced=question)
+    names = list(data.schema.quasi) if attributes is None else list(dict.fromkeys(as_list(attributes)))
     unknown = [name for name in names if name not in data.schema.quasi]
     if unknown:
         raise unknown_columns(unknown, data.schema.quasi)
-    return answered(
-        data.summary, model, names, question=number, bound=wanted, delta=delta,
+    return answer_question(
+        data.summary, model, names, question=number, bound=threshold, delta=delta,
         sensitive=sensitive or column, time_limit=time_limit, run=run, notion=_short(name),
     )  # fmt: skip
 
@@ -132,11 +132,11 @@ def _short(name: str) -> str:
 
 def model_name(notion: str) -> str:
     """The model that a question names, in full or shortened."""
-    known = registry.names("models")
-    for name in known:
+    names = registry.names("models")
+    for name in names:
         if notion in (name, _short(name)):
             return name
-    raise ParameterError(f"there is no such notion; {alternatives(notion, map(_short, known))}")
+    raise ParameterError(f"there is no such notion; {alternatives(notion, map(_short, names))}")
 
 
 def prototype(name: str, fixed: Mapping[str, Any]) -> Model:
@@ -148,8 +148,8 @@ def prototype(name: str, fixed: Mapping[str, Any]) -> Model:
             f"{name} also needs {', '.join(lacking)}; give notion a model that has it, as "
             f"shoal.models.{kind.__name__}(…)"
         )
-    made: Model = registry.make("models", name, {kind.asks: kind.examples[0][kind.asks], **fixed})
-    return made
+    model: Model = registry.make("models", name, {kind.asks: kind.examples[0][kind.asks], **fixed})
+    return model
 
 
 def detect(
@@ -174,30 +174,25 @@ def detect(
         share: sets that make more than this share of the people unique are listed, the smallest ones.
         seed: of the contributions, where they are sampled.
         time_limit: seconds for the sets; what is not proven then is said to be.
-        missing: spellings of a missing value, in addition to the empty cell.
-        delimiter: delimiter of a CSV file (default: detected).
-        encoding: encoding of a CSV file (default: detected).
-        format: format of the file, as for `read` (default: detected).
-        sheet: the sheet to read, where a workbook has several with content.
-        rename_duplicates: number column names that occur more than once.
-        engine: where the table is processed, unless it is a dataset.
+        missing, delimiter, encoding, format, sheet, rename_duplicates, engine: as for `read`, unless the source is a
+            dataset.
         run: receives progress, and can stop the search.
 
     Example:
         >>> import shoal
-        >>> found = shoal.detect(shoal.samples.adult().select("age", "sex", "fnlwgt", "occupation"))
-        >>> found["age"].role, found["sex"].distinct, found.singling_out[0]
+        >>> detection = shoal.detect(shoal.samples.adult().select("age", "sex", "fnlwgt", "occupation"))
+        >>> detection["age"].role, detection["sex"].distinct, detection.singling_out[0]
         (<Role.QUASI: 'quasi'>, 2, ('fnlwgt',))
     """
     if not 0 <= share < 1:
         raise ParameterError("share is a share of the records: from 0 to less than 1")
-    found = looked_at(
+    overview = profile(
         source, engine, missing=missing, delimiter=delimiter, encoding=encoding, format=format, sheet=sheet,
         rename_duplicates=rename_duplicates,
     )  # fmt: skip
     watch = (run or Run()).part(seconds=time_limit)
     unique = registry.make("models", "k-anonymity", {"k": 2})
-    return detected(found, model=unique, share=share, seed=seed, run=watch)
+    return suggest_roles(overview, model=unique, share=share, seed=seed, run=watch)
 
 
 def dependencies(
@@ -228,20 +223,15 @@ def dependencies(
         support: also look for dependencies of one column that hold for single values of another one, among values that
             this share of the records have.
         time_limit: seconds after which what is proven so far is returned.
-        missing: spellings of a missing value, in addition to the empty cell.
-        delimiter: delimiter of a CSV file (default: detected).
-        encoding: encoding of a CSV file (default: detected).
-        format: format of the file, as for `read` (default: detected).
-        sheet: the sheet to read, where a workbook has several with content.
-        rename_duplicates: number column names that occur more than once.
-        engine: where the table is processed, unless it is a dataset.
+        missing, delimiter, encoding, format, sheet, rename_duplicates, engine: as for `read`, unless the source is a
+            dataset.
         run: receives progress, and can stop the search.
 
     Example:
         >>> import shoal
         >>> table = shoal.samples.adult().select("education", "education-num", "sex", "relationship")
-        >>> found = shoal.dependencies(table)
-        >>> [(each.determinant, each.dependent) for each in found.found]
+        >>> dependencies = shoal.dependencies(table)
+        >>> [(each.determinant, each.dependent) for each in dependencies.found]
         [(('education',), 'education-num'), (('education-num',), 'education')]
     """
     if not 0 <= tolerance < 1:
@@ -250,13 +240,13 @@ def dependencies(
         raise ParameterError("largest is a number of columns from 1 up")
     if support is not None and not 0 < support <= 1:
         raise ParameterError("support is a share of the records: more than 0 and at most 1")
-    found = looked_at(
+    overview = profile(
         source, engine, missing=missing, delimiter=delimiter, encoding=encoding, format=format, sheet=sheet,
         rename_duplicates=rename_duplicates,
     )  # fmt: skip
     roles = {column.name: column.role for column in source.schema.columns} if isinstance(source, Dataset) else {}
-    least = None if support is None else max(2, math.ceil(support * found.records))
+    least = None if support is None else max(2, math.ceil(support * overview.records))
     return dependencies_of(
-        found, roles=roles, tolerance=tolerance, largest=largest, support=least,
+        overview, roles=roles, tolerance=tolerance, largest=largest, support=least,
         run=(run or Run()).part(seconds=time_limit),
     )  # fmt: skip

@@ -54,7 +54,7 @@ def attack(
         earlier: earlier releases of some of the same people: releases that were made here, also of other tables, or
             paths of files, whose people are found in the table by their quasi-identifiers.
         held_out: people like those of the table who are not in the release, to measure by.
-        run: is told how far the work is, and can stop it.
+        run: receives progress, and can stop the work.
 
     Raises:
         InputError: the release is not one of this table.
@@ -74,8 +74,8 @@ def attack(
         held_out=_people(held_out, data, "the table of held-out people", sensitive=True),
     )
     if attacks:
-        chosen = [plugins.plugin("attacks", attack) for attack in attacks]
-        return Attempts(attack.attempt(data, opened, known, run or Run()) for attack in chosen)
+        selection = [plugins.plugin("attacks", attack) for attack in attacks]
+        return Attempts(attack.attempt(data, opened, known, run or Run()) for attack in selection)
     return every_attack(data, opened, known, run)[0]
 
 
@@ -86,14 +86,14 @@ def knowing(data: Dataset, release: Release | str | Path, earlier: Sequence[Rele
     opened = attacked_release(data, release)
     by, key = Naming.of(data), 0  # the hashes stay in this process
 
-    def laid(each: Release | str | Path, place: int) -> LocatedRelease:
+    def located(each: Release | str | Path, place: int) -> LocatedRelease:
         name = f"earlier release {place}" if isinstance(each, Release) else Path(each).name
-        found = each if isinstance(each, Release) else open_release(each, data, earlier=True)
-        return locate(found.origin or data, found, by=by, key=key, name=name)
+        earlier_release = each if isinstance(each, Release) else open_release(each, data, earlier=True)
+        return locate(earlier_release.origin or data, earlier_release, by=by, key=key, name=name)
 
     try:
         later = locate(opened.origin or data, opened, by=by, key=key, name="the release")
-        return Known(earlier=tuple(laid(each, place) for place, each in enumerate(earlier, start=1)), later=later)
+        return Known(earlier=tuple(located(each, place) for place, each in enumerate(earlier, start=1)), later=later)
     except NotDefined as reason:
         return Known(obstacle=str(reason))
 
@@ -109,13 +109,13 @@ def attempts(
     data: Dataset, release: Release, attacks: Iterable[Attack], known: Known = NOTHING, run: Run | None = None
 ) -> tuple[Attempts, dict[str, str]]:
     """Some attacks on a release, and why others of them were not made."""
-    found, reasons = [], {}
+    results, reasons = [], {}
     for attack in attacks:
         try:
-            found.append(attack.attempt(data, release, known, run or Run()))
+            results.append(attack.attempt(data, release, known, run or Run()))
         except NotDefined as reason:
             reasons[registry.name_of(attack)] = str(reason)
-    return Attempts(found), reasons
+    return Attempts(results), reasons
 
 
 def public_figures(
@@ -127,9 +127,9 @@ def public_figures(
     left out; attacks that need more than a recipient has are passed over.
     """
     public = replace(release, populations={}, crowd=None, members=None)
-    found = attempts(data, public, attacks, run=run)[0]
+    results = attempts(data, public, attacks, run=run)[0]
     stated = ("name", "success", "worst", "above", "threshold", "knew")
-    return [{name: getattr(attempt, name) for name in stated} for attempt in found]
+    return [{name: getattr(attempt, name) for name in stated} for attempt in results]
 
 
 def above(attempts: Iterable[Attempt], threshold: float) -> list[Attempt]:
@@ -178,10 +178,10 @@ def attacked_release(data: Dataset, release: Release | str | Path) -> Release:
     if isinstance(release, Release):
         return release
     opened = open_release(release, data)
-    shown = {name for table in opened.tables.values() for name in table.names}
-    lacking = [name for name in (*data.schema.quasi, *data.schema.sensitive) if name not in shown]
+    published_names = {name for table in opened.tables.values() for name in table.names}
+    lacking = [name for name in (*data.schema.quasi, *data.schema.sensitive) if name not in published_names]
     if lacking:
-        raise unknown_columns(lacking, shown)
+        raise unknown_columns(lacking, published_names)
     with suppress(NotDefined):  # where nothing that it shows must be true of anybody
         _check_origin(data, opened, Path(release).name)
     return opened
@@ -193,8 +193,8 @@ def _check_origin(data: Dataset, release: Release, name: str) -> None:
     groups = release.view.groups()
     for histogram in groups.sensitive:
         whole = release.populations[histogram.column]
-        shown = np.bincount(histogram.values, weights=histogram.counts, minlength=len(whole))
-        if len(shown) > len(whole) or bool(np.any(shown > whole)):
+        published_counts = np.bincount(histogram.values, weights=histogram.counts, minlength=len(whole))
+        if len(published_counts) > len(whole) or bool(np.any(published_counts > whole)):
             raise InputError(
                 f"{name}: it has values of {quoted(histogram.column)} more often than the table; it is not a release "
                 "of it"
@@ -202,7 +202,7 @@ def _check_origin(data: Dataset, release: Release, name: str) -> None:
     if "means" in release.spellings.values():
         return
     try:
-        found = release.view.candidates(data.summary.keys)
+        candidates = release.view.candidates(data.summary.keys)
     except InputError:
         for column in data.schema.quasi:
             plain = release.spellings.get(column) in ("values", "intervals")
@@ -214,7 +214,7 @@ def _check_origin(data: Dataset, release: Release, name: str) -> None:
                 ) from None
         return
     fitting = np.bincount(
-        found.classes, weights=np.repeat(data.summary.sizes, np.diff(found.starts)), minlength=len(groups)
+        candidates.classes, weights=np.repeat(data.summary.sizes, np.diff(candidates.starts)), minlength=len(groups)
     )  # fmt: skip
     broken = int(np.count_nonzero(fitting < groups.sizes))
     if broken:

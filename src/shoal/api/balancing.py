@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.api.learning import DEFAULT
-from shoal.api.reading import check_dataset, listed, read_job
+from shoal.api.reading import as_list, check_dataset, read_job
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.contracts.metric import Metric
 from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
-from shoal.core.seeds import drawn as drawn_seed
+from shoal.core.seeds import drawn as draw_seed
 from shoal.errors import ParameterError
 from shoal.job import plugins
 from shoal.job.arguments import arguments
@@ -94,8 +94,8 @@ def balance(
     Example:
         >>> import shoal
         >>> data = shoal.read(shoal.samples.haberman(), quasi=["age", "operation-year"])
-        >>> found = shoal.balance(data, target="class", k=range(2, 30, 9), algorithm="oka", seed=1, workers=1)
-        >>> sorted(found.as_dict()["points"][0])[:4]
+        >>> result = shoal.balance(data, target="class", k=range(2, 30, 9), algorithm="oka", seed=1, workers=1)
+        >>> sorted(result.as_dict()["points"][0])[:4]
         ['baseline', 'classes', 'k', 'measures']
     """
     from shoal.tradeoff.balance import Balance
@@ -127,11 +127,11 @@ def balance(
         algorithm=plugins.plugin("algorithms", algorithm if "algorithm" not in swept else DEFAULT_ALGORITHM),
         suppression=suppression if isinstance(suppression, (int, float)) else 0.0,
         objective=None if objective is None else plugins.plugin("metrics", objective),
-        rows_are_people=rows_are_people, allow_plain=tuple(listed(allow_plain)),
+        rows_are_people=rows_are_people, allow_plain=tuple(as_list(allow_plain)),
     )  # fmt: skip
-    wanted = list(settings(axes, basis))
-    chosen = (ANALYSES if declared else DEFAULT) if utility is None else utility
-    utilities = tuple(utility_by(each, target, declared) for each in _several(chosen))
+    combinations = list(settings(axes, basis))
+    definitions = (ANALYSES if declared else DEFAULT) if utility is None else utility
+    utilities = tuple(utility_by(each, target, declared) for each in _several(definitions))
     privacies = tuple(privacy_by(each) for each in _several(privacy))
     if not utilities or not privacies:
         raise ParameterError("name a definition of utility and one of privacy")
@@ -140,30 +140,32 @@ def balance(
     for name, number in (("seeds", seeds), ("workers", workers)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
             raise ParameterError(f"{name} is a whole number from 1 up")
-    kept = SweepProgress.open(None if resume_file is None else Path(resume_file), data, seed, drawn_seed)
+    progress = SweepProgress.open(None if resume_file is None else Path(resume_file), data, seed, draw_seed)
     measures = tuple({each.name: each for each in (*utilities, *privacies)}.values())
-    drawn = _seeds(kept.seed, seeds)
-    tasks = [Task(setting=each, seed=one, measures=measures, target=target) for each in wanted for one in drawn]
-    found = {place: done for place, task in enumerate(tasks) if (done := kept.find(task)) is not None}
+    task_seeds = _seeds(progress.seed, seeds)
+    tasks = [
+        Task(setting=each, seed=one, measures=measures, target=target) for each in combinations for one in task_seeds
+    ]
+    results = {place: result for place, task in enumerate(tasks) if (result := progress.find(task)) is not None}
 
-    def keep(place: int, done: Any) -> None:
-        found[place] = done
-        kept.add(tasks[place], done)
+    def keep(place: int, result: Any) -> None:
+        results[place] = result
+        progress.add(tasks[place], result)
 
-    left = {place: task for place, task in enumerate(tasks) if place not in found}
-    carry_out(data, left, available(workers), keep, run)
+    remaining = {place: task for place, task in enumerate(tasks) if place not in results}
+    carry_out(data, remaining, available(workers), keep, run)
     leading = utilities[0]
     return Balance(
         axes=tuple(Axis(name, tuple(map(shown, values))) for name, values in axes.items()),
         utilities=tuple(each.definition for each in utilities), privacies=tuple(each.definition for each in privacies),
-        records=data.records, seeds=seeds, seed=kept.seed,
+        records=data.records, seeds=seeds, seed=progress.seed,
         target=target, original=leading.original(data) if isinstance(leading, Accuracy) else None,
         points=tuple(
             Point(
                 place=dict(zip(axes, each.place, strict=True)),
-                runs=tuple(found[number * seeds + at] for at in range(seeds)),
+                runs=tuple(results[number * seeds + at] for at in range(seeds)),
             )
-            for number, each in enumerate(wanted)
+            for number, each in enumerate(combinations)
         ),
     )  # fmt: skip
 
@@ -180,12 +182,12 @@ def balance_job(
         swept.setdefault(name, []).extend(values)
     if not swept and not job.analyses:
         raise ParameterError("name what to vary, as in --sweep k=2..20, or as sweep in [balance] of the job file")
-    chosen = {**arguments(job, "balance"), **swept}
-    return balance(read_job(job), *job.models, **chosen, resume_file=resume_file, workers=workers, run=run)
+    options = {**arguments(job, "balance"), **swept}
+    return balance(read_job(job), *job.models, **options, resume_file=resume_file, workers=workers, run=run)
 
 
-def _several(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, (list, tuple)) else [given]
+def _several(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _seeds(seed: int, count: int) -> list[int]:

@@ -21,13 +21,13 @@ from shoal.errors import CancelledError, NotDefined, ParameterError, ShoalError
 from shoal.job import plugins
 from shoal.utility.comparison import ALGORITHMS, METRICS, Compared, Comparison
 
-Wanted = Model | str | Sequence[Model | str]
+ModelSet = Model | str | Sequence[Model | str]
 """A model, or several that must hold together."""
 
 
 def compare(
     data: Dataset,
-    *models: Wanted,
+    *models: ModelSet,
     k: Iterable[int] = (),
     algorithms: Iterable[Algorithm | str] = ALGORITHMS,
     metrics: Iterable[Metric | str] = METRICS,
@@ -51,21 +51,21 @@ def compare(
         suppression: the share of the records that may be left out.
         objective: the loss to minimize, where an algorithm takes one.
         seed: of every release; drawn by default.
-        run: is told how far the work is, and can stop it.
+        run: receives progress, and can stop the work.
 
     Example:
         >>> import shoal
         >>> data = shoal.read(shoal.samples.haberman(), quasi=["age", "operation-year"])
-        >>> found = shoal.compare(data, k=[2, 400], algorithms=["mondrian", "k-member"], metrics=["gcp"], seed=1)
-        >>> [(row.algorithm, row.k, row.reason is None) for row in found]
+        >>> result = shoal.compare(data, k=[2, 400], algorithms=["mondrian", "k-member"], metrics=["gcp"], seed=1)
+        >>> [(row.algorithm, row.k, row.reason is None) for row in result]
         [('mondrian', 2, True), ('mondrian', 400, False), ('k-member', 2, True), ('k-member', 400, False)]
     """
     check_dataset(data)
     run = run or Run()
     measures = [plugins.plugin("metrics", metric) for metric in metrics]
     methods = [plugins.plugin("algorithms", algorithm) for algorithm in algorithms]
-    wanted = [[wish] if isinstance(wish, str | Model) else list(wish) for wish in models] or [[]]
-    beside = [tuple(plugins.plugin("models", model) for model in wish) for wish in wanted]
+    model_sets = [[entry] if isinstance(entry, str | Model) else list(entry) for entry in models] or [[]]
+    beside = [tuple(plugins.plugin("models", model) for model in entry) for entry in model_sets]
     by_size: dict[int | None, tuple[Model, ...]] = {
         size: (registry.make("models", "k-anonymity", {"k": size}),) for size in k
     }
@@ -102,8 +102,8 @@ def compare(
 
 def _measured(row: Compared, data: Dataset, release: Release, measures: Sequence[Metric]) -> Compared:
     """A row with what its release lost; what that form of release does not tell has its reason."""
-    found = [scored(metric, data, release) for metric in measures]
-    scores = dict(zip(row.losses, found, strict=True))
+    findings = [scored(metric, data, release) for metric in measures]
+    scores = dict(zip(row.losses, findings, strict=True))
     unknown = [f"{name}: {finding.how}" for name, finding in scores.items() if finding.value is None]
     try:
         classes = len(release.classes)

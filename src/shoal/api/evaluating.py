@@ -57,36 +57,36 @@ def evaluate(
     Example:
         >>> import shoal
         >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"])
-        >>> found = shoal.evaluate(data, shoal.anonymize(data, shoal.KAnonymity(k=5)), "gcp")
-        >>> 0 < found["gcp"].value < 0.1
+        >>> findings = shoal.evaluate(data, shoal.anonymize(data, shoal.KAnonymity(k=5)), "gcp")
+        >>> 0 < findings["gcp"].value < 0.1
         True
-        >>> found = shoal.evaluate(data, "release.csv", "gcp", analyses=["count where age >= 40"])  # doctest: +SKIP
+        >>> findings = shoal.evaluate(data, "release.csv", "gcp", analyses=["count where age >= 40"])  # doctest: +SKIP
     """
-    wanted = all_parsed(analyses)
-    for analysis in wanted:
+    analysis_list = all_parsed(analyses)
+    for analysis in analysis_list:
         analysis.columns(data.schema.names)
-    taught = [learner(each) for each in ([learners] if isinstance(learners, str) else learners)]
+    classifiers = [learner(each) for each in ([learners] if isinstance(learners, str) else learners)]
     if held_out is not None and target is None:
         raise ParameterError("held-out records are for classifiers: name the column that they predict as target")
     opened = release if isinstance(release, Release) else open_release(release, data)
-    chosen, broken = ([plugins.plugin("metrics", metric) for metric in metrics], []) if metrics else every("metrics")
+    measures, broken = ([plugins.plugin("metrics", metric) for metric in metrics], []) if metrics else every("metrics")
     beside = references(data, opened.policy) if baselines else {}
-    scores = [*(_between(metric, data, opened, beside) for metric in chosen), *broken]
-    asked = [_analysed(analysis, data, opened, baselines) for analysis in wanted]
+    scores = [*(_between(metric, data, opened, beside) for metric in measures), *broken]
+    answers = [_analysed(analysis, data, opened, baselines) for analysis in analysis_list]
     if target is not None:
         others = None if held_out is None else _read_likewise(opened, held_out)
-        for name, chosen_learner in taught:
-            asked += accuracies(data, opened, target, chosen_learner, name, others)
+        for name, classifier in classifiers:
+            answers += accuracies(data, opened, target, classifier, name, others)
     named = {finding.name for finding in scores}
-    return Findings((*asked, *scores, *(finding for finding in standing(opened) if finding.name not in named)))
+    return Findings((*answers, *scores, *(finding for finding in standing(opened) if finding.name not in named)))
 
 
 def standing(release: Release) -> Findings:
     """The models of a release's policy, as they hold in it, and the risk that is left; nothing about what it lost."""
     left_out = Finding(name="suppressed", value=release.suppressed, how="records that were left out", unit="records")
-    kept = release.verify(release.policy, as_far_as_known=True) if release.policy else Findings((left_out,))
-    named = {finding.name for finding in kept}
-    return Findings((*kept, *(finding for finding in _risk(release) if finding.name not in named)))
+    policy_findings = release.verify(release.policy, as_far_as_known=True) if release.policy else Findings((left_out,))
+    named = {finding.name for finding in policy_findings}
+    return Findings((*policy_findings, *(finding for finding in _risk(release) if finding.name not in named)))
 
 
 def columns(data: Dataset, release: Release | str | Path) -> tuple[ReleasedColumn, ...]:
@@ -95,8 +95,8 @@ def columns(data: Dataset, release: Release | str | Path) -> tuple[ReleasedColum
     Example:
         >>> import shoal
         >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex"])
-        >>> found = {column.name: column for column in shoal.columns(data, shoal.anonymize(data, "k-anonymity:k=5"))}
-        >>> found["sex"].words, 0 < found["age"].lost < 0.1
+        >>> columns = {column.name: column for column in shoal.columns(data, shoal.anonymize(data, "k-anonymity:k=5"))}
+        >>> columns["sex"].words, 0 < columns["age"].lost < 0.1
         ('as it was', True)
     """
     return published_columns(data, release if isinstance(release, Release) else open_release(release, data))
@@ -104,14 +104,14 @@ def columns(data: Dataset, release: Release | str | Path) -> tuple[ReleasedColum
 
 def every(family: str) -> tuple[list[Any], list[Finding]]:
     """Each plug-in of a family that needs no parameter; of those that break their contract, the rule in their place."""
-    found, broken = [], []
+    instances, broken = [], []
     for name in registry.names(family):
         try:
             if registry.complete(family, name):
-                found.append(registry.make(family, name, {}))
+                instances.append(registry.make(family, name, {}))
         except PluginError as reason:
             broken.append(Finding(name=name, value=None, how=str(reason)))
-    return found, broken
+    return instances, broken
 
 
 def quick_metrics() -> list[Metric]:
@@ -130,23 +130,24 @@ def references(data: Dataset, policy: Policy | None, names: Sequence[str] = ()) 
 
 def _between(metric: Metric, data: Dataset, release: Release, beside: Mapping[str, Release]) -> Finding:
     """A metric of a release, with that of other releases beside it."""
-    found = scored(metric, data, release)
-    if found.value is None or not metric.compared:
-        return found
-    known = {} if metric.flawless is None else {"original": metric.flawless}
+    finding = scored(metric, data, release)
+    if finding.value is None or not metric.compared:
+        return finding
+    constants = {} if metric.flawless is None else {"original": metric.flawless}
     others = {
-        name: known[name] if name in known else scored(metric, data, other).value for name, other in beside.items()
+        name: constants[name] if name in constants else scored(metric, data, other).value
+        for name, other in beside.items()
     }
-    return replace(found, baselines={name: value for name, value in others.items() if value is not None})
+    return replace(finding, baselines={name: value for name, value in others.items() if value is not None})
 
 
 def _analysed(analysis: Analysis, data: Dataset, release: Release, baselines: bool) -> Finding:
     """How an analysis survived, and how it does in the table itself and where everything is hidden."""
-    found = analysis.measured(data, release)
+    finding = analysis.measured(data, release)
     if not baselines:
-        return found
+        return finding
     others = references(data, None, analysis.columns(data.schema.names))
-    return replace(found, baselines={name: analysis.measured(data, other).value for name, other in others.items()})
+    return replace(finding, baselines={name: analysis.measured(data, other).value for name, other in others.items()})
 
 
 def _read_likewise(release: Release, held_out: Any) -> Dataset:
@@ -165,11 +166,11 @@ def scored(metric: Metric, data: Dataset, release: Release) -> Finding:
 def _risk(release: Release) -> Findings:
     try:
         models = release.policy.models if release.policy else ()
-        wanted = max((model.least for model in models if model.identity), default=None)
+        required_size = max((model.least for model in models if model.identity), default=None)
         classes = release.in_people(release.view.people())
-        found = exposure(classes, wanted)
+        findings = exposure(classes, required_size)
         if classes.people is None or release.schema.person not in release.published.names:
-            return found
-        return Findings((*found, linked(classes.people)))
+            return findings
+        return Findings((*findings, linked(classes.people)))
     except NotDefined as reason:
         return Findings((Finding(name="k", value=None, how=f"not defined: {reason}"),))

@@ -26,7 +26,7 @@ def learner_names() -> list[str]:
     return sorted(modules("shoal.learners"))
 
 
-def learner(given: Any) -> tuple[str, Learner]:
+def learner(spec: Any) -> tuple[str, Learner]:
     """A learner with its name: from Shoal's (`c45`, `naive-bayes:…`), a classifier of scikit-learn by its path
     (`sklearn.linear_model.LogisticRegression:C=0.1`), or an object that is one or the other.
 
@@ -34,19 +34,18 @@ def learner(given: Any) -> tuple[str, Learner]:
         >>> learner("c45:smallest=5")[1].smallest
         5
     """
-    if isinstance(given, Learner):
-        return type(given).__name__, given
-    if not isinstance(given, str):
-        if not (hasattr(given, "fit") and hasattr(given, "predict") and hasattr(given, "get_params")):
-            raise ParameterError(f"{type(given).__name__} is no learner; give a classifier as scikit-learn has them")
-        return type(given).__name__, Estimated(given)
-    name, values = parse_spec(given)
+    if isinstance(spec, Learner):
+        return type(spec).__name__, spec
+    if not isinstance(spec, str):
+        if not (hasattr(spec, "fit") and hasattr(spec, "predict") and hasattr(spec, "get_params")):
+            raise ParameterError(f"{type(spec).__name__} is no learner; give a classifier as scikit-learn has them")
+        return type(spec).__name__, Estimated(spec)
+    name, values = parse_spec(spec)
     settings = {key: _value(value) for key, value in values.items()}
     if name in learner_names():
         module = import_module(modules("shoal.learners")[name])
         own = [each for _, each in inspect.getmembers(module, inspect.isclass) if each.__module__ == module.__name__]
-        made: Learner = _made(next(each for each in own if issubclass(each, Learner)), name, settings)
-        return name, made
+        return name, _build(next(each for each in own if issubclass(each, Learner)), name, settings)
     if not name.startswith("sklearn."):
         there = alternatives(name, learner_names(), "Shoal has")
         raise ParameterError(
@@ -54,20 +53,20 @@ def learner(given: Any) -> tuple[str, Learner]:
         )
     if find_spec("sklearn") is None:
         raise MissingExtraError("a learner of scikit-learn", "learn")
-    path, _, wanted = name.rpartition(".")
+    path, _, class_name = name.rpartition(".")
     try:
-        found = getattr(import_module(path), wanted)
+        kind = getattr(import_module(path), class_name)
     except (ImportError, AttributeError):
         raise ParameterError("scikit-learn has no such classifier; give its path, such as sklearn.svm.SVC") from None
     from sklearn.base import is_classifier
 
-    estimator = _made(found, wanted, settings)
+    estimator = _build(kind, class_name, settings)
     if not is_classifier(estimator):
-        raise ParameterError(f"{wanted} is no classifier")
-    return wanted, Estimated(estimator)
+        raise ParameterError(f"{class_name} is no classifier")
+    return class_name, Estimated(estimator)
 
 
-def _made(kind: Any, name: str, settings: dict[str, Any]) -> Any:
+def _build(kind: Any, name: str, settings: dict[str, Any]) -> Any:
     try:
         return kind(**settings)
     except TypeError:

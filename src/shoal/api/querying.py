@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from shoal import manifest
 from shoal.api.opening import as_published
-from shoal.api.reading import HierarchySpec, chosen_hierarchies
+from shoal.api.reading import HierarchySpec, hierarchy_builders
 from shoal.core.contracts.engine import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy
@@ -46,9 +46,9 @@ def query(
         >>> import shoal
         >>> data = shoal.read(shoal.samples.adult(), quasi=["age", "sex", "race"], sensitive=["occupation"])
         >>> release = shoal.anonymize(data, shoal.KAnonymity(k=5), seed=1)
-        >>> wanted = {"sex": "Female", "occupation": "Sales", "age": "<= 40"}
-        >>> found, truth = shoal.query(release, where=wanted), shoal.query(data, where=wanted)
-        >>> found.low <= truth.value <= found.high, abs(found.value - truth.value) < 10
+        >>> where = {"sex": "Female", "occupation": "Sales", "age": "<= 40"}
+        >>> estimate, truth = shoal.query(release, where=where), shoal.query(data, where=where)
+        >>> estimate.low <= truth.value <= estimate.high, abs(estimate.value - truth.value) < 10
         (True, True)
     """
     if isinstance(source, Dataset):
@@ -63,12 +63,12 @@ def query(
 
 
 def _hierarchies_of_labels(
-    release: Release, given: str | Path | Mapping[str, HierarchySpec] | None
+    release: Release, specs: str | Path | Mapping[str, HierarchySpec] | None
 ) -> dict[str, Hierarchy]:
     """The hierarchies that a recipient has, which must name their values themselves."""
     assigned = {column.name: column.role for column in release.schema.columns}
-    built = {}
-    for name, spec in chosen_hierarchies(given, assigned).items():
+    trees = {}
+    for name, spec in hierarchy_builders(specs, assigned).items():
         empty = Values.of(name, release.schema[name].kind, [])
-        built[name] = spec if isinstance(spec, Hierarchy) else spec.build(empty)
-    return built
+        trees[name] = spec if isinstance(spec, Hierarchy) else spec.build(empty)
+    return trees

@@ -114,7 +114,7 @@ def read(
     )  # fmt: skip
     opened = chosen_engine.open(received(source), opening)
     assigned = roles(
-        opened.names, quasi=listed(quasi), sensitive=listed(sensitive), identifiers=listed(identifiers),
+        opened.names, quasi=as_list(quasi), sensitive=as_list(sensitive), identifiers=as_list(identifiers),
         person=[] if person is None else [person],
     )  # fmt: skip
     formats = _formats(date_formats or {}, number_formats or {}, kinds or {})
@@ -129,40 +129,40 @@ def read(
             f"column {idle[0]!r} is {assigned[idle[0]]}, and missing-value rules are for quasi-identifiers and "
             "sensitive attributes; leave the rule out or give the column such a role"
         )
-    chosen = {**chosen_hierarchies(hierarchies, assigned), **chosen_hierarchies(column_hierarchies, assigned)}
+    builders = {**hierarchy_builders(hierarchies, assigned), **hierarchy_builders(column_hierarchies, assigned)}
 
-    kinds_given = {name: plugins.member(Kind, kind, "kind") for name, kind in (kinds or {}).items()}
+    declared_kinds = {name: plugins.member(Kind, kind, "kind") for name, kind in (kinds or {}).items()}
     checkpoint = None
     if resume_dir is not None:
         reading = [
             delimiter, encoding, list(missing), format, sheet, rename_duplicates, neutralize_formulas, protect_jointly,
-            list(assigned.items()), sorted(kinds_given.items()), sorted(formats.items()), sorted(rules.items()),
+            list(assigned.items()), sorted(declared_kinds.items()), sorted(formats.items()), sorted(rules.items()),
         ]  # fmt: skip
-        checkpoint = _begun(Path(resume_dir), opened, reading)
+        checkpoint = _checkpoint(Path(resume_dir), opened, reading)
     notes: list[str] = []
 
     def hierarchy_for(values: Values, role: Role) -> Hierarchy:
         if values.doubt is not None:
             raise SchemaError(values.doubt)
         notes.extend(values.notes)
-        spec = chosen.get(values.column)
+        spec = builders.get(values.column)
         if isinstance(spec, Hierarchy):
             return spec
         if spec is not None and len(values.texts):
             return spec.build(values)
         if role is not Role.QUASI or not len(values.texts):
             return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
-        made: Hierarchy = registry.make("hierarchies", "automatic", {}).build(values)
-        return made
+        tree: Hierarchy = registry.make("hierarchies", "automatic", {}).build(values)
+        return tree
 
     try:
         description = Description(
-            roles=assigned, hierarchy_for=hierarchy_for, kinds=kinds_given, formats=formats, missing_rules=rules,
+            roles=assigned, hierarchy_for=hierarchy_for, kinds=declared_kinds, formats=formats, missing_rules=rules,
             strict=protect_jointly,
         )  # fmt: skip
         data = Dataset.read(chosen_engine, opened, description, run=run, checkpoint=checkpoint)
         if checkpoint is not None:
-            checkpoint.bind("columns", *(_described(column) for column in data.schema.columns))
+            checkpoint.bind("columns", *(_column_state(column) for column in data.schema.columns))
     except BaseException:
         if checkpoint is not None:
             checkpoint.close()
@@ -174,13 +174,13 @@ def read_job(job: Job, *, resume: bool = False, run: Run | None = None) -> Datas
     """The table of a job; with `resume`, what reading it found is kept in the job's `resume_dir`, where it has one."""
     if job.input is None:
         raise InputError("name the table to read, or give a job file that names it")
-    chosen = arguments(job, "read")
+    options = arguments(job, "read")
     if not resume:
-        chosen.pop("resume_dir", None)
-    return read(job.input, **chosen, run=run)
+        options.pop("resume_dir", None)
+    return read(job.input, **options, run=run)
 
 
-def _begun(folder: Path, opened: Source, reading: Sequence[Any]) -> Checkpoint:
+def _checkpoint(folder: Path, opened: Source, reading: Sequence[Any]) -> Checkpoint:
     """The checkpoint of a run on a table; refused where nothing shows whether the table is still the same."""
     if not opened.files:
         raise InputError(
@@ -196,7 +196,7 @@ def _begun(folder: Path, opened: Source, reading: Sequence[Any]) -> Checkpoint:
     return checkpoint
 
 
-def _described(column: Column) -> list[Any]:
+def _column_state(column: Column) -> list[Any]:
     """A column as it is worked on. Whose a record is follows from the table alone."""
     tree = None if column.role is Role.ENTITY else column.hierarchy
     labels = [] if tree is None else [level.tolist() for level in tree.labels]
@@ -218,17 +218,17 @@ def _formats(dates: Mapping[str, str], numbers: Mapping[str, str], kinds: Mappin
     return formats
 
 
-def listed(names: Iterable[str]) -> list[str]:
+def as_list(names: Iterable[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def chosen_hierarchies(
-    given: str | Path | Mapping[str, HierarchySpec] | None, assigned: Mapping[str, Role]
+def hierarchy_builders(
+    specs: str | Path | Mapping[str, HierarchySpec] | None, assigned: Mapping[str, Role]
 ) -> dict[str, Builder | Hierarchy]:
-    if given is None:
+    if specs is None:
         return {}
-    if isinstance(given, (str, Path)):
-        folder = Path(given)
+    if isinstance(specs, (str, Path)):
+        folder = Path(specs)
         if not folder.is_dir():
             raise HierarchyError(f"the folder of hierarchies, {folder.name!r}, does not exist")
         files = {
@@ -239,10 +239,10 @@ def chosen_hierarchies(
             if path.is_file()
         }
         return {name: plugins.builder(path) for name, path in files.items()}
-    unknown = [name for name in given if name not in assigned]
+    unknown = [name for name in specs if name not in assigned]
     if unknown:
         raise unknown_columns(unknown, assigned)
-    return {name: spec if isinstance(spec, Hierarchy) else plugins.builder(spec) for name, spec in given.items()}
+    return {name: spec if isinstance(spec, Hierarchy) else plugins.builder(spec) for name, spec in specs.items()}
 
 
 def check_dataset(data: Any) -> None:
@@ -250,9 +250,9 @@ def check_dataset(data: Any) -> None:
         raise InputError(f"expected a dataset, as shoal.read returns it, not {type(data).__name__}")
 
 
-def looked_at(source: Any, engine: Engine | str | None, **reading: Any) -> Overview:
+def profile(source: Any, engine: Engine | str | None, **reading: Any) -> Overview:
     """Every column of a source, or of a dataset's source, and its distinct rows."""
     if isinstance(source, Dataset):
         return source.engine.profile(source.table.source)
-    chosen = plugins.engine(engine, source)
-    return chosen.profile(chosen.open(received(source), Opening(**reading)))
+    engine = plugins.engine(engine, source)
+    return engine.profile(engine.open(received(source), Opening(**reading)))

@@ -116,7 +116,7 @@ def run(
     run, saved = run or Run(), None if save is None else Path(save)
     if job.output is None:
         raise OutputError("name the file for the release with -o, or - for the standard output")
-    if not sent(job):
+    if not to_standard_output(job):
         if job.manifest is not None and not (job.engine or registry.engine()).in_database(job.output):
             raise ParameterError("the manifest lies beside the release; name its file only with -o - or a database")
         return _run(job, job.output, run, saved, signer)
@@ -147,7 +147,7 @@ def _pseudonyms(job: Job) -> Pseudonyms | None:
     raise ParameterError("keyed pseudonyms need a key: give --key-file, or set SHOAL_KEY in the environment")
 
 
-def sent(job: Job) -> bool:
+def to_standard_output(job: Job) -> bool:
     """Whether the release goes to the standard output."""
     return str(job.output) == STANDARD
 
@@ -162,11 +162,11 @@ def _run(job: Job, output: Path, run: Run, save: Path | None, signer: SigningKey
     ledger = None if job.ledger is None else _ledger(job.ledger)
     data = read_job(job, resume=True, run=run.part(between=(0.0, READ)))
     run.report(READ, "read")
-    chosen = {**arguments(job, "anonymize"), "ledger": None, "allow_unjudged": ()}  # it is entered with the files
+    options = {**arguments(job, "anonymize"), "ledger": None, "allow_unjudged": ()}  # it is entered with the files
     release = anonymize(
         data,
         *job.models,
-        **chosen,
+        **options,
         pseudonyms=pseudonyms,
         history=None if ledger is None else ledger.history(data),
         run=run.part(between=(READ, MADE)),
@@ -179,12 +179,12 @@ def _run(job: Job, output: Path, run: Run, save: Path | None, signer: SigningKey
     attacks: tuple[Attempt, ...] = ()
     if job.attack:
         run.report(MADE, "attacking")
-        release, attacks = _attacked(job, data, release, run)
+        release, attacks = _attack(job, data, release, run)
     run.report(MADE, "measuring")
     findings = standing(release)
-    described = columns(data, release)
-    parts = release.files(output, None if sent(job) else job.manifest)
-    if sent(job):
+    released_columns = columns(data, release)
+    parts = release.files(output, None if to_standard_output(job) else job.manifest)
+    if to_standard_output(job):
         if len(parts) > 2:
             raise OutputError("this release is more than one table, which the standard output cannot hold; name a file")
         parts = (output, job.manifest or parts[-1])
@@ -193,7 +193,7 @@ def _run(job: Job, output: Path, run: Run, save: Path | None, signer: SigningKey
         **{finding.name: finding.value for finding in findings if finding.name == "classes"},
         "suppressed": release.suppressed, "seed": seed, "notes": list(release.notes),
         **({"attacks": [attempt.as_dict() for attempt in attacks]} if job.attack else {}),
-        **({"manifest": str(parts[-1])} if job.manifest is not None or not sent(job) else {}),
+        **({"manifest": str(parts[-1])} if job.manifest is not None or not to_standard_output(job) else {}),
     }  # fmt: skip
     run.report(MADE, "writing")
     check_outputs([path for path in (*parts, *others) if not data.engine.in_database(path)], job.reads())
@@ -214,38 +214,36 @@ def _run(job: Job, output: Path, run: Run, save: Path | None, signer: SigningKey
         run.check()
         if publication is not None:
             stated = json.loads(places[len(parts) - 1].read_text(encoding="utf-8"))
-            publication.enter(stated, None if sent(job) else output)
+            publication.enter(stated, None if to_standard_output(job) else output)
             figures["notes"] = [*release.notes, *publication.notes]
-        if sent(job):
+        if to_standard_output(job):
             _send(places[0])
     if data.checkpoint is not None:
         data.checkpoint.remove()
     figures["seconds"] = round(time.perf_counter() - started, 3)
-    files = tuple(path for path in (*parts, *others) if path.parent != output.parent or not sent(job))
+    files = tuple(path for path in (*parts, *others) if path.parent != output.parent or not to_standard_output(job))
     return Outcome(
-        data=data, release=release, standing=findings, columns=described, figures=figures, files=files,
+        data=data, release=release, standing=findings, columns=released_columns, figures=figures, files=files,
         notes=data.notes, attacks=attacks,
     )  # fmt: skip
 
 
-def _attacked(
-    job: Job, data: Dataset, release: WritableRelease, run: Run
-) -> tuple[WritableRelease, tuple[Attempt, ...]]:
+def _attack(job: Job, data: Dataset, release: WritableRelease, run: Run) -> tuple[WritableRelease, tuple[Attempt, ...]]:
     """The release with the figures of attacks on it in its manifest, once nobody's risk is above the threshold."""
-    chosen = job.attacks or every("attacks")[0]
-    found, reasons = attempts(data, release, chosen, run=run)
+    selection = job.attacks or every("attacks")[0]
+    results, reasons = attempts(data, release, selection, run=run)
     threshold = job.attack_threshold
-    if threshold is not None and not found:
-        raise NotDefined(f"there is no risk to compare with the threshold of attacks. {attacked(found, reasons)}")
-    broken = [] if threshold is None else above(found, threshold)
+    if threshold is not None and not results:
+        raise NotDefined(f"there is no risk to compare with the threshold of attacks. {attacked(results, reasons)}")
+    broken = [] if threshold is None else above(results, threshold)
     if broken:
         worst = ", ".join(f"{attempt.name} {percent(attempt.worst)}" for attempt in broken)
         raise VerificationError(
             f"attacks reach more than {percent(threshold or 0.0)} for the most exposed person ({worst}), so nothing "
             "was written; ask for more with models, leave columns out, or accept a higher threshold"
         )
-    stated = {**release.provenance, "attacks": public_figures(data, release, chosen, run)}
-    return replace(release, provenance=stated), found
+    stated = {**release.provenance, "attacks": public_figures(data, release, selection, run)}
+    return replace(release, provenance=stated), results
 
 
 def _ledger(path: Path) -> Ledger:

@@ -41,20 +41,20 @@ def verify(
         True
     """
     path = Path(path)
-    chosen = plugins.engine(engine)
+    engine = plugins.engine(engine)
     stated = manifests.load(path, None if manifest is None else Path(manifest))
     places = manifests.parts(stated, path)
-    lacking = [place.name for place in places.values() if not chosen.exists(place)]
+    lacking = [place.name for place in places.values() if not engine.exists(place)]
     if lacking:
         raise InputError(f"{lacking[0]}: there is no such file")
     hashes = {entry["part"]: entry["sha256"] for entry in stated["tables"]}
-    same = all(chosen.digest(place) == hashes[part] for part, place in places.items())
+    same = all(engine.digest(place) == hashes[part] for part, place in places.items())
     unchanged = Finding(name="unchanged", value="yes" if same else "no", holds=same, how="SHA-256 of every file")
-    found = checked(stated, PublicKey.load(key) if isinstance(key, (str, Path)) else key)
-    signature = () if found is None else (found,)
-    intact = Findings((unchanged, *signature))
+    signature = checked(stated, PublicKey.load(key) if isinstance(key, (str, Path)) else key)
+    signatures = () if signature is None else (signature,)
+    intact = Findings((unchanged, *signatures))
     try:
-        release = as_published(path, stated, chosen)
+        release = as_published(path, stated, engine)
         rows = Finding(
             name="published", value=release.published.records, bound=stated["published"],
             holds=release.published.records == stated["published"],
@@ -62,9 +62,9 @@ def verify(
         )  # fmt: skip
         counts = (release.counts_agree(),) if release.populations else ()
         assert release.policy is not None
-        kept = release.verify(release.policy, as_far_as_known=True)
+        models = release.verify(release.policy, as_far_as_known=True)
         return Findings(
-            (*kept, *_people_found(release, stated), rows, *counts, _columns_agree(release, stated), *intact)
+            (*models, *_people_agree(release, stated), rows, *counts, _columns_agree(release, stated), *intact)
         )
     except ShoalError:
         if intact.holds:
@@ -127,19 +127,19 @@ def _columns_agree(release: Release, stated: Mapping[str, Any]) -> Finding:
     )  # fmt: skip
 
 
-def _people_found(release: Release, stated: Mapping[str, Any]) -> tuple[Finding, ...]:
+def _people_agree(release: Release, stated: Mapping[str, Any]) -> tuple[Finding, ...]:
     """How many people a release has, held against its manifest, or why they cannot be counted."""
     if "people" not in stated:
         return ()
-    told = stated["people"]
+    people_stated = stated["people"]
     try:
-        found = people_in(release.in_people(release.view.people()))
+        people = people_in(release.in_people(release.view.people()))
     except NotDefined as reason:
         how = (
-            f"not defined: {reason}; counted when it was made, as the manifest states: {told['published']:,} people, "
-            f"{told['smallest_class']:,} in the smallest class"
+            f"not defined: {reason}; counted when it was made, as the manifest states: "
+            f"{people_stated['published']:,} people, {people_stated['smallest_class']:,} in the smallest class"
         )
         return (Finding(name="people", value=None, how=how),)
-    holds = release.people_agree(told["published"])
+    holds = release.people_agree(people_stated["published"])
     how = "people in the file, by their pseudonyms, held against the manifest"
-    return (Finding(name="people", value=found, bound=told["published"], holds=holds, how=how),)
+    return (Finding(name="people", value=people, bound=people_stated["published"], holds=holds, how=how),)

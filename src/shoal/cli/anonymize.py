@@ -41,7 +41,7 @@ def run(
 ) -> None:
     """Make an anonymized version of a table that satisfies privacy models. It is verified before it is written."""
     from shoal import api, registry
-    from shoal.api.running import sent
+    from shoal.api.running import to_standard_output
 
     if k is not None:
         model = registry.make("models", "k-anonymity", {"k": k})
@@ -53,7 +53,7 @@ def run(
     output.tell(outcome.notes)
     journal.note(summary=outcome.summary, files=[str(path) for path in outcome.files])
     # A release that goes to the standard output is all that goes there.
-    with redirect_stdout(sys.stderr) if sent(job) else nullcontext():
+    with redirect_stdout(sys.stderr) if to_standard_output(job) else nullcontext():
         _show(outcome, proving, everything=everything, as_json=as_json)
 
 
