@@ -225,10 +225,10 @@ IMPORTED = ("pyarrow.csv", "pyarrow.feather", "pyarrow.parquet", "rich.table", "
 def _import() -> None:
     """Everything that commands import and load; nothing that computes in threads, which would not be in the child."""
     from shoal import registry
-    from shoal.cli import fast_start as lean
+    from shoal.cli import fast_start
     from shoal.kernels import ahead
 
-    lean.without_pandas()
+    fast_start.without_pandas()
     for name in IMPORTED:
         import_module(name)
     for family in registry.CONTRACTS:

@@ -138,11 +138,11 @@ def test_names_that_turn_up_in_a_plain_column_of_new_records_stop(shell):
 
 
 def test_a_log_tells_the_exit_code_of_a_command_that_nobody_reads_on(tmp_path):
-    from shoal.cli.journal import kept
+    from shoal.cli.journal import with_log
 
     def ended() -> None:
         raise SystemExit(1)
 
     with pytest.raises(SystemExit):
-        kept("ended", ended)(log_file=tmp_path / "log.jsonl")
+        with_log("ended", ended)(log_file=tmp_path / "log.jsonl")
     assert json.loads((tmp_path / "log.jsonl").read_text())["exit"] == 1

@@ -19,6 +19,7 @@ from shoal.cli import (
     demo,
     diagnose,
     evaluate,
+    fast_start,
     hierarchy,
     journal,
     keys,
@@ -33,7 +34,6 @@ from shoal.cli import (
     serve,
     verify,
 )
-from shoal.cli import fast_start as lean
 from shoal.cli.signals import interruptible
 from shoal.core.formatting import printable
 from shoal.errors import CancelledError, ParameterError, ShoalError
@@ -68,14 +68,15 @@ for command in (
     schema, serve,
 ):  # fmt: skip
     name = command.__name__.rpartition(".")[2]
-    app.command(name=name)(lean.started(journal.kept(name, options.expand_options(name, command.run))))
+    run = journal.with_log(name, options.expand_options(name, command.run))
+    app.command(name=name)(fast_start.with_fast_start(run))
 app.add_typer(overlap.app, name="overlap")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(keys.app, name="keys")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(show: bool) -> None:
+    if show:
         from shoal.version import __version__
 
         typer.echo(f"shoal {__version__}")
@@ -94,7 +95,7 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     wipe_left_behind()
     try:
-        with interruptible(), output.log_shown():
+        with interruptible(), output.show_log():
             _check_renamed(arguments)
             app(arguments)
     except BaseException as error:  # also what compiled libraries raise beside Exception when they panic

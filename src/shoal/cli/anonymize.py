@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shoal.core.contracts.metric import Metric
 
 
-SAID = ("records", "suppressed", "manifest", "seed", "seconds", "notes", "attacks")
+SHOWN_ELSEWHERE = ("records", "suppressed", "manifest", "seed", "seconds", "notes", "attacks")
 """Figures that other lines tell."""
 
 
@@ -48,7 +48,7 @@ def run(
         job = replace(job, models=job.models_with([model]))
     proving = None if prove_gap is None else registry.make("metrics", "optimality-gap", {"seconds": prove_gap})
     signer = keys.unlocked(job.sign)
-    with output.watching() as watched, output.going_on(job.resume_dir):
+    with output.watching() as watched, output.resume_hint(job.resume_dir):
         outcome = api.run(job, save=save_job, signer=signer, run=watched)
     output.tell(outcome.notes)
     journal.note(summary=outcome.summary, files=[str(path) for path in outcome.files])
@@ -65,12 +65,12 @@ def _show(outcome: Outcome, proving: Metric | None, *, everything: bool, as_json
     from shoal.storage.files import shown
 
     if as_json:
-        described = [column.as_dict() for column in outcome.columns]
+        columns = [column.as_dict() for column in outcome.columns]
         proven = () if proving is None else (scored(proving, outcome.data, outcome.release),)
         findings = Findings((*outcome.findings, *proven)).as_dict()
         output.emit(
             "anonymize",
-            {"summary": outcome.summary, "findings": findings, "columns": described, **outcome.figures},
+            {"summary": outcome.summary, "findings": findings, "columns": columns, **outcome.figures},
         )
         return
     output.say(outcome.summary, style="bold")
@@ -82,11 +82,11 @@ def _show(outcome: Outcome, proving: Metric | None, *, everything: bool, as_json
     seed, seconds = figures["seed"], figures["seconds"]
     if everything:
         output.show_findings(outcome.findings)
-        output.show_figures({name: value for name, value in figures.items() if name not in SAID})
+        output.show_figures({name: value for name, value in figures.items() if name not in SHOWN_ELSEWHERE})
     for note in figures["notes"]:
         output.say(f"Note: {note}")
-    written = f": {', '.join(map(shown, outcome.files))}" if outcome.files else ""
-    output.say(f"Written in {seconds:.1f} seconds{written}")
+    paths = f": {', '.join(map(shown, outcome.files))}" if outcome.files else ""
+    output.say(f"Written in {seconds:.1f} seconds{paths}")
     method = outcome.release.method
     also = " with --repeatable" if method is not None and method.seed_protects else ""
     output.say(f"Seed {seed}: keep it to repeat this run{also}, and keep it secret; it is not in the manifest.")

@@ -25,7 +25,7 @@ FEW = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class AnswerOptions:
     """What is made of an answer besides words."""
 
     sql: Annotated[
@@ -48,56 +48,56 @@ class Shown:
         if self.sql is not None:
             check_dialect(self.sql)
 
-    def extras(self, found: Answer, job: Job) -> dict[str, str]:
+    def extras(self, answer: Answer, job: Job) -> dict[str, str]:
         """The query of an answer and the place of its picture, where they are asked for."""
         from shoal.diagnosis.sql import sql
         from shoal.plots.diagnosis import picture
 
         extras = {}
         if self.plot is not None:
-            extras["plot"] = str(picture(found, self.plot))
+            extras["plot"] = str(picture(answer, self.plot))
         if self.sql is not None:
             name = self.name or (job.input.name.split(".")[0] if job.input is not None else "data")
-            extras["sql"] = sql(found, name, dialect=self.sql)
+            extras["sql"] = sql(answer, name, dialect=self.sql)
         return extras
 
 
-def show(found: Answer, *, everything: bool = False) -> None:
+def show(answer: Answer, *, everything: bool = False) -> None:
     """An answer as people read it; with everything, also how much was looked at for it."""
-    output.say(f"Question {found.question}: {found.words}")
-    output.say(found.summary, style="bold")
-    if found.positive_border is not None and found.negative_border is not None:
-        keep, break_it = found.positive_border, found.negative_border
+    output.say(f"Question {answer.question}: {answer.words}")
+    output.say(answer.summary, style="bold")
+    if answer.positive_border is not None and answer.negative_border is not None:
+        keep, break_it = answer.positive_border, answer.negative_border
         rows = [(_set(keep, row), _set(break_it, row)) for row in range(min(SHOWN, max(len(keep), len(break_it))))]
         headings = (
             "keep it, and no larger set does (positive border)",
             "break it, and no smaller set does (negative border)",
         )
         output.tabulate(headings, rows)
-    elif hasattr(found.answer, "items"):
-        heading = "left out" if found.question == 10 else found.parameter
-        heading = f"({found.parameter}, left out), first {STEPS} steps" if found.question == 12 else heading
-        rows = [(", ".join(map(printable, names)), _value(value, found)) for names, value in found.answer.items()]
-        output.tabulate(("columns", heading), rows[:SHOWN], numbers=() if found.question == 12 else (heading,))
+    elif hasattr(answer.answer, "items"):
+        heading = "left out" if answer.question == 10 else answer.parameter
+        heading = f"({answer.parameter}, left out), first {STEPS} steps" if answer.question == 12 else heading
+        rows = [(", ".join(map(printable, names)), _value(value, answer)) for names, value in answer.answer.items()]
+        output.tabulate(("columns", heading), rows[:SHOWN], numbers=() if answer.question == 12 else (heading,))
         _more(len(rows))
-    elif isinstance(found.answer, tuple):
-        rows = [(amount(level), _share(share)) for level, share in found.answer]
-        headings = (found.parameter, "records left out")
+    elif isinstance(answer.answer, tuple):
+        rows = [(amount(level), _share(share)) for level, share in answer.answer]
+        headings = (answer.parameter, "records left out")
         output.tabulate(headings, rows[:SHOWN], numbers=headings)
         _more(len(rows))
-    if everything and found.calls_brute > 1:
-        plain = "unknown" if found.calls_levelwise is None else f"{found.calls_levelwise:,}"
+    if everything and answer.calls_brute > 1:
+        plain = "unknown" if answer.calls_levelwise is None else f"{answer.calls_levelwise:,}"
         output.say(
-            f"{found.calls:,} calls and {found.scans:,} scans; levelwise search: {plain} calls, "
-            f"every set: {found.calls_brute:,}",
+            f"{answer.calls:,} calls and {answer.scans:,} scans; levelwise search: {plain} calls, "
+            f"every set: {answer.calls_brute:,}",
             style="dim",
         )
-    if not found.monotone:
+    if not answer.monotone:
         output.say("Adding an attribute can make a set better here: look sets between the borders up one by one.")
-    if not found.proven:
+    if not answer.proven:
         output.say(
-            f"Time was up: what is shown is proven; {len(found.known_bad):,} more sets are known to be bad, and "
-            f"what lies inside {len(found.undecided):,} sets is not decided.",
+            f"Time was up: what is shown is proven; {len(answer.known_bad):,} more sets are known to be bad, and "
+            f"what lies inside {len(answer.undecided):,} sets is not decided.",
             style="yellow",
         )
 
@@ -112,10 +112,10 @@ def _set(border: tuple[tuple[str, ...], ...], row: int) -> str:
     return ", ".join(map(printable, border[row])) + more if row < len(border) else ""
 
 
-def _value(value: Any, found: Answer) -> str:
+def _value(value: Any, answer: Answer) -> str:
     if isinstance(value, tuple):
         return " ".join(f"({amount(level)}, {_share(share)})" for level, share in value[:STEPS])
-    return _share(value) if found.question == 10 else amount(value)
+    return _share(value) if answer.question == 10 else amount(value)
 
 
 def _share(share: float) -> str:
@@ -123,14 +123,14 @@ def _share(share: float) -> str:
     return f"{100 * share:.4g} %"
 
 
-def show_detection(found: Detection, *, everything: bool, as_json: bool) -> None:
+def show_detection(detection: Detection, *, everything: bool, as_json: bool) -> None:
     """Suggested roles with their reasons; never a value."""
     if as_json:
-        output.emit("detect", {"summary": found.summary, **found.as_dict()})
+        output.emit("detect", {"summary": detection.summary, **detection.as_dict()})
         return
     from rich.text import Text
 
-    output.say(found.summary, style="bold")
+    output.say(detection.summary, style="bold")
     numbers = ("distinct values", "singles out") if everything else ("singles out",)
     rows = [
         (
@@ -140,15 +140,16 @@ def show_detection(found: Detection, *, everything: bool, as_json: bool) -> None
             "" if each.contribution is None else percent(each.contribution),
             "; ".join(each.reasons),
         )
-        for each in found.suggestions
+        for each in detection.suggestions
     ]
     output.tabulate(("column", "role", *numbers, "why"), rows, numbers=numbers)
-    output.say(f"'singles out' is a column's part of the {percent(found.unique_share)}: {found.contributions}.")
-    if found.singling_out:
-        sets = [f"({', '.join(map(printable, names))})" for names in found.singling_out]
+    output.say(f"'singles out' is a column's part of the {percent(detection.unique_share)}: {detection.contributions}.")
+    if detection.singling_out:
+        sets = [f"({', '.join(map(printable, names))})" for names in detection.singling_out]
         more = f" and {len(sets) - FEW:,} more" if len(sets) > FEW else ""
-        output.say(f"Smallest sets that single out more than {percent(found.share)}: {', '.join(sets[:FEW])}{more}.")
-    if not found.proven:
+        share = percent(detection.share)
+        output.say(f"Smallest sets that single out more than {share}: {', '.join(sets[:FEW])}{more}.")
+    if not detection.proven:
         output.say("Time was up: there may be more such sets.", style="yellow")
     output.say("These are suggestions; the roles are yours to decide.", style="dim")
 

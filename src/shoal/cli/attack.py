@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beside:
+class AttackerTables:
     """What the attacker has beside the release."""
 
     external: Annotated[
@@ -36,27 +36,27 @@ class Beside:
         typer.Option("--earlier", help="Earlier release of some of the same people. Repeatable."),
     ] = None
 
-    def known(self, data: Dataset, release: Release, job: Job) -> Known:
+    def knowledge(self, data: Dataset, release: Release, job: Job) -> Known:
         """The tables, read as the table is: columns of the same names have the same roles."""
         from shoal import api
 
-        def opened(path: Path | None, option: str, *, sensitive: bool = False) -> Dataset | None:
+        def read_table(path: Path | None, option: str, *, sensitive: bool = False) -> Dataset | None:
             if path is None:
                 return None
-            found = api.beside(path, data, what=f"the table of {option}", sensitive=sensitive, missing=job.missing)
-            output.tell(found.notes)
-            return found
+            table = api.beside(path, data, what=f"the table of {option}", sensitive=sensitive, missing=job.missing)
+            output.tell(table.notes)
+            return table
 
         return replace(
             api.knowing(data, release, self.earlier or ()),
-            external=opened(self.external, "--external"),
-            held_out=opened(self.held_out, "--held-out", sensitive=True),
+            external=read_table(self.external, "--external"),
+            held_out=read_table(self.held_out, "--held-out", sensitive=True),
         )
 
 
 def run(
     job: Job,
-    beside: Beside,
+    tables: AttackerTables,
     release: options.Release = None,
     attacks: Annotated[
         list[str] | None,
@@ -92,17 +92,17 @@ def run(
 
     if threshold is not None and not 0 <= threshold <= 1:
         raise ParameterError("--threshold must be a probability between 0 and 1")
-    chosen = [plugin("attacks", attack) for attack in attacks or []]
-    job, path = options.compared(job, release)
+    selection = [plugin("attacks", attack) for attack in attacks or []]
+    job, path = options.job_and_release(job, release)
     if plot is not None:
         check_picture(plot)
     data = api.read_job(job)
     opened = attacked_release(data, path)
-    known = beside.known(data, opened, job)
+    known = tables.knowledge(data, opened, job)
     with output.watching() as run:
         reasons: dict[str, str] = {}
-        if chosen:
-            attempts = tuple(attack.attempt(data, opened, known, run) for attack in chosen)
+        if selection:
+            attempts = tuple(attack.attempt(data, opened, known, run) for attack in selection)
         else:
             attempts, reasons = api.every_attack(data, opened, known, run)
     summary = attacked(attempts, reasons)
@@ -113,9 +113,9 @@ def run(
     journal.note(summary=summary)
     holds = threshold is None or not api.above(attempts, threshold)
     if as_json:
-        found: dict[str, Any] = {"summary": summary, "attacks": [attempt.as_dict() for attempt in attempts]}
-        found |= {"not_made": reasons} | ({} if plot is None else {"plot": str(plot)})
-        output.emit("attack", {**found, **({} if threshold is None else {"threshold": threshold, "holds": holds})})
+        body: dict[str, Any] = {"summary": summary, "attacks": [attempt.as_dict() for attempt in attempts]}
+        body |= {"not_made": reasons} | ({} if plot is None else {"plot": str(plot)})
+        output.emit("attack", {**body, **({} if threshold is None else {"threshold": threshold, "holds": holds})})
         output.answer(holds)
         return
     output.say(summary, style="bold")
@@ -123,7 +123,7 @@ def run(
     if plot is not None:
         output.say(f"Drawn: {plot}")
     if threshold is not None:
-        _held_against(attempts, threshold)
+        _show_threshold(attempts, threshold)
     output.answer(holds)
 
 
@@ -161,7 +161,7 @@ def show(attempts: Sequence[Attempt], reasons: Mapping[str, str], *, everything:
         output.say(f"{name} was not made: {reason}", style="dim")
 
 
-def _held_against(attempts: Sequence[Attempt], threshold: float) -> None:
+def _show_threshold(attempts: Sequence[Attempt], threshold: float) -> None:
     from shoal import api
     from shoal.core.formatting import amount
 

@@ -58,69 +58,71 @@ def run(
             check_picture(path)
     files = [path for path in (figures, plot, plane) if path is not None]
     check_outputs([*files, *([] if resume_file is None else [resume_file])], job.reads())
-    with output.watching() as watched, output.going_on(resume_file):
-        found = balance_job(job, resume_file=resume_file, workers=workers, run=watched)
-    journal.note(summary=found.summary)
+    with output.watching() as watched, output.resume_hint(resume_file):
+        balance = balance_job(job, resume_file=resume_file, workers=workers, run=watched)
+    journal.note(summary=balance.summary)
     if files:
         with replacing_all(*files) as places:
             for path, place in zip(files, places, strict=True):
                 if path is figures:
-                    place.write_text(found.json(), encoding="utf-8")
+                    place.write_text(balance.json(), encoding="utf-8")
                 else:
-                    (curves if path is plot else trade_off)(found, place)
-    written = {
+                    (curves if path is plot else trade_off)(balance, place)
+    paths = {
         name: str(path) for name, path in (("figures", figures), ("plot", plot), ("plane", plane)) if path is not None
     }
     if as_json:
-        output.emit("balance", {"summary": found.summary, **found.as_dict(), "seed": found.seed, **written})
+        output.emit("balance", {"summary": balance.summary, **balance.as_dict(), "seed": balance.seed, **paths})
     else:
-        _show(found, written)
-    if found.recommended is None:
+        _show(balance, paths)
+    if balance.recommended is None:
         raise typer.Exit(InfeasibleError.exit_code)
 
 
-def _show(found: Balance, written: dict[str, str]) -> None:
+def _show(balance: Balance, paths: dict[str, str]) -> None:
     """The sentence, a table of the points, and the advice; reasons stand below."""
-    output.say(found.summary, style="bold")
-    measures = (*found.utilities, *found.privacies)
+    output.say(balance.summary, style="bold")
+    measures = (*balance.utilities, *balance.privacies)
     reasons: list[str] = []
-    front = found.front()
-    along = found.axis.name if found.axis is not None else found.axes[0].name
+    front = balance.front()
+    along = balance.axis.name if balance.axis is not None else balance.axes[0].name
     headings = (along, *(measure.heading for measure in measures), "")
-    for beside in found.curves:
+    for fixed in balance.curves:
         rows = []
-        for point in found.curve(beside):
+        for point in balance.curve(fixed):
             why = next((reason for each in measures if (reason := point.why_not(each.name))), None)
             if why is not None and why not in reasons:
                 reasons.append(why)
-            marks = ["take" if point is found.recommended else "", "front" if point in front else ""]
+            marks = ["take" if point is balance.recommended else "", "front" if point in front else ""]
             note = f"({reasons.index(why) + 1})" if why is not None else ", ".join(filter(None, marks))
-            shares = [_share(point, measure.name, found.seeds) for measure in measures]
-            rows.append((_shown(point.place[along]), *shares, note))
-        title = ", ".join(_shown(value) for value in beside.values())
+            shares = [_share(point, measure.name, balance.seeds) for measure in measures]
+            rows.append((_text(point.place[along]), *shares, note))
+        title = ", ".join(_text(value) for value in fixed.values())
         output.tabulate(headings, rows, title=title, numbers=[name for name in headings[:-1] if name != "algorithm"])
     for number, reason in enumerate(reasons, 1):
         output.say(f"({number}) {reason}")
     output.say("front: no other setting is better in both utility and privacy", style="dim")
-    named = {measure.name: measure.heading for measure in measures}
-    for pair in found.pairs:
-        met = ", ".join(f"{each.at:.3g} ({percent(each.value)})" for each in pair.crossings)
-        if met and found.axis is not None and len(found.pairs) > 1:
-            others = "".join(f", {_shown(value)}" for value in pair.beside.values())
-            output.say(f"{named[pair.utility]} meets {named[pair.privacy]}{others} at {found.axis.name} = {met}")
-    for sentence in found.advice:
+    titles = {measure.name: measure.heading for measure in measures}
+    for pair in balance.pairs:
+        crossings = ", ".join(f"{each.at:.3g} ({percent(each.value)})" for each in pair.crossings)
+        if crossings and balance.axis is not None and len(balance.pairs) > 1:
+            others = "".join(f", {_text(value)}" for value in pair.beside.values())
+            output.say(
+                f"{titles[pair.utility]} meets {titles[pair.privacy]}{others} at {balance.axis.name} = {crossings}"
+            )
+    for sentence in balance.advice:
         output.say(sentence)
-    for name, path in written.items():
+    for name, path in paths.items():
         output.say(f"{name}: {path}")
 
 
 def _share(point: Point, name: str, seeds: int) -> str:
-    found = point.share(name)
-    if found is None:
+    share = point.share(name)
+    if share is None:
         return ""
-    spread = f" ({100 * found.least:.1f}–{100 * found.greatest:.1f})" if seeds > 1 else ""
-    return f"{100 * found.mean:.1f} %{spread}"
+    spread = f" ({100 * share.least:.1f}–{100 * share.greatest:.1f})" if seeds > 1 else ""
+    return f"{100 * share.mean:.1f} %{spread}"
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"

@@ -22,7 +22,7 @@ ENDINGS = (".csv", ".json")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ComparisonOptions:
     """What is compared with what."""
 
     k: Annotated[str | None, typer.Option("--k", help="Values of k to compare, separated by commas: 2,5,10.")] = None
@@ -53,20 +53,20 @@ class Asked:
         except ValueError:
             raise ParameterError("--k takes whole numbers, separated by commas, such as 2,5,10") from None
 
-    def wanted(self, job: Job) -> list[list[Any]]:
+    def model_sets(self, job: Job) -> list[list[Any]]:
         """The models that hold together, for each policy; those of the job unless some are named here."""
         from shoal import registry
         from shoal.job.plugins import plugin
 
         if self.models:
             return [[plugin("models", text) for text in joined.split("+")] for joined in self.models]
-        kept = [model for model in job.models if not self.sizes or registry.name_of(model) != "k-anonymity"]
-        return [kept] if kept else []
+        models = [model for model in job.models if not self.sizes or registry.name_of(model) != "k-anonymity"]
+        return [models] if models else []
 
 
 def run(
     job: Job,
-    asked: Asked,
+    choices: ComparisonOptions,
     target: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the comparison to this .csv or .json file.")
     ] = None,
@@ -88,12 +88,12 @@ def run(
     files = [path for path in (target, plot) if path is not None]
     check_outputs(files, job.reads())
     with output.watching() as watched:
-        found = api.compare(
+        comparison = api.compare(
             api.read_job(job),
-            *asked.wanted(job),
-            k=asked.sizes,
-            algorithms=asked.algorithms or ([job.algorithm] if job.algorithm else ALGORITHMS),
-            metrics=split_names(asked.metrics or "") or METRICS,
+            *choices.model_sets(job),
+            k=choices.sizes,
+            algorithms=choices.algorithms or ([job.algorithm] if job.algorithm else ALGORITHMS),
+            metrics=split_names(choices.metrics or "") or METRICS,
             **arguments(job, "compare"),
             run=watched,
         )
@@ -101,35 +101,36 @@ def run(
         with replacing_all(*files) as places:
             for path, place in zip(files, places, strict=True):
                 if path is plot:
-                    picture(found, place)
+                    picture(comparison, place)
                 else:
-                    place.write_text(found.csv() if path.suffix == ".csv" else found.json(), encoding="utf-8")
-    written = {name: str(path) for name, path in (("table", target), ("plot", plot)) if path is not None}
+                    place.write_text(comparison.csv() if path.suffix == ".csv" else comparison.json(), encoding="utf-8")
+    paths = {name: str(path) for name, path in (("table", target), ("plot", plot)) if path is not None}
     if as_json:
-        output.emit("compare", {"summary": found.summary, **found.as_dict(), "seed": found.seed, **written})
+        body = {"summary": comparison.summary, **comparison.as_dict(), "seed": comparison.seed}
+        output.emit("compare", {**body, **paths})
     else:
-        _show(found, written)
-    if all(row.suppressed is None for row in found):
+        _show(comparison, paths)
+    if all(row.suppressed is None for row in comparison):
         raise typer.Exit(InfeasibleError.exit_code)
 
 
-def _show(found: Comparison, written: dict[str, str]) -> None:
+def _show(comparison: Comparison, paths: dict[str, str]) -> None:
     """A table for each of the models: the least of each loss for one k stands out, and reasons stand below."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console()
-    output.say(found.summary, style="bold")
-    reasons = list(dict.fromkeys(row.reason for row in found if row.reason))
-    for models in dict.fromkeys(row.models for row in found):
-        title = f"Comparison: {found.records:,} records" + (f", {models}" if models else "")
+    output.say(comparison.summary, style="bold")
+    reasons = list(dict.fromkeys(row.reason for row in comparison if row.reason))
+    for models in dict.fromkeys(row.models for row in comparison):
+        title = f"Comparison: {comparison.records:,} records" + (f", {models}" if models else "")
         table = Table(title=Text(printable(title)), title_justify="left", box=None, padding=(0, 1))
         table.add_column("algorithm", overflow="fold")
-        for heading in ("k", *found[0].losses, "classes", "left out", "seconds"):
+        for heading in ("k", *comparison[0].losses, "classes", "left out", "seconds"):
             table.add_column(heading, justify="right", no_wrap=True)
         table.add_column("note", no_wrap=True)
-        rows = [row for row in found if row.models == models]
+        rows = [row for row in comparison if row.models == models]
         for row in rows:
             cells = [
                 Text(_figure(value), style="green" if value == _least(rows, row.k, name) else "")
@@ -143,7 +144,7 @@ def _show(found: Comparison, written: dict[str, str]) -> None:
         console.print(table)
     for number, reason in enumerate(reasons, 1):
         console.print(printable(f"({number}) {reason}"), highlight=False, markup=False)
-    for name, path in written.items():
+    for name, path in paths.items():
         console.print(printable(f"{name}: {path}"), highlight=False, markup=False)
 
 
@@ -152,11 +153,11 @@ def _least(rows: list[Compared], k: int | None, name: str) -> Any:
     return min((value for value in values if isinstance(value, (int, float))), default=None)
 
 
-def _short(chosen: str | None) -> str:
+def _short(algorithm: str | None) -> str:
     """What an algorithm that tries others took, in a few letters."""
-    if chosen is None:
+    if algorithm is None:
         return ""
-    return chosen.partition(":")[0] + (", refined" if "refine=true" in chosen else "")
+    return algorithm.partition(":")[0] + (", refined" if "refine=true" in algorithm else "")
 
 
 def _figure(value: float | int | str | None) -> str:

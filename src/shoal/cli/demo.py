@@ -42,41 +42,41 @@ def run(
     )  # fmt: skip
     before = shoal.diagnose(data, k=k)
     release = shoal.anonymize(data, shoal.KAnonymity(k=k), algorithm="mondrian:numeric=interval", seed=1)
-    written = folder / "adult-release.csv"
-    manifest = release.write(written)
-    made = shoal.report(data, written, quick=not everything)
-    summary = released(made.findings, made.columns, made.records, made.published)
-    files = {"release": str(written), "manifest": str(manifest)}
+    release_path = folder / "adult-release.csv"
+    manifest = release.write(release_path)
+    report = shoal.report(data, release_path, quick=not everything)
+    summary = released(report.findings, report.columns, report.records, report.published)
+    files = {"release": str(release_path), "manifest": str(manifest)}
     try:
         sizes = class_sizes({"original": data.summary, "release": release.classes}, k=k)
         files["picture"] = str(save(sizes, folder / "adult-exposure.svg"))
-        files["report"] = str(made.write(folder / "adult-report.html")[0])
+        files["report"] = str(report.write(folder / "adult-report.html")[0])
     except MissingExtraError as lacking:
         typer.echo(f"not everything is written: {lacking}", err=True)
     if as_json:
-        found = {
+        findings = {
             "diagnosis": before.as_dict(),
-            "verification": made.verification.as_dict(),
-            "evaluation": made.findings.as_dict(),
+            "verification": report.verification.as_dict(),
+            "evaluation": report.findings.as_dict(),
         }
-        described = [column.as_dict() for column in made.columns]
-        output.emit("demo", {"summary": summary, "holds": made.holds, "columns": described, **found, **files})
+        columns = [column.as_dict() for column in report.columns]
+        output.emit("demo", {"summary": summary, "holds": report.holds, "columns": columns, **findings, **files})
     else:
         output.say("1. The table: Adult, a sample of a census", style="bold")
         output.say(f"{exposed(before, data.records, QUASI)} {risk(before)}")
         output.say("\n2. The release", style="bold")
         output.say(summary)
-        output.show_columns(made.columns)
+        output.show_columns(report.columns)
         output.say("3. What a recipient can check", style="bold")
-        output.say(made.verified)
+        output.say(report.verified)
         if "report" in files:
             output.say("\n4. What a privacy officer signs", style="bold")
             output.say(f"{files['report']}: open it in a browser.")
         output.say(f"\nWritten: {', '.join(files.values())}")
         if everything:
             output.show_findings(before, title="The table")
-            output.show_findings(made.findings, title="The release: what it lost and what risk is left")
-    output.answer(made.holds)
+            output.show_findings(report.findings, title="The release: what it lost and what risk is left")
+    output.answer(report.holds)
 
 
 def _write_sample(name: Sample, path: Path, as_json: bool) -> None:

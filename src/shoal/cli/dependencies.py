@@ -19,7 +19,7 @@ SHOWN = 40
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class DependencyOptions:
     """Which dependencies are looked for."""
 
     dependencies: Annotated[
@@ -39,7 +39,7 @@ class Wanted:
         ),
     ] = None
 
-    def found(self, job: Job, time_limit: float | None) -> Dependencies:
+    def search(self, job: Job, time_limit: float | None) -> Dependencies:
         """The dependencies of a job's table, marked by its roles where it has some."""
         from shoal import api
         from shoal.core.schema import Role
@@ -48,32 +48,32 @@ class Wanted:
 
         if job.input is None:
             raise InputError("name the table to diagnose")
-        named = job.named(Role.QUASI) or job.named(Role.SENSITIVE)
-        limited: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
+        has_roles = job.named(Role.QUASI) or job.named(Role.SENSITIVE)
+        limit: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
         with output.watching() as run:
             return api.dependencies(
-                api.read_job(job) if named else job.input, tolerance=self.tolerance, largest=self.largest,
-                support=self.support, **arguments(job, "dependencies"), run=run, **limited,
+                api.read_job(job) if has_roles else job.input, tolerance=self.tolerance, largest=self.largest,
+                support=self.support, **arguments(job, "dependencies"), run=run, **limit,
             )  # fmt: skip
 
 
-def show(found: Dependencies, *, as_json: bool) -> None:
+def show(dependencies: Dependencies, *, as_json: bool) -> None:
     """The dependencies; never a value."""
     if as_json:
-        output.emit("dependencies", {"summary": found.summary, **found.as_dict()})
+        output.emit("dependencies", {"summary": dependencies.summary, **dependencies.as_dict()})
         return
-    output.say(found.summary, style="bold")
+    output.say(dependencies.summary, style="bold")
     broken = "records that break it"
     rows = [
         (
             _names(each.determinant), each.dependent, f"{each.violations:,}",
             "; ".join(filter(None, [each.label, "unique per record" if each.key else None])),
         )
-        for each in found.found[:SHOWN]
+        for each in dependencies.found[:SHOWN]
     ]  # fmt: skip
     output.tabulate(("these columns", "determine this one", broken, "hint"), rows, numbers=(broken,))
-    if found.conditional:
-        single = [
+    if dependencies.conditional:
+        conditional_rows = [
             (
                 row.condition,
                 _names(row.determinant),
@@ -82,18 +82,18 @@ def show(found: Dependencies, *, as_json: bool) -> None:
                 f"{row.support:,}",
                 row.label or "",
             )
-            for row in found.conditional[:SHOWN]
+            for row in dependencies.conditional[:SHOWN]
         ]
         headings = ("for values of", "these columns", "determine this one", "values", "records", "hint")
-        output.tabulate(headings, single, title="For single values", numbers=("values", "records"))
-    left = max(0, len(found.found) - SHOWN) + max(0, len(found.conditional) - SHOWN)
-    if left:
-        output.say(f"{left:,} more; --json has all")
-    if not found.proven:
-        output.say(f"There may be others, with more than {counted(found.complete, 'columns')} on the left.")
-    for name in found.skipped:
+        output.tabulate(headings, conditional_rows, title="For single values", numbers=("values", "records"))
+    hidden = max(0, len(dependencies.found) - SHOWN) + max(0, len(dependencies.conditional) - SHOWN)
+    if hidden:
+        output.say(f"{hidden:,} more; --json has all")
+    if not dependencies.proven:
+        output.say(f"There may be others, with more than {counted(dependencies.complete, 'columns')} on the left.")
+    for name in dependencies.skipped:
         output.say(f"Column {printable(name)} could not be looked at.")
-    output.say(f"{found.hint[0].upper()}{found.hint[1:]}.", style="dim")
+    output.say(f"{dependencies.hint[0].upper()}{dependencies.hint[1:]}.", style="dim")
 
 
 def _names(names: tuple[str, ...]) -> str:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 def run(
     job: Job,
-    question: questions.Question,
-    shown: answers.Shown,
-    wanted_dependencies: dependencies.Wanted,
+    question: questions.QuestionOptions,
+    answer_options: answers.AnswerOptions,
+    dependency_options: dependencies.DependencyOptions,
     detect: Annotated[bool, typer.Option("--detect", help="Suggest a role for every column, with reasons.")] = False,
     share: Annotated[
         float,
@@ -59,37 +59,37 @@ def run(
     if detect:
         if save_job is not None:
             check_outputs([save_job], job.reads())
-        found = _detected(job, share, question.time_limit)
+        detection = _detect(job, share, question.time_limit)
         if save_job is not None:
             with replacing_all(save_job) as (place,):
-                text = toml(suggested(job, found, save_job), save_job.parent, found.words())
+                text = toml(suggested(job, detection, save_job), save_job.parent, detection.words())
                 place.write_text(text, encoding="utf-8")
-        answers.show_detection(found, everything=everything, as_json=as_json)
+        answers.show_detection(detection, everything=everything, as_json=as_json)
         return
-    if wanted_dependencies.dependencies:
-        dependencies.show(wanted_dependencies.found(job, question.time_limit), as_json=as_json)
+    if dependency_options.dependencies:
+        dependencies.show(dependency_options.search(job, question.time_limit), as_json=as_json)
         return
     job = _every_column_quasi(job)
-    shown.check(job)
+    answer_options.check(job)
     data = api.read_job(job)
     output.tell(data.notes)
     if question.k is None:
         question = replace(question, k=max((model.least for model in job.models if model.by_size), default=None))
     findings = _exposure(data, question, [*job.models, *question.bounded()])
-    asked = question.explicit or shown.plot is not None or shown.sql is not None
+    has_question = question.explicit or answer_options.plot is not None or answer_options.sql is not None
     with output.watching() as watched:
-        answer = question.answer(data, watched) if asked else question.implied(data, watched)
-    extras = shown.extras(answer, job) if answer is not None else {}
-    summary = exposed(findings, data.records, question.chosen or data.schema.quasi)
+        answer = question.answer(data, watched) if has_question else question.implied(data, watched)
+    extras = answer_options.extras(answer, job) if answer is not None else {}
+    summary = exposed(findings, data.records, question.columns or data.schema.quasi)
     journal.note(summary=summary)
     if as_json:
-        told: dict[str, Any] = answer.as_dict() if answer is not None else {}
+        body: dict[str, Any] = answer.as_dict() if answer is not None else {}
         facts = {"summary": summary, "findings": findings.as_dict(), "records": data.records}
-        output.emit("diagnose", {**facts, **told, **extras})
+        output.emit("diagnose", {**facts, **body, **extras})
     elif "sql" in extras:
         typer.echo(extras["sql"])
     else:
-        if not asked:
+        if not has_question:
             output.say(summary, style="bold")
             output.say(risk(findings))
         if everything:
@@ -102,14 +102,14 @@ def run(
     output.answer(answer.answer is not False if answer is not None and by_number else findings.holds)
 
 
-def _detected(job: Job, share: float, time_limit: float | None) -> Detection:
+def _detect(job: Job, share: float, time_limit: float | None) -> Detection:
     from shoal import api
     from shoal.errors import InputError
 
     if job.input is None:
         raise InputError("name the table to diagnose")
-    limited: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
-    return api.detect(job.input, share=share, **arguments(job, "detect"), **limited)
+    limit: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
+    return api.detect(job.input, share=share, **arguments(job, "detect"), **limit)
 
 
 def _every_column_quasi(job: Job) -> Job:
@@ -122,15 +122,15 @@ def _every_column_quasi(job: Job) -> Job:
     if job.named(Role.QUASI) or job.input is None:
         return job
     opened = (job.engine or engine(None)).open(received(job.input), Opening(**arguments(job, "open")))
-    taken = {*job.named(Role.SENSITIVE), *job.named(Role.IDENTIFIER), *job.named(Role.ENTITY)}
-    return job.with_roles({Role.QUASI: [name for name in opened.names if name not in taken]})
+    others = {*job.named(Role.SENSITIVE), *job.named(Role.IDENTIFIER), *job.named(Role.ENTITY)}
+    return job.with_roles({Role.QUASI: [name for name in opened.names if name not in others]})
 
 
-def _exposure(data: Dataset, question: questions.Question, models: list[Model]) -> Findings:
+def _exposure(data: Dataset, question: questions.QuestionOptions, models: list[Model]) -> Findings:
     """How exposed people are, and each model that looks at more than sizes."""
     from shoal import api
     from shoal.core.finding import Findings
 
-    exposed = api.diagnose(data, k=question.k, attributes=question.chosen)
-    classes = data.summary if question.chosen is None else data.group(tuple(question.chosen))
+    exposed = api.diagnose(data, k=question.k, attributes=question.columns)
+    classes = data.summary if question.columns is None else data.group(tuple(question.columns))
     return Findings((*exposed, *(model.measure(classes) for model in models if not model.by_size)))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class EvaluationOptions:
     """What the release is to be good for."""
 
     metrics: Annotated[
@@ -42,7 +42,7 @@ class Asked:
         typer.Option("--held-out", help="Table of records that are not in the release, to test classifiers on."),
     ] = None
 
-    def given(self, job: Job) -> dict[str, Any]:
+    def arguments(self, job: Job) -> dict[str, Any]:
         """What `evaluate` is told beside the metrics."""
         from shoal.api.learning import DEFAULT
         from shoal.errors import ParameterError
@@ -57,7 +57,7 @@ class Asked:
 
 def run(
     job: Job,
-    asked: Asked,
+    evaluation: EvaluationOptions,
     release: options.Release = None,
     everything: options.All = False,
     as_json: options.Json = False,
@@ -70,43 +70,44 @@ def run(
     from shoal import api
     from shoal.publishing.headlines import evaluated
 
-    job, path = options.compared(job, release)
-    given = asked.given(job)
+    job, path = options.job_and_release(job, release)
+    arguments = evaluation.arguments(job)
     data = api.read_job(job)
     output.tell(data.notes)
     opened = api.open_release(path, data)
-    findings = api.evaluate(data, opened, *split_names(asked.metrics or ""), **given)
+    findings = api.evaluate(data, opened, *split_names(evaluation.metrics or ""), **arguments)
     columns = api.columns(data, opened)
-    wanted = _wanted(findings, given)
-    summary = evaluated(findings, columns, opened.records, opened.published.records, wanted)
+    named_findings = _named_findings(findings, arguments)
+    summary = evaluated(findings, columns, opened.records, opened.published.records, named_findings)
     journal.note(summary=summary)
     if as_json:
-        described = [column.as_dict() for column in columns]
-        found = {"summary": summary, "findings": findings.as_dict(), "columns": described, "records": data.records}
-        output.emit("evaluate", found)
+        entries = [column.as_dict() for column in columns]
+        body = {"summary": summary, "findings": findings.as_dict(), "columns": entries, "records": data.records}
+        output.emit("evaluate", body)
     else:
         output.say(summary, style="bold")
         output.show_columns(columns)
-        _show(findings, wanted, everything or asked.metrics is not None)
-    output.answer(all(finding.holds is not False for finding in wanted))
+        _show(findings, named_findings, everything or evaluation.metrics is not None)
+    output.answer(all(finding.holds is not False for finding in named_findings))
 
 
-def _wanted(findings: Findings, given: dict[str, Any]) -> list[Finding]:
+def _named_findings(findings: Findings, arguments: dict[str, Any]) -> list[Finding]:
     """What the user asked about by name: the analyses and the classifiers, which come first."""
     from shoal.utility.analyses import all_parsed
 
-    titles = {analysis.title for analysis in all_parsed(given["analyses"])}
-    return [each for each in findings if each.name in titles or (given["target"] and each.name.startswith("accuracy-"))]
+    titles = {analysis.title for analysis in all_parsed(arguments["analyses"])}
+    target = arguments["target"]
+    return [each for each in findings if each.name in titles or (target and each.name.startswith("accuracy-"))]
 
 
-def _show(findings: Findings, wanted: list[Finding], everything: bool) -> None:
-    if wanted:
-        output.show_findings(wanted, title="What was asked", explained=everything)
-        for finding in wanted if not everything else ():
+def _show(findings: Findings, named_findings: list[Finding], everything: bool) -> None:
+    if named_findings:
+        output.show_findings(named_findings, title="What was asked", explained=everything)
+        for finding in named_findings if not everything else ():
             if finding.value is None:
                 output.say(f"{finding.title}: {finding.how}")
     if everything:
-        output.show_findings([finding for finding in findings if finding not in wanted])
+        output.show_findings([finding for finding in findings if finding not in named_findings])
         return
     from shoal import registry
 

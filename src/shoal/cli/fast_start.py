@@ -10,15 +10,15 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 
-def started(command: Callable[..., None]) -> Callable[..., None]:
+def with_fast_start(command: Callable[..., None]) -> Callable[..., None]:
     """The command, with pandas imported only if it needs pandas."""
 
     @wraps(command)
-    def lean(**given: Any) -> None:
+    def started(**arguments: Any) -> None:
         without_pandas()
-        command(**given)
+        command(**arguments)
 
-    return lean
+    return started
 
 
 def without_pandas() -> None:
@@ -31,16 +31,16 @@ def without_pandas() -> None:
         return
     import pyarrow
 
-    refused = _Refused()
-    sys.meta_path.insert(0, refused)
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
     try:
         with suppress(ImportError):  # should Arrow ever insist
             pyarrow.array([])  # Arrow looks once
     finally:
-        sys.meta_path.remove(refused)
+        sys.meta_path.remove(finder)
 
 
-class _Refused:
+class _NoPandas:
     """Finds no pandas."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:

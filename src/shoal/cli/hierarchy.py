@@ -51,15 +51,15 @@ def run(
     if column is None:
         raise ParameterError("name the column with --column")
     job = job.with_roles({Role.SENSITIVE: [], Role.IDENTIFIER: [], Role.ENTITY: [], Role.QUASI: [column]})
-    chosen = None if builder is None else make_builder(builder)
+    rule = None if builder is None else make_builder(builder)
     findings: list[Finding] = []
     if extend is not None:
         if target is not None:
             raise ParameterError("--extend changes the file that it names; leave -o out")
-        tree, findings = _extended(job, column, extend, chosen)
+        tree, findings = _extend(job, column, extend, rule)
     else:
-        if chosen is not None:
-            job = job.with_columns({"hierarchy": {column: chosen}})
+        if rule is not None:
+            job = job.with_columns({"hierarchy": {column: rule}})
         if target is not None:
             check_outputs([target], job.reads())
         data = read_job(job)
@@ -90,7 +90,7 @@ def run(
         output.say(f"Written: {target}; edit it: each line goes from a value up to the top level")
 
 
-def _extended(job: Job, column: str, file: Path, builder: Builder | None) -> tuple[Hierarchy, list[Finding]]:
+def _extend(job: Job, column: str, file: Path, builder: Builder | None) -> tuple[Hierarchy, list[Finding]]:
     """Adds to a file what it lacks of a column; the hierarchy that it then is, and how many values were added."""
     from shoal.api.reading import read_job
     from shoal.core.finding import Finding
@@ -103,15 +103,15 @@ def _extended(job: Job, column: str, file: Path, builder: Builder | None) -> tup
         raise ParameterError(f"{file.name}: only a file of rows can be extended; write one with --builder and -o")
     check_outputs([file], job.reads())
     plain = replace(job, hierarchies=None, columns={column: replace(job.columns[column], hierarchy=None)})
-    described = read_job(plain).schema[column]
-    assert described.hierarchy is not None
-    texts = [text for text in described.hierarchy.labels[0] if text is not None]
-    values = Values.of(column, described.kind, texts)
+    schema_column = read_job(plain).schema[column]
+    assert schema_column.hierarchy is not None
+    texts = [text for text in schema_column.hierarchy.labels[0] if text is not None]
+    values = Values.of(column, schema_column.kind, texts)
     content, added = extended(file, values, builder)
     if added:
-        with replacing(file) as beside:
-            beside.write_bytes(content)
-    placed = "placed by the rule" if builder is not None else "under the top at every level, for you to place"
+        with replacing(file) as place:
+            place.write_bytes(content)
+    position = "placed by the rule" if builder is not None else "under the top at every level, for you to place"
     return Table(path=file).build(values), [
-        Finding(name="new-values", value=added, how=f"now in the file, {placed}", unit="values")
+        Finding(name="new-values", value=added, how=f"now in the file, {position}", unit="values")
     ]

@@ -28,49 +28,49 @@ BEGINS = '{"time": '
 OF_RUNS = {each.argument: each for noun in (Job, Roles, ColumnJob) for each in options(noun)}
 FAMILIES = {"notion": "models", **{name: each.kind.family for name, each in OF_RUNS.items() if each.kind.family}}
 """Options that spell a plug-in, some of whose parameters may be values of a table."""
-UNTOLD = {"builder", "conditions", *(name for name, each in OF_RUNS.items() if not each.logged)}
+WITHHELD = {"builder", "conditions", *(name for name, each in OF_RUNS.items() if not each.logged)}
 """Options of which only is told that they were given: a secret, or what may spell values of a table."""
 
-_noted: dict[str, Any] = {}
+_facts: dict[str, Any] = {}
 
 
 def note(**facts: Any) -> None:
     """Facts about the run that is under way, for its line in the log."""
-    _noted.update(facts)
+    _facts.update(facts)
 
 
-def kept(name: str, command: Callable[..., None]) -> Callable[..., None]:
+def with_log(name: str, command: Callable[..., None]) -> Callable[..., None]:
     """The command with the option to keep a log of its runs."""
     signature = inspect.signature(command)
     added = inspect.Parameter("log_file", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=LogFile)
 
     @wraps(command)
-    def logged(log_file: Path | None = None, **given: Any) -> None:
+    def with_journal(log_file: Path | None = None, **arguments: Any) -> None:
         if log_file is None:
-            command(**given)
+            command(**arguments)
             return
         _check(log_file)
         began, clock = datetime.now(UTC), time.monotonic()
-        _noted.clear()
-        told: dict[str, Any] = {"exit": 0}
+        _facts.clear()
+        ending: dict[str, Any] = {"exit": 0}
         try:
-            command(**given)
+            command(**arguments)
         except BaseException as error:
-            told = _ended(error)
+            ending = _ending(error)
             raise
         finally:
-            changed = {key: value for key, value in given.items() if value != signature.parameters[key].default}
-            options = {key: _told(key, value) for key, value in changed.items()}
+            defaults = {key: parameter.default for key, parameter in signature.parameters.items()}
+            options = {key: _loggable(key, value) for key, value in arguments.items() if value != defaults[key]}
             seconds = round(time.monotonic() - clock, 3)
             line = {"time": began.isoformat(timespec="seconds"), "command": name, "options": options}
-            _append(log_file, {**line, **_noted, **told, "seconds": seconds, "shoal": _version()})
+            _append(log_file, {**line, **_facts, **ending, "seconds": seconds, "shoal": _version()})
 
-    logged.__signature__ = signature.replace(parameters=[*signature.parameters.values(), added])  # type: ignore[attr-defined]
-    logged.__annotations__ = {**command.__annotations__, "log_file": LogFile}
-    return logged
+    with_journal.__signature__ = signature.replace(parameters=[*signature.parameters.values(), added])  # type: ignore[attr-defined]
+    with_journal.__annotations__ = {**command.__annotations__, "log_file": LogFile}
+    return with_journal
 
 
-def _ended(error: BaseException) -> dict[str, Any]:
+def _ending(error: BaseException) -> dict[str, Any]:
     """How a run ended that raised; only errors that are meant for people are told in full."""
     if isinstance(error, ShoalError):
         return {"exit": error.exit_code, "error": str(error)}
@@ -87,13 +87,13 @@ def _version() -> str:
     return __version__
 
 
-def _told(option: str, value: Any) -> Any:
+def _loggable(option: str, value: Any) -> Any:
     from shoal.storage.files import shown
 
-    if option in UNTOLD:
+    if option in WITHHELD:
         return "given"
     if isinstance(value, (list, tuple)):
-        return [_told(option, entry) for entry in value]
+        return [_loggable(option, entry) for entry in value]
     if option in FAMILIES:
         return _spelled(FAMILIES[option], str(value))
     return value if isinstance(value, (bool, int, float)) else shown(value)
@@ -107,10 +107,10 @@ def _spelled(family: str, text: str) -> str:
     name = text.partition(":")[0].strip()
     try:
         values = parse_spec(text)[1]
-        shown = {field.name for field in fields(registry.find(family, name)) if field.repr}
+        visible = {field.name for field in fields(registry.find(family, name)) if field.repr}
     except ShoalError:
         return name
-    parameters = ",".join(f"{key}={value}" for key, value in values.items() if key in shown)
+    parameters = ",".join(f"{key}={value}" for key, value in values.items() if key in visible)
     return f"{name}:{parameters}" if parameters else name
 
 

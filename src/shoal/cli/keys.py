@@ -37,10 +37,10 @@ def new(
     from shoal.storage.files import check_outputs
 
     check_outputs([path, public_path(path)])
-    made = SigningKey.new()
-    private, public = made.save(path, _chosen() if passphrase else None)
+    key = SigningKey.new()
+    private, public = key.save(path, _new_passphrase() if passphrase else None)
     summary = f"{private} signs: keep it secret. {public} checks: give it to recipients."
-    _tell(as_json, summary, made.public, files=[str(private), str(public)])
+    _tell(as_json, summary, key.public, files=[str(private), str(public)])
 
 
 @app.command()
@@ -54,9 +54,9 @@ def show(
     try:
         public = PublicKey.load(path)
     except InputError:
-        made = unlocked(path)
-        assert made is not None
-        public = made.public
+        key = unlocked(path)
+        assert key is not None
+        public = key.public
     _tell(as_json, f"Fingerprint of {path.name}: {public.fingerprint}", public)
 
 
@@ -66,11 +66,11 @@ def unlocked(path: Path | None) -> SigningKey | None:
 
     if path is None:
         return None
-    asked = PASSPHRASE not in os.environ and sys.stdin.isatty() and path.is_file() and encrypted(path.read_bytes())
-    return SigningKey.load(path, _asked(f"Passphrase of {path.name}") if asked else None)
+    prompt = PASSPHRASE not in os.environ and sys.stdin.isatty() and path.is_file() and encrypted(path.read_bytes())
+    return SigningKey.load(path, _prompt(f"Passphrase of {path.name}") if prompt else None)
 
 
-def _chosen() -> bytes:
+def _new_passphrase() -> bytes:
     """The passphrase for a new key."""
     from shoal.errors import ParameterError
     from shoal.publishing.signing import PASSPHRASE
@@ -79,10 +79,10 @@ def _chosen() -> bytes:
         return os.environb[PASSPHRASE.encode()]
     if not sys.stdin.isatty():
         raise ParameterError(f"the passphrase cannot be asked for here; set it in {PASSPHRASE}")
-    return _asked("Passphrase", twice=True)
+    return _prompt("Passphrase", twice=True)
 
 
-def _asked(prompt: str, *, twice: bool = False) -> bytes:
+def _prompt(prompt: str, *, twice: bool = False) -> bytes:
     answer: str = typer.prompt(prompt, hide_input=True, confirmation_prompt=twice, err=True)
     return answer.encode()
 

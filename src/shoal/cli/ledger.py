@@ -39,9 +39,9 @@ def listing(file: File, as_json: options.Json = False) -> None:
         output.emit("ledger-list", {"summary": summary, "releases": rows, "sessions": sessions})
         return
     output.say(summary, style="bold")
-    shown = [(*(str(row[name]) for name in ("number", "made", "name", "form")), ", ".join(row["models"]),
+    cells = [(*(str(row[name]) for name in ("number", "made", "name", "form")), ", ".join(row["models"]),
               f"{row['published']:,} of {row['records']:,}") for row in rows]  # fmt: skip
-    output.tabulate(("release", "made", "file", "form", "promises", "records"), shown, numbers=("release",))
+    output.tabulate(("release", "made", "file", "form", "promises", "records"), cells, numbers=("release",))
 
 
 @app.command()
@@ -53,26 +53,26 @@ def check(file: File, as_json: options.Json = False) -> None:
     ledger = Ledger(file)
     damage = ledger.store.damage()
     with output.watching() as watched:
-        found = [] if damage else verdicts(ledger, watched)
-    broken, unjudged = sum(bool(each.breaches) for each in found), sum(bool(each.unjudged) for each in found)
-    holds = not damage and all(each.holds for each in found)
-    releases = counted(len(found), "releases")
+        judgements = [] if damage else verdicts(ledger, watched)
+    broken, unjudged = sum(bool(each.breaches) for each in judgements), sum(bool(each.unjudged) for each in judgements)
+    holds = not damage and all(each.holds for each in judgements)
+    releases = counted(len(judgements), "releases")
     summary = (
         f"The ledger is not as it was written: {'; '.join(damage)}. Put a copy of it and of its key in their places."
         if damage
         else f"{broken:,} of {releases} break what they and those before promise." if broken
         else f"Of {releases}, {unjudged:,} could not be judged in all respects; nothing breaks what they promise."
         if unjudged
-        else f"All {releases} together keep their promises." if found
+        else f"All {releases} together keep their promises." if judgements
         else "The ledger has no releases."
     )  # fmt: skip
     if as_json:
-        rows = [each.as_dict() for each in found]
+        rows = [each.as_dict() for each in judgements]
         output.emit("ledger-check", {"summary": summary, "holds": holds, "whole": not damage, "releases": rows})
         output.answer(holds)
         return
     output.say(summary, style="green" if holds else "red")
-    for each in found:
+    for each in judgements:
         for sentence in each.sentences:
             output.say(f"{each.entry.title}: {sentence}")
     output.answer(holds)

@@ -29,16 +29,16 @@ def expand_options(name: str, command: Callable[..., None]) -> Callable[..., Non
     expansions = {each: run_parameters(name) if hint is Job else _fields(hint) for each, hint in groups.items()}
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command).parameters.values():
-        kept = parameter.replace(annotation=hints[parameter.name], kind=parameter.KEYWORD_ONLY)
-        parameters += expansions.get(parameter.name, [kept])
+        single = parameter.replace(annotation=hints[parameter.name], kind=parameter.KEYWORD_ONLY)
+        parameters += expansions.get(parameter.name, [single])
 
     @wraps(command)
-    def expanded(**given: Any) -> None:
-        made = {}
+    def expanded(**arguments: Any) -> None:
+        objects = {}
         for each, group in groups.items():
-            values = {parameter.name: given.pop(parameter.name) for parameter in expansions[each]}
-            made[each] = job_from(name, values) if group is Job else group(**values)
-        command(**made, **given)
+            values = {parameter.name: arguments.pop(parameter.name) for parameter in expansions[each]}
+            objects[each] = job_from(name, values) if group is Job else group(**values)
+        command(**objects, **arguments)
 
     expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -90,32 +90,32 @@ PANELS = {
 }  # fmt: skip
 
 
-def job_from(command: str, given: Mapping[str, Any]) -> Job:
+def job_from(command: str, arguments: Mapping[str, Any]) -> Job:
     """The job file with what the options of a command say in the place of what it says."""
     from shoal.job.file import load
 
-    def said(noun: type) -> list[tuple[Option, Any]]:
-        values = [(option, given[option.argument]) for option in options(noun) if command in option.commands]
+    def entries(noun: type) -> list[tuple[Option, Any]]:
+        values = [(option, arguments[option.argument]) for option in options(noun) if command in option.commands]
         return [(option, value) for option, value in values if value not in (None, [])]
 
-    job = Job() if given["job_file"] is None else load(given["job_file"])
+    job = Job() if arguments["job_file"] is None else load(arguments["job_file"])
     changes = {
         option.name: option.kind.merge(getattr(job, option.name), option.kind.parse(value))
-        for option, value in said(Job)
+        for option, value in entries(Job)
         if option.name != "engine"
     }
-    engine = _engine(given["engine"], given["master"])
+    engine = _engine(arguments["engine"], arguments["master"])
     job = replace(job, **changes)
     job = job if engine is None else replace(job, engine=engine)
-    roles = {role_of(option.name): _listed(option.kind.parse(value)) for option, value in said(Roles)}
+    roles = {role_of(option.name): _as_tuple(option.kind.parse(value)) for option, value in entries(Roles)}
     settings = {
         option.name: {name: option.kind.parse(text) for name, text in split_pairs(value, option.flag).items()}
-        for option, value in said(ColumnJob)
+        for option, value in entries(ColumnJob)
     }
     return job.with_roles(roles).with_columns(settings)
 
 
-def _listed(names: str | tuple[str, ...]) -> tuple[str, ...]:
+def _as_tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else names
 
 
@@ -131,7 +131,7 @@ def _engine(spec: str | None, master: str | None) -> Engine | None:
     return engine({"name": name, **values, "master": master})
 
 
-def compared(job: Job, release: Path | None) -> tuple[Job, Path]:
+def job_and_release(job: Job, release: Path | None) -> tuple[Job, Path]:
     """The job of a table and the release of it. Roles come from the release's manifest where the job has none."""
     from shoal import manifest
     from shoal.core.schema import Role
@@ -143,12 +143,12 @@ def compared(job: Job, release: Path | None) -> tuple[Job, Path]:
     if any(column.role is not Role.PLAIN for column in job.columns.values()):
         return job, output
     stated = manifest.columns_of(output)
-    known = {
+    with_roles = {
         name: replace(column, role=stated[name].role, kind=column.kind or stated[name].kind)
         for name, column in job.columns.items()
         if name in stated
     }
-    return replace(job, columns={**stated, **job.columns, **known}), output
+    return replace(job, columns={**stated, **job.columns, **with_roles}), output
 
 
 def names_of(family: str) -> Callable[[str], list[str]]:

@@ -29,7 +29,7 @@ MOST_ENTRIES = 5
 
 
 @contextmanager
-def log_shown() -> Iterator[None]:
+def show_log() -> Iterator[None]:
     """Shows on stderr what the library logs, such as that it compiles."""
 
     class _Line(logging.Handler):
@@ -107,27 +107,27 @@ def show_findings(findings: Iterable[Finding], *, title: str = "", explained: bo
 
     verdicts = {True: Text("yes", style="green"), False: Text("no", style="red"), None: Text()}
     findings = list(findings)
-    held = any(each.bound is not None or each.holds is not None for each in findings)
+    has_bounds = any(each.bound is not None or each.holds is not None for each in findings)
     beside = [name for name in BASELINES if any(name in each.baselines for each in findings)]
-    told = [Text(printable(each.how), "dim") for each in findings] if explained else []
-    apart = bool(told and beside)  # a table with everything would be too wide to read
+    explanations = [Text(printable(each.how), "dim") for each in findings] if explained else []
+    separate = bool(explanations and beside)  # a table with everything would be too wide to read
     headings = (
-        "finding", "value", *(BASELINES[name] for name in beside), *(("bound", "holds") if held else ()),
-        *(("how",) if told and not apart else ()),
+        "finding", "value", *(BASELINES[name] for name in beside), *(("bound", "holds") if has_bounds else ()),
+        *(("how",) if explanations and not separate else ()),
     )  # fmt: skip
     rows = [
         (
             each.title,
             each.words,
             *(each.bare(each.baselines.get(name)) for name in beside),
-            *((each.bare(each.bound), verdicts[each.holds]) if held else ()),
-            *(told[place : place + 1] if not apart else ()),
+            *((each.bare(each.bound), verdicts[each.holds]) if has_bounds else ()),
+            *(explanations[place : place + 1] if not separate else ()),
         )
         for place, each in enumerate(findings)
     ]
     tabulate(headings, rows, title=title, numbers=("value", "bound", *BASELINES.values()))
-    if apart:
-        tabulate(("finding", "how"), [(each.title, how) for each, how in zip(findings, told, strict=True)])
+    if separate:
+        tabulate(("finding", "how"), [(each.title, how) for each, how in zip(findings, explanations, strict=True)])
 
 
 def show_figures(figures: Mapping[str, Any]) -> None:
@@ -158,8 +158,8 @@ def watching() -> Iterator[Run]:
     from shoal.core.run import Run
 
     with ExitStack() as stack:
-        told = stack.enter_context(_bar()) if sys.stderr.isatty() else None
-        run = Run(told)
+        report = stack.enter_context(_bar()) if sys.stderr.isatty() else None
+        run = Run(report)
         stack.enter_context(cancelling(run))
         yield run
 
@@ -172,11 +172,11 @@ def _bar() -> Iterator[Callable[[float, str], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
-        yield lambda done, doing: bar.update(task, completed=done, description=doing)
+        yield lambda share, doing: bar.update(task, completed=share, description=doing)
 
 
 @contextmanager
-def going_on(saved: Path | None) -> Iterator[None]:
+def resume_hint(saved: Path | None) -> Iterator[None]:
     """Says, when a run is stopped, how it can go on."""
     from shoal.errors import CancelledError
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,25 +24,6 @@ Name = Annotated[
     str, typer.Option("--column", help="Column that identifies a person, spelled the same way by both holders.")
 ]
 SizeOnly = Annotated[bool, typer.Option("--size-only", help="Learn how many people are in both lists, but not who.")]
-TellSize = Annotated[bool, typer.Option("--size-only", help="Reveal how many people are in both lists, but never who.")]
-Fewest = Annotated[
-    int | None,
-    typer.Option(
-        "--fewest", min=1, max=10_000, show_default="10",
-        help="Blur the count so that it hides overlaps of fewer people than this, and refuse shorter lists; 1 gives "
-        "the exact count. Implies --size-only.",
-    ),
-]  # fmt: skip
-Sessions = Annotated[
-    int | None,
-    typer.Option(
-        "--sessions", min=1, show_default="10",
-        help="With --ledger: refuse to answer after this many answered sessions.",
-    ),
-]  # fmt: skip
-Most = Annotated[
-    int, typer.Option("--most", min=1, help="Refuse a list from the other holder with more people than this.")
-]
 State = Annotated[Path, typer.Option("--state", help="File for your secret key of this session; `finish` deletes it.")]
 Target = Annotated[Path, typer.Option("--output", "-o", help="File for the message to the other holder.")]
 Common = Annotated[
@@ -59,6 +41,98 @@ CAUTION = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class AnswerLimits:
+    """What the holder who answers tells at most, and how often."""
+
+    size_only: Annotated[
+        bool, typer.Option("--size-only", help="Reveal how many people are in both lists, but never who.")
+    ] = False
+    fewest: Annotated[
+        int | None,
+        typer.Option(
+            "--fewest", min=1, max=10_000, show_default="10",
+            help="Blur the count so that it hides overlaps of fewer people than this, and refuse shorter lists; 1 "
+            "gives the exact count. Implies --size-only.",
+        ),
+    ] = None  # fmt: skip
+    most: Annotated[
+        int, typer.Option("--most", min=1, help="Refuse a list from the other holder with more people than this.")
+    ] = 10_000_000
+    ledger: Book = None
+    sessions: Annotated[
+        int | None,
+        typer.Option(
+            "--sessions", min=1, show_default="10",
+            help="With --ledger: refuse to answer after this many answered sessions.",
+        ),
+    ] = None  # fmt: skip
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What the answer to a question is told."""
+        insist = self.size_only or self.fewest is not None
+        return {"most": self.most, "size_only": insist, "fewest": self.least_overlap}
+
+    @property
+    def least_overlap(self) -> int:
+        from shoal.overlap import FEWEST
+
+        return FEWEST if self.fewest is None else self.fewest
+
+    @property
+    def most_sessions(self) -> int:
+        from shoal.ledger.sessions import SESSIONS
+
+        return self.sessions or SESSIONS
+
+    def check(self, question: Question | None = None) -> int | None:
+        """How many sessions were answered before; refuses, before any work is done, one that may not be answered."""
+        from shoal.errors import ParameterError
+        from shoal.ledger import Ledger
+        from shoal.ledger.sessions import check_answer
+
+        if self.ledger is None:
+            if self.sessions is not None:
+                raise ParameterError("--sessions needs a ledger in which sessions are counted; name it with --ledger")
+            return None
+        session = None if question is None else question.session
+        before = check_answer(Ledger(self.ledger), most=self.most_sessions, session=session)
+        _check(self.ledger)
+        return before
+
+    def enter(self, step: str, column: str, question: Question) -> None:
+        """Enters a session that is about to be answered: what is told, and of how many people."""
+        from shoal.ledger import Ledger
+        from shoal.ledger.sessions import enter_answer
+
+        if self.ledger is None:
+            return
+        figures = {"step": step, "column": column, "other": question.people, "size_only": question.size_only}
+        if question.size_only:
+            figures["fewest"] = self.least_overlap
+        enter_answer(Ledger(self.ledger), question.session, figures, most=self.most_sessions)
+
+    def sentence(self, question: Question, before: int | None) -> str:
+        """What the other holder asked and learns, and how many sessions were answered by now."""
+        from shoal.overlap.cardinality import margin
+
+        blur = margin(self.least_overlap)
+        learns = (
+            "who of them are in your list" if not question.size_only
+            else f"about how many of them are in your list, give or take {blur:,}" if blur
+            else "how many of them are in your list"
+        )  # fmt: skip
+        count = "" if before is None else f" This is answered session {before + 1:,} of at most {self.most_sessions:,}."
+        return f"The other holder asks about {question.people:,} people and learns {learns}.{count}"
+
+
+def _command(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds a command whose options include a group."""
+    app.command()(options.expand_options(command.__name__, command))
+    return command
+
+
 @app.command()
 def start(
     source: List, column: Name, target: Target, state: State, size_only: SizeOnly = False, as_json: options.Json = False
@@ -69,38 +143,33 @@ def start(
 
     points.check_installed()
     check_outputs([target, state], [source])
-    listed = _identifiers(source, column)
-    asker = Asker.of(listed, size_only=size_only)
-    _write({target: asker.message, state: asker.saved(listed)}, secret=state)
+    people = _identifiers(source, column)
+    asker = Asker.of(people, size_only=size_only)
+    _write({target: asker.message, state: asker.saved(people)}, secret=state)
     _tell(as_json, {"own": asker.own}, f"{asker.own:,} people are in the message. {SECRET}")
 
 
-@app.command()
+@_command
 def answer(
     source: List,
     message: Annotated[Path, typer.Argument(help="Message from the other holder.")],
     column: Name,
     target: Target,
-    size_only: TellSize = False,
-    fewest: Fewest = None,
-    most: Most = 10_000_000,
-    ledger: Book = None,
-    sessions: Sessions = None,
+    limits: AnswerLimits,
     as_json: options.Json = False,
 ) -> None:
     """Answer the other holder's message. You learn the length of their list; they learn who is in both, or how many."""
-    from shoal.overlap import FEWEST, answered, asked, points
+    from shoal.overlap import answered, asked, points
     from shoal.storage.files import check_outputs
 
     points.check_installed()
     check_outputs([target], [source, message])
-    received = _read(message)
-    question = asked(received, most=most)
-    before = _check_answer(ledger, sessions, question)
-    insist, least = size_only or fewest is not None, FEWEST if fewest is None else fewest
-    reply = answered(received, _identifiers(source, column), most=most, size_only=insist, fewest=least)
-    _write({target: reply}, entering=lambda: _enter_answer(ledger, "answer", column, question, least, sessions))
-    _tell(as_json, {"other": question.people}, f"{_answered(question, least, before, sessions)} {CAUTION}")
+    received = _content(message)
+    question = asked(received, most=limits.most)
+    before = limits.check(question)
+    reply = answered(received, _identifiers(source, column), **limits.arguments)
+    _write({target: reply}, entering=lambda: limits.enter("answer", column, question))
+    _tell(as_json, {"other": question.people}, f"{limits.sentence(question, before)} {CAUTION}")
 
 
 @app.command()
@@ -120,40 +189,29 @@ def finish(
     points.check_installed()
     check_outputs([] if target is None else [target], [source, message, state])
     _check(ledger)
-    listed = _identifiers(source, column)
-    asker = Asker.loaded(_read(state), listed)
+    people = _identifiers(source, column)
+    asker = Asker.loaded(_content(state), people)
     _check_common(asker.size_only, target)
-    found = asker.finished(_read(message))
-    _enter(ledger, "finish", column, {"own": found.own, "other": found.other})
-    _hand_over(found, listed, column, target, as_json)
+    overlap = asker.finished(_content(message))
+    _enter(ledger, "finish", column, {"own": overlap.own, "other": overlap.other})
+    _hand_over(overlap, people, column, target, as_json)
     state.unlink()
 
 
-@app.command()
-def listen(
-    source: List,
-    column: Name,
-    port: Port = 0,
-    size_only: TellSize = False,
-    fewest: Fewest = None,
-    most: Most = 10_000_000,
-    ledger: Book = None,
-    sessions: Sessions = None,
-    as_json: options.Json = False,
-) -> None:
+@_command
+def listen(source: List, column: Name, *, port: Port = 0, limits: AnswerLimits, as_json: options.Json = False) -> None:
     """Wait for one session on a port of this machine, answer it, and stop."""
-    from shoal.overlap import FEWEST, exchange, points
+    from shoal.overlap import exchange, points
 
     points.check_installed()
-    before = _check_answer(ledger, sessions)
-    listed = _identifiers(source, column)
-    insist, least = size_only or fewest is not None, FEWEST if fewest is None else fewest
+    before = limits.check()
+    people = _identifiers(source, column)
     question = exchange.listen(
-        listed, port=port, most=most, size_only=insist, fewest=least,
-        announce=lambda chosen: typer.echo(f"listening on port {chosen}", err=True),
-        entering=lambda question: _enter_answer(ledger, "listen", column, question, least, sessions),
+        people, port=port, **limits.arguments,
+        announce=lambda number: typer.echo(f"listening on port {number}", err=True),
+        entering=lambda question: limits.enter("listen", column, question),
     )  # fmt: skip
-    _tell(as_json, {"other": question.people}, _answered(question, least, before, sessions))
+    _tell(as_json, {"other": question.people}, limits.sentence(question, before))
 
 
 @app.command()
@@ -174,10 +232,10 @@ def ask(
     check_outputs([] if target is None else [target], [source])
     _check_common(size_only, target)
     _check(ledger)
-    listed = _identifiers(source, column)
-    found = exchange.ask(listed, port=port, size_only=size_only)
-    _enter(ledger, "ask", column, {"own": found.own, "other": found.other})
-    _hand_over(found, listed, column, target, as_json)
+    people = _identifiers(source, column)
+    overlap = exchange.ask(people, port=port, size_only=size_only)
+    _enter(ledger, "ask", column, {"own": overlap.own, "other": overlap.other})
+    _hand_over(overlap, people, column, target, as_json)
 
 
 def _check(ledger: Path | None) -> None:
@@ -194,51 +252,6 @@ def _enter(ledger: Path | None, step: str, column: str, figures: dict[str, int])
 
     if ledger is not None:
         Ledger(ledger).enter_session({"step": step, "column": column, **figures})
-
-
-def _check_answer(ledger: Path | None, sessions: int | None, question: Question | None = None) -> int | None:
-    """How many sessions were answered before; refuses, before any work is done, one that may not be answered."""
-    from shoal.errors import ParameterError
-    from shoal.ledger import Ledger
-    from shoal.ledger.sessions import SESSIONS, check_answer
-
-    if ledger is None:
-        if sessions is not None:
-            raise ParameterError("--sessions needs a ledger in which sessions are counted; name it with --ledger")
-        return None
-    session = None if question is None else question.session
-    before = check_answer(Ledger(ledger), most=sessions or SESSIONS, session=session)
-    _check(ledger)
-    return before
-
-
-def _enter_answer(
-    ledger: Path | None, step: str, column: str, question: Question, fewest: int, sessions: int | None
-) -> None:
-    """Enters a session that is about to be answered: what is told, and of how many people."""
-    from shoal.ledger import Ledger
-    from shoal.ledger.sessions import SESSIONS, enter_answer
-
-    if ledger is None:
-        return
-    figures = {"step": step, "column": column, "other": question.people, "size_only": question.size_only}
-    if question.size_only:
-        figures["fewest"] = fewest
-    enter_answer(Ledger(ledger), question.session, figures, most=sessions or SESSIONS)
-
-
-def _answered(question: Question, fewest: int, before: int | None, sessions: int | None) -> str:
-    """What the other holder asked and learns, and how many sessions were answered by now."""
-    from shoal.ledger.sessions import SESSIONS
-    from shoal.overlap.cardinality import margin
-
-    learns = (
-        "who of them are in your list" if not question.size_only
-        else f"about how many of them are in your list, give or take {margin(fewest):,}" if margin(fewest)
-        else "how many of them are in your list"
-    )  # fmt: skip
-    count = "" if before is None else f" This is answered session {before + 1:,} of at most {sessions or SESSIONS:,}."
-    return f"The other holder asks about {question.people:,} people and learns {learns}.{count}"
 
 
 def _check_common(size_only: bool, target: Path | None) -> None:
@@ -262,7 +275,7 @@ def _identifiers(source: Path, column: str) -> list[str | None]:
     return [texts[code] for code in data.codes(column).tolist()]
 
 
-def _read(path: Path) -> bytes:
+def _content(path: Path) -> bytes:
     from shoal.errors import InputError
 
     try:
@@ -282,27 +295,27 @@ def _write(files: dict[Path, bytes], secret: Path | None = None, entering: Calla
         entering()
 
 
-def _hand_over(found: Overlap, listed: Sequence[str | None], column: str, target: Path | None, as_json: bool) -> None:
+def _hand_over(overlap: Overlap, people: Sequence[str | None], column: str, target: Path | None, as_json: bool) -> None:
     """Tells the size; the common people go into a file that only the person can read."""
     import csv
     import io
 
-    if target is not None and found.places is not None:
+    if target is not None and overlap.places is not None:
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         lines.writerow([column])
-        lines.writerows([listed[place]] for place in found.places)
+        lines.writerows([people[place]] for place in overlap.places)
         _write({target: text.getvalue().encode()}, secret=target)
     size = (
-        f"Fewer than {found.fewer_than} people" if found.size is None
-        else f"About {found.size:,} people, give or take {found.margin:,}," if found.margin
-        else f"{found.size:,} people"
+        f"Fewer than {overlap.fewer_than} people" if overlap.size is None
+        else f"About {overlap.size:,} people, give or take {overlap.margin:,}," if overlap.margin
+        else f"{overlap.size:,} people"
     )  # fmt: skip
     figures = {
-        "own": found.own, "other": found.other, "size": found.size, "margin": found.margin,
-        "fewer_than": found.fewer_than,
+        "own": overlap.own, "other": overlap.other, "size": overlap.size, "margin": overlap.margin,
+        "fewer_than": overlap.fewer_than,
     }  # fmt: skip
-    _tell(as_json, figures, f"{size} are in both lists: {found.own:,} are in yours, {found.other:,} in the other.")
+    _tell(as_json, figures, f"{size} are in both lists: {overlap.own:,} are in yours, {overlap.other:,} in the other.")
 
 
 def _tell(as_json: bool, figures: dict[str, int | None], sentence: str) -> None:

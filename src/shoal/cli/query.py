@@ -39,24 +39,25 @@ def run(
     if summed is not None and averaged is not None:
         raise ParameterError("give --sum or --mean, not both")
     measure = "sum" if summed is not None else "mean" if averaged is not None else "count"
-    found = api.query(release, measure, summed or averaged, where=conditions or (), hierarchies=hierarchies)  # type: ignore[arg-type]
+    estimate = api.query(release, measure, summed or averaged, where=conditions or (), hierarchies=hierarchies)  # type: ignore[arg-type]
     if as_json:
-        output.emit("query", {"summary": told(found).splitlines()[0], **asdict(found)})
+        output.emit("query", {"summary": sentences(estimate).splitlines()[0], **asdict(estimate)})
         return
-    output.say(told(found))
+    output.say(sentences(estimate))
 
 
-def told(found: Estimate) -> str:
+def sentences(estimate: Estimate) -> str:
     """An estimate as people read it."""
-    if found.value is None:
-        return f"There is no {found.measure}: {found.how}."
-    error = "" if not found.error else f" ± {_number(found.error)} (standard error)"
-    lines = [f"{found.measure.capitalize()}: {_number(found.value)}{error}."]
-    if found.low is not None and found.high is not None:
-        certain = _number(found.low) if found.low == found.high else f"{_number(found.low)} to {_number(found.high)}"
-        lines.append(f"Certain: {certain}.")
-    left_out = f"; {found.left_out:,} were left out and are not counted" if found.left_out else ""
-    lines.append(f"From {found.records:,} published records{left_out}. {found.how[:1].upper()}{found.how[1:]}.")
+    if estimate.value is None:
+        return f"There is no {estimate.measure}: {estimate.how}."
+    error = "" if not estimate.error else f" ± {_number(estimate.error)} (standard error)"
+    lines = [f"{estimate.measure.capitalize()}: {_number(estimate.value)}{error}."]
+    if estimate.low is not None and estimate.high is not None:
+        low, high = _number(estimate.low), _number(estimate.high)
+        lines.append(f"Certain: {low if estimate.low == estimate.high else f'{low} to {high}'}.")
+    left_out = f"; {estimate.left_out:,} were left out and are not counted" if estimate.left_out else ""
+    how = f"{estimate.how[:1].upper()}{estimate.how[1:]}"
+    lines.append(f"From {estimate.records:,} published records{left_out}. {how}.")
     return "\n".join(lines)
 
 

@@ -22,7 +22,7 @@ PATIENCE = 20.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class QuestionOptions:
     """One of the twelve questions; which one follows from what is given."""
 
     k: Annotated[
@@ -65,15 +65,15 @@ class Question:
     ] = None
 
     @property
-    def chosen(self) -> list[str] | None:
+    def columns(self) -> list[str] | None:
         """The columns that are named; None when none are."""
         return split_names(self.attributes or "") or None
 
     @property
     def explicit(self) -> bool:
         """Whether more is given than exposure alone would need."""
-        given = (self.ask, self.l, self.t, self.bound, self.delta, self.notion, self.time_limit)
-        return any(value is not None for value in given)
+        settings = (self.ask, self.l, self.t, self.bound, self.delta, self.notion, self.time_limit)
+        return any(value is not None for value in settings)
 
     def bounded(self) -> list[Model]:
         """The model whose bound is given, to be measured beside the question."""
@@ -90,15 +90,15 @@ class Question:
     def _model(self, name: str, **values: Any) -> Model:
         from shoal import registry
 
-        made: Model = registry.make("models", name, {**values, "column": self.about})
-        return made
+        model: Model = registry.make("models", name, {**values, "column": self.about})
+        return model
 
     def answer(self, data: Dataset, run: Run) -> Answer:
         """The answer to the question that is asked."""
         from shoal import api
 
         return api.ask(
-            data, attributes=self.chosen, c=self.c, distance=self.distance, sensitive=self.about, question=self.ask,
+            data, attributes=self.columns, c=self.c, distance=self.distance, sensitive=self.about, question=self.ask,
             time_limit=self.time_limit, run=run, **self._needed(),
         )  # fmt: skip
 
@@ -135,9 +135,9 @@ class Question:
         from shoal import api
         from shoal.diagnosis.families import MOST
 
-        names = self.chosen or list(data.schema.quasi)
+        names = self.columns or list(data.schema.quasi)
         if any(name not in data.schema.quasi for name in names):
             return None
-        if self.chosen is None and len(names) > (UNASKED if self.k is None else MOST):
+        if self.columns is None and len(names) > (UNASKED if self.k is None else MOST):
             return None
-        return api.ask(data, k=self.k, attributes=self.chosen, time_limit=PATIENCE, run=run)
+        return api.ask(data, k=self.k, attributes=self.columns, time_limit=PATIENCE, run=run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from shoal.job.lists import split_pairs
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class ReportOccasion:
     """What only people know."""
 
     recipient: Annotated[str, typer.Option("--recipient", help="Who gets the release.")] = ""
@@ -25,7 +25,7 @@ class Told:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Files:
+class ReportFiles:
     """What is written."""
 
     targets: Annotated[
@@ -58,15 +58,15 @@ class Files:
         check_endings(outputs)
         for place in self.pictures().values():
             check_picture(place)
-        read = [*job.reads(), release, manifest_path(release), *also]
-        check_outputs([*outputs, *self.pictures().values()], read)
+        inputs = [*job.reads(), release, manifest_path(release), *also]
+        check_outputs([*outputs, *self.pictures().values()], inputs)
 
 
 def run(
     job: Job,
-    told: Told,
-    files: Files,
-    beside: attack.Beside,
+    occasion: ReportOccasion,
+    files: ReportFiles,
+    tables: attack.AttackerTables,
     release: options.Release = None,
     threshold: Annotated[
         float | None,
@@ -95,29 +95,28 @@ def run(
     from shoal import api
     from shoal.reports import report
 
-    job, path = options.compared(job, release)
+    job, path = options.job_and_release(job, release)
     if not as_json or files.targets or files.plots:
-        files.check(job, path, [*filter(None, (key, beside.external, beside.held_out)), *(beside.earlier or ())])
+        files.check(job, path, [*filter(None, (key, tables.external, tables.held_out)), *(tables.earlier or ())])
     data = api.read_job(job)
     output.tell(data.notes)
-    attackers = beside != attack.Beside()
-    known = beside.known(data, api.open_release(path, data), job) if attackers else None
+    attackers = tables != attack.AttackerTables()
+    known = tables.knowledge(data, api.open_release(path, data), job) if attackers else None
     with output.watching() as watched:
-        found = report(
-            data, path, recipient=told.recipient, purpose=told.purpose, author=told.author, date=told.date,
-            threshold=threshold, key=key, holder=holder, quick=quick, job=job,
+        document = report(
+            data, path, **asdict(occasion), threshold=threshold, key=key, holder=holder, quick=quick, job=job,
             known=known, run=watched,
         )  # fmt: skip
-        written = found.write(*(files.targets or ()), pictures=files.pictures())
-    journal.note(summary=found.summary, files=[str(path) for path in written])
+        paths = document.write(*(files.targets or ()), pictures=files.pictures())
+    journal.note(summary=document.summary, files=[str(path) for path in paths])
     if as_json:
         output.emit(
-            "report", {key: value for key, value in found.as_dict().items() if key not in ("command", "version")}
+            "report", {key: value for key, value in document.as_dict().items() if key not in ("command", "version")}
         )
     else:
-        for sentence in found.sentences:
+        for sentence in document.sentences:
             output.say(sentence)
         if holder:
             output.say("This report has a confidential part for the data holder: do not hand it over.", style="yellow")
-        output.say(f"Written: {', '.join(str(path) for path in written)}")
-    output.answer(found.holds)
+        output.say(f"Written: {', '.join(str(path) for path in paths)}")
+    output.answer(document.holds)

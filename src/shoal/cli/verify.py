@@ -48,19 +48,19 @@ def run(
     from shoal.job.job import Job
     from shoal.publishing.headlines import verified
 
-    asked = Job() if job is None else load(job)
-    path, stated = release or asked.output, manifest or (asked.manifest if release is None else None)
-    chosen = engine or asked.engine
+    settings = Job() if job is None else load(job)
+    path, stated = release or settings.output, manifest or (settings.manifest if release is None else None)
+    reader = engine or settings.engine
     if path is None:
         raise InputError("name the release file")
     if sql is not None:
-        _print_queries(api.verification_sql(path, sql, table=table, engine=chosen, manifest=stated), as_json)
+        _print_queries(api.verification_sql(path, sql, table=table, engine=reader, manifest=stated), as_json)
         return
-    findings = api.verify(path, key=key, engine=chosen, manifest=stated)
+    findings = api.verify(path, key=key, engine=reader, manifest=stated)
     journal.note(summary=verified(findings))
     if as_json:
-        found = {"summary": verified(findings), "holds": findings.holds, "findings": findings.as_dict()}
-        output.emit("verify", found)
+        body = {"summary": verified(findings), "holds": findings.holds, "findings": findings.as_dict()}
+        output.emit("verify", body)
     else:
         output.say(verified(findings), style="bold green" if findings.holds else "bold red")
         output.show_findings(findings)
@@ -71,18 +71,18 @@ def _print_queries(queries: Sequence[Query], as_json: bool) -> None:
     """The queries as a script; a model that has none has its reason there."""
     from shoal.job.plugins import written
 
-    made = sum(query.sql is not None for query in queries)
-    summary = f"{made} of {len(queries)} queries: each gives the worst level, the bound, and 1 if the bound is kept."
+    count = sum(query.sql is not None for query in queries)
+    summary = f"{count} of {len(queries)} queries: each gives the worst level, the bound, and 1 if the bound is kept."
     if not queries:
         summary = "The manifest states no model, so there is nothing to query."
     journal.note(summary=summary)
     if as_json:
-        told = [
+        entries = [
             {"model": written(query.model), "column": query.column}
             | ({"reason": query.reason} if query.sql is None else {"sql": query.sql})
             for query in queries
         ]
-        output.emit("verify-sql", {"summary": summary, "queries": told})
+        output.emit("verify-sql", {"summary": summary, "queries": entries})
         return
     typer.echo(f"-- {summary}\n")
     for query in queries:

@@ -47,10 +47,10 @@ NAMES = (*OUTPUTS, JOB)
 
 def schema(name: str) -> dict[str, Any]:
     """The JSON schema of what a command prints, or of the job file."""
-    made = file.schema() if name == JOB else TypeAdapter(OUTPUTS[name]).json_schema()
+    body = file.schema() if name == JOB else TypeAdapter(OUTPUTS[name]).json_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"shoal/{name}/{VERSION}",
         "title": "A job file of Shoal" if name == JOB else f"shoal {name}",
-        **{key: value for key, value in made.items() if key != "title"},
+        **{key: value for key, value in body.items() if key != "title"},
     }
