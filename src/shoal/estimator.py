@@ -88,23 +88,24 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Makes a release of a table, and gives its records in the order in which they came."""
         frame = self._framed(X, reset=True)
         data = self._fitted(frame)
-        plan = self.release_.plan
-        return self._transformed(frame) if plan is None or plan.by_record else self._aligned(frame, data, plan)
+        assert self.release_.recoding is not None and self.release_.recoding.plan is not None
+        plan = self.release_.recoding.plan
+        return self._transformed(frame) if plan.by_record else self._aligned(frame, data, plan)
 
     def transform(self, X: Any) -> Any:  # noqa: N803
         """Other records, recoded in the same way, in the order in which they came."""
         check_is_fitted(self)
         return self._transformed(self._framed(X, reset=False))
 
-    def _framed(self, given: Any, *, reset: bool) -> Any:
+    def _framed(self, table: Any, *, reset: bool) -> Any:
         """A frame as it is, an array with its columns called x0, x1, …"""
-        if hasattr(given, "columns") or hasattr(given, "column_names"):
-            validate_data(self, given, reset=reset, skip_check_array=True)
-            return given
+        if hasattr(table, "columns") or hasattr(table, "column_names"):
+            validate_data(self, table, reset=reset, skip_check_array=True)
+            return table
         import polars
 
-        checked = validate_data(self, given, reset=reset, dtype=None, ensure_all_finite=False)
-        return polars.DataFrame({f"x{place}": checked[:, place].tolist() for place in range(checked.shape[1])})
+        array = validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False)
+        return polars.DataFrame({f"x{place}": array[:, place].tolist() for place in range(array.shape[1])})
 
     def _fitted(self, frame: Any) -> Dataset:
         names = list(getattr(frame, "column_names", None) or frame.columns)
@@ -126,7 +127,9 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         opened = engine.open(frame)
         self.rule_.apply(opened, engine)  # raises where the policy does not hold
         data = self.rule_.read(opened, engine)
-        return self._aligned(frame, data, self.rule_.recode(data).planned)
+        plan = self.rule_.recode(data).plan
+        assert plan is not None
+        return self._aligned(frame, data, plan)
 
     def _aligned(self, frame: Any, data: Dataset, plan: Plan) -> Any:
         """The records of a frame as a plan publishes them, in their order; what is withheld has no value."""
@@ -134,18 +137,19 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         quasi, trees = data.schema.quasi, data.hierarchies
         rows = group([data.codes(name) for name in quasi], [tree.size for tree in trees], index=True).index
+        assert rows is not None
         owners = plan.owners[rows]
-        shown = {}
+        recoded = {}
         wrapped = nw.from_native(frame, eager_only=True)
         for name, book, cells in zip(quasi, plan.codebooks, plan.cells, strict=True):
             if not book.raw:
                 labels = np.array([*book.labels, None], object)[np.where(owners < 0, len(book), cells[owners])]
-                shown[name] = nw.new_series(name, labels.tolist(), nw.String, backend=wrapped.implementation)
+                recoded[name] = nw.new_series(name, labels.tolist(), nw.String, backend=wrapped.implementation)
         withheld = nw.new_series("withheld", (owners < 0).tolist(), nw.Boolean, backend=wrapped.implementation)
-        given = {name: shown.get(name, wrapped[name]) for name in data.schema.names}
+        columns = {name: recoded.get(name, wrapped[name]) for name in data.schema.names}
         if bool((owners < 0).any()):
-            emptied = nw.from_dict({**given, "\0withheld": withheld})
-            unhidden = [nw.when(~nw.col("\0withheld")).then(nw.col(name)).alias(name) for name in given]
-            given = {name: emptied.select(unhidden)[name] for name in given}
+            emptied = nw.from_dict({**columns, "\0withheld": withheld})
+            cells_shown = [nw.when(~nw.col("\0withheld")).then(nw.col(name)).alias(name) for name in columns]
+            columns = {name: emptied.select(cells_shown)[name] for name in columns}
         numeric = [name for name in quasi if data.schema[name].kind is Kind.NUMERIC]
-        return shown_as(nw.from_dict(given).to_native(), numeric, self.numbers)
+        return shown_as(nw.from_dict(columns).to_native(), numeric, self.numbers)

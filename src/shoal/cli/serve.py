@@ -55,5 +55,5 @@ def run(
         Ledger(ledger).check_writable()
     serve(
         file, host=host, port=port, password=password, browser=not no_browser, signer=signer, ledger=ledger,
-        told=typer.echo,
+        announce=typer.echo,
     )  # fmt: skip

@@ -47,7 +47,7 @@ def admissions(rows: int = 1_500, people: int = 1_000, seed: int = 1) -> pl.Data
     draw = np.random.default_rng(seed)
     sexes = draw.choice(["F", "M"], people).tolist()
     first_names = [str(draw.choice((WOMEN if sex == "F" else MEN).split())) for sex in sexes]
-    family = draw.choice(NAMES.split(), people).tolist()
+    last_names = draw.choice(NAMES.split(), people).tolist()
     born = [OLDEST + timedelta(days=int(day)) for day in draw.integers(0, (YOUNGEST - OLDEST).days, people)]
     # Three regions, in each of which a few districts have most of the people.
     regions, districts = draw.integers(0, 3, people), np.minimum(draw.geometric(0.15, people), 25)
@@ -57,17 +57,17 @@ def admissions(rows: int = 1_500, people: int = 1_000, seed: int = 1) -> pl.Data
     admitted = [FIRST_DAY + timedelta(days=int(day)) for day in draw.integers(0, 365, rows)]
     ages = np.array([(day - born[person]).days / YEAR for day, person in zip(admitted, who, strict=True)])
     weights = np.array(tuple(DIAGNOSES.values()))[:, np.searchsorted([30, 60], ages, side="right")].cumsum(axis=0)
-    places = (weights / weights[-1] < draw.random(rows)).sum(axis=0)
+    diagnoses = (weights / weights[-1] < draw.random(rows)).sum(axis=0)
     return pl.DataFrame(
         {
             "patient_id": [numbers[person] for person in who],
             "first_name": [first_names[person] for person in who],
-            "last_name": [family[person] for person in who],
+            "last_name": [last_names[person] for person in who],
             "birth_date": [f"{born[person]:%m/%d/%Y}" for person in who],
             "sex": [sexes[person] for person in who],
             "zip": [codes[person] for person in who],
             "admitted": [f"{day:%m/%d/%Y}" for day in admitted],
-            "diagnosis": [tuple(DIAGNOSES)[place] for place in places.tolist()],
+            "diagnosis": [tuple(DIAGNOSES)[place] for place in diagnoses.tolist()],
             "days": np.minimum(draw.geometric(0.2, rows), 30),
         }
     )

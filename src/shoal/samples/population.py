@@ -214,8 +214,8 @@ def _conditional(table: str, paths: Sequence[Sequence[str]], values: Sequence[st
     return weights[[keys.index(_first(path, keys)) for path in paths]]
 
 
-def _first(path: Sequence[str], known: Sequence[str]) -> str:
-    return next(label for label in path if label in known)
+def _first(path: Sequence[str], labels: Sequence[str]) -> str:
+    return next(label for label in path if label in labels)
 
 
 def _table(name: str) -> pl.DataFrame:

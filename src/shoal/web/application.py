@@ -23,63 +23,64 @@ from shoal.web.messages import Words, languages, preferred
 from shoal.web.rendering import message, page
 from shoal.web.safety import Gate, Guarded, as_json, wants_json
 from shoal.web.screens import Screen, every
-from shoal.web.session import NotReady, Session
+from shoal.web.session import NotReady, PageSession
 
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".LICENSE": "text/plain"}
 
 
-def application(session: Session, gate: Gate) -> ASGIApp:
+def application(session: PageSession, gate: Gate) -> ASGIApp:
     """The page of a session, behind its gate."""
     screens = every()
     routes = [
         Route("/", lambda request: RedirectResponse("/exposed", 303)),
         Route("/assets/{name}", _asset),
-        Route("/open", _brought(session, uploads.open_table, "/exposed"), methods=["POST"]),
-        Route("/open/sample", _acted(session, uploads.open_sample), methods=["POST"]),
-        Route("/attack/register", _brought(session, uploads.open_register, "/attack"), methods=["POST"]),
-        Route("/language", _acted(session, _language), methods=["POST"]),
-        Route("/history", _acted(session, _history), methods=["POST"]),
-        Route("/work/stop", _acted(session, _stop), methods=["POST"]),
-        Route("/work/again", _acted(session, _again), methods=["POST"]),
-        Route("/work.json", _work(session)),
-        Route("/sign-in", _signed_in(gate), methods=["GET", "POST"]),
+        Route("/open", _upload_route(session, uploads.open_table, "/exposed"), methods=["POST"]),
+        Route("/open/sample", _action_route(session, uploads.open_sample), methods=["POST"]),
+        Route("/attack/register", _upload_route(session, uploads.open_register, "/attack"), methods=["POST"]),
+        Route("/language", _action_route(session, _language), methods=["POST"]),
+        Route("/history", _action_route(session, _history), methods=["POST"]),
+        Route("/work/stop", _action_route(session, _stop), methods=["POST"]),
+        Route("/work/again", _action_route(session, _again), methods=["POST"]),
+        Route("/work.json", _work_route(session)),
+        Route("/sign-in", _sign_in_route(gate), methods=["GET", "POST"]),
     ]
     for screen in screens.values():
-        shown = _shown(session, screen)
-        routes += [Route(screen.address, shown), Route(f"{screen.address}.json", shown)]
+        show = _screen_route(session, screen)
+        routes += [Route(screen.address, show), Route(f"{screen.address}.json", show)]
         routes += [
-            Route(f"{screen.address}/{name}", _acted(session, action, screen), methods=["POST"])
+            Route(f"{screen.address}/{name}", _action_route(session, action, screen), methods=["POST"])
             for name, action in screen.actions.items()
         ]
         routes += [
-            Route(f"{screen.address}/{name}.svg", _drawn(session, chart)) for name, chart in screen.pictures.items()
+            Route(f"{screen.address}/{name}.svg", _picture_route(session, chart))
+            for name, chart in screen.pictures.items()
         ]
-        routes += [Route(f"{screen.address}/{name}", _file(session, made)) for name, made in screen.files.items()]
-    inner = Starlette(routes=routes, exception_handlers={HTTPException: _missing, Exception: _broken})
+        routes += [Route(f"{screen.address}/{name}", _file_route(session, make)) for name, make in screen.files.items()]
+    inner = Starlette(routes=routes, exception_handlers={HTTPException: _missing, Exception: _unexpected})
     return Guarded(inner, gate, _refusal)
 
 
-def _shown(session: Session, screen: Screen) -> Callable[[Request], Response]:
-    def shown(request: Request) -> Response:
+def _screen_route(session: PageSession, screen: Screen) -> Callable[[Request], Response]:
+    def show(request: Request) -> Response:
         number = next(session.numbers)
         facts = screen.facts(session, request.query_params) if session.opened or screen.name == "exposed" else {}
         if not session.opened and screen.name != "exposed" and not wants_json(request.scope):
             return RedirectResponse("/exposed", 303)
         return page(request, session, screen.name, facts, number)
 
-    return shown
+    return show
 
 
-def _acted(session: Session, action: Callable[..., str | None], screen: Screen | None = None) -> Any:
+def _action_route(session: PageSession, action: Callable[..., str | None], screen: Screen | None = None) -> Any:
     """What carries out something that a form asks for, and then shows the page again that it stands on."""
 
-    async def acted(request: Request) -> Response:
+    async def act(request: Request) -> Response:
         async with request.form(max_files=0, max_fields=10_000) as form:
-            given = {key: value for key, value in form.multi_items() if isinstance(value, str)}
+            fields = {key: value for key, value in form.multi_items() if isinstance(value, str)}
 
-        def carried_out() -> str | None:
+        def carry_out() -> str | None:
             try:
-                return action(session, given)
+                return action(session, fields)
             except NotReady as pending:
                 session.notice = ("error.not_ready", {"doing": pending.task.run.doing})
             except ShoalError as error:
@@ -88,82 +89,84 @@ def _acted(session: Session, action: Callable[..., str | None], screen: Screen |
                 session.notice = ("error.disk", {"reason": error.strerror or type(error).__name__})
             return None
 
-        where = await run_in_threadpool(carried_out)
+        address = await run_in_threadpool(carry_out)
         fallback = screen.address if screen is not None else _back(request)
-        return RedirectResponse(where or fallback, 303)
+        return RedirectResponse(address or fallback, 303)
 
-    return acted
+    return act
 
 
 def _back(request: Request) -> str:
     """The screen that a form says it stands on."""
-    asked = request.query_params.get("from", "exposed")
-    return f"/{asked}" if asked in every() else "/exposed"
+    name = request.query_params.get("from", "exposed")
+    return f"/{name}" if name in every() else "/exposed"
 
 
-def _language(session: Session, given: dict[str, str]) -> None:
-    if given.get("language") in languages():
-        session.language = given["language"]
+def _language(session: PageSession, form: dict[str, str]) -> None:
+    if form.get("language") in languages():
+        session.language = form["language"]
 
 
-def _history(session: Session, given: dict[str, str]) -> None:
+def _history(session: PageSession, form: dict[str, str]) -> None:
     moves = {"undo": session.place - 1, "redo": session.place + 1}
-    step = given.get("step", "")
+    step = form.get("step", "")
     session.go(moves[step] if step in moves else int(step) if step.isdigit() else session.place)
 
 
-def _stop(session: Session, given: dict[str, str]) -> None:
-    session.work.cancel(int(given["number"]) if given.get("number", "").isdigit() else -1)
+def _stop(session: PageSession, form: dict[str, str]) -> None:
+    session.work.cancel(int(form["number"]) if form.get("number", "").isdigit() else -1)
 
 
-def _again(session: Session, given: dict[str, str]) -> None:
-    session.work.again(int(given["number"]) if given.get("number", "").isdigit() else -1)
+def _again(session: PageSession, form: dict[str, str]) -> None:
+    session.work.again(int(form["number"]) if form.get("number", "").isdigit() else -1)
 
 
-def _work(session: Session) -> Callable[[Request], Response]:
+def _work_route(session: PageSession) -> Callable[[Request], Response]:
     def work(request: Request) -> Response:
         return as_json({"work": [task.as_dict() for task in session.work.active]}, 200)
 
     return work
 
 
-def _drawn(session: Session, chart: Callable[..., Any]) -> Callable[[Request], Response]:
-    def drawn(request: Request) -> Response:
+def _picture_route(session: PageSession, chart: Callable[..., Any]) -> Callable[[Request], Response]:
+    def draw(request: Request) -> Response:
         try:
-            made = chart(session, request.query_params)
+            picture = chart(session, request.query_params)
         except (NotReady, ShoalError):
             return Response(status_code=404)
-        text = pictures.svg(made, dark="dark" in request.query_params)
+        text = pictures.svg(picture, dark="dark" in request.query_params)
         return Response(text, media_type="image/svg+xml")
 
-    return drawn
+    return draw
 
 
-def _file(session: Session, made: Callable[..., tuple[str, bytes]]) -> Callable[[Request], Response]:
+def _file_route(session: PageSession, make: Callable[..., tuple[str, bytes]]) -> Callable[[Request], Response]:
     """A file that the person saves through the browser."""
 
-    def sent(request: Request) -> Response:
+    def send(request: Request) -> Response:
         try:
-            name, content = made(session, request.query_params)
+            name, content = make(session, request.query_params)
         except (NotReady, ShoalError) as error:
             text = error.task.what if isinstance(error, NotReady) else str(error)
             return Response(text, 409, media_type="text/plain; charset=utf-8")
-        named = f"attachment; filename*=utf-8''{quote(name, safe='')}"
-        return Response(content, media_type="application/octet-stream", headers={"Content-Disposition": named})
+        disposition = f"attachment; filename*=utf-8''{quote(name, safe='')}"
+        return Response(content, media_type="application/octet-stream", headers={"Content-Disposition": disposition})
 
-    return sent
+    return send
 
 
-def _brought(session: Session, taken: Callable[[Session, str, IO[bytes]], None], back: str) -> Callable[[Request], Any]:
+def _upload_route(
+    session: PageSession, take: Callable[[PageSession, str, IO[bytes]], None], back: str
+) -> Callable[[Request], Any]:
     """What takes a file that the person brings, and then shows a screen again."""
 
-    async def brought(request: Request) -> Response:
+    async def upload(request: Request) -> Response:
         try:
             uploads.check_length(request.headers.get("content-length"))
             async with request.form(max_files=1, max_fields=10) as form:
-                sent = form.get("table")
-                if isinstance(sent, UploadFile) and sent.filename:
-                    await run_in_threadpool(taken, session, sent.filename, sent.file)
+                file = form.get("table")
+                if isinstance(file, UploadFile) and file.filename:
+                    await run_in_threadpool(take, session, file.filename, file.file)
                 else:
                     session.notice = ("error.no_file", {})
         except ShoalError as error:
@@ -172,24 +175,24 @@ def _brought(session: Session, taken: Callable[[Session, str, IO[bytes]], None],
             session.notice = ("error.disk", {"reason": error.strerror or type(error).__name__})
         return RedirectResponse(back, 303)
 
-    return brought
+    return upload
 
 
-def _signed_in(gate: Gate) -> Callable[[Request], Any]:
-    async def signed_in(request: Request) -> Response:
+def _sign_in_route(gate: Gate) -> Callable[[Request], Any]:
+    async def sign_in(request: Request) -> Response:
         words = Words(preferred(request.headers.get("accept-language", "")))
         if gate.password is None:
             return RedirectResponse("/", 303)
         if request.method != "POST":
             return message(words, "password", 200)
         async with request.form(max_files=0, max_fields=5) as form:
-            given = str(form.get("password", ""))
-        cookie = await run_in_threadpool(gate.signed_in_by, given)
+            password = str(form.get("password", ""))
+        cookie = await run_in_threadpool(gate.cookie_for_password, password)
         if cookie is None:
             return message(words, "password_wrong", 403)
-        return gate.given(RedirectResponse("/", 303), cookie)
+        return gate.with_cookie(RedirectResponse("/", 303), cookie)
 
-    return signed_in
+    return sign_in
 
 
 def _asset(request: Request) -> Response:
@@ -213,6 +216,6 @@ def _missing(request: Request, error: Exception) -> Response:
     return _refusal(request.scope, "missing", status)
 
 
-def _broken(request: Request, error: Exception) -> Response:
+def _unexpected(request: Request, error: Exception) -> Response:
     """The answer to what nobody expected: its kind, not its text, which may hold values."""
     return _refusal(request.scope, f"internal:{type(error).__name__}", 500)

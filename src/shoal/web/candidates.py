@@ -17,8 +17,8 @@ from shoal.job import plugins
 from shoal.job.arguments import arguments
 from shoal.job.file import toml
 from shoal.publishing.columns import ReleasedColumn
-from shoal.web.session import Session
-from shoal.web.work import HEAVY, Task
+from shoal.web.session import PageSession
+from shoal.web.work import HEAVY, PageTask
 
 USUAL = ("mondrian", "optimal")
 """What is tried without being asked for: local recoding, and the proven optimum of one level for everybody."""
@@ -62,13 +62,13 @@ class Candidate:
         }  # fmt: skip
 
     def _value(self, name: str) -> Any:
-        found = self.findings.get(name)
-        return None if found is None else found.value
+        finding = self.findings.get(name)
+        return None if finding is None else finding.value
 
 
-def offered() -> list[str]:
+def available_algorithms() -> list[str]:
     """Algorithms that keep a policy and need no parameter; those whose packages are lacking are left out."""
-    found = []
+    names = []
     for name in registry.names("algorithms"):
         try:
             kind = registry.find("algorithms", name)
@@ -76,8 +76,8 @@ def offered() -> list[str]:
             continue
         there = all(find_spec(package) is not None for package in kind.extras)
         if kind.claims and there and registry.complete("algorithms", name) and not kind().unverified:
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def about(name: str) -> str:
@@ -93,33 +93,33 @@ def title(spec: str) -> str:
         >>> title("optimal:least_levels=age:2|sex:0,greatest_levels=age:2|sex:0"), title("mondrian")
         ('age 2, sex 0', 'mondrian')
     """
-    asked = plugins.plugin("algorithms", spec).parameters()
-    levels = asked.get("least_levels")
-    if not levels or levels != asked.get("greatest_levels"):
+    parameters = plugins.plugin("algorithms", spec).parameters()
+    levels = parameters.get("least_levels")
+    if not levels or levels != parameters.get("greatest_levels"):
         return spec
     return ", ".join(f"{name} {level}" for name, level in levels.items())
 
 
-def task(session: Session, spec: str) -> Task:
+def task(session: PageSession, spec: str) -> PageTask:
     """The task that makes the candidate of an algorithm; it is begun unless there is one."""
-    held, data = session.alone(), session.prepared()
+    job, data = session.alone(), session.prepared()
 
-    def made(run: Run) -> Candidate:
-        chosen = {**arguments(held, "anonymize"), "algorithm": spec}
-        release = api.anonymize(data, *held.models, **chosen, run=run.part(between=(0.0, 0.9)))
+    def make(run: Run) -> Candidate:
+        options = {**arguments(job, "anonymize"), "algorithm": spec}
+        release = api.anonymize(data, *job.models, **options, run=run.part(between=(0.0, 0.9)))
         run.report(0.95, "measuring")
         findings = api.evaluate(data, release, *METRICS, baselines=False)
         return Candidate(spec, data, release, findings, api.columns(data, release), run.elapsed)
 
-    return session.work.task((HEAVY, toml(held), spec), "work.candidate", made, long=True, words={"name": spec})
+    return session.work.task((HEAVY, toml(job), spec), "work.candidate", make, long=True, words={"name": spec})
 
 
-def chosen(session: Session) -> str:
+def chosen_algorithm(session: PageSession) -> str:
     """The algorithm that the job has; local recoding until somebody chooses."""
     return USUAL[0] if session.job.algorithm is None else plugins.written(session.job.algorithm)
 
 
-def candidate(session: Session) -> Candidate:
+def chosen_candidate(session: PageSession) -> Candidate:
     """The release that was chosen."""
-    found: Candidate = session.result(task(session, chosen(session)))
-    return found
+    result: Candidate = session.result(task(session, chosen_algorithm(session)))
+    return result

@@ -46,11 +46,11 @@ def parents(tree: Hierarchy, level: int) -> list[int]:
     return [int(tree.codes[level + 1, start]) - unplaced(tree, level + 1) for start in starts]
 
 
-def moved(tree: Hierarchy, level: int, chosen: Collection[int], group: int) -> Paths:
+def moved(tree: Hierarchy, level: int, selection: Collection[int], group: int) -> Paths:
     """Some nodes of a level go under a group of the next one."""
     if level >= tree.height - 1:
         raise HierarchyError("everything is under the top already; add a level to group values")
-    paths, rows, target = tree.rows(), leaves(tree, level, chosen), leaves(tree, level + 1, [group])
+    paths, rows, target = tree.rows(), leaves(tree, level, selection), leaves(tree, level + 1, [group])
     if not rows or not target:
         raise HierarchyError("choose what to move, and the group that takes it")
     above = paths[target[0]][level + 1 :]
@@ -59,11 +59,11 @@ def moved(tree: Hierarchy, level: int, chosen: Collection[int], group: int) -> P
     return paths
 
 
-def grouped(tree: Hierarchy, level: int, chosen: Collection[int], name: str) -> Paths:
+def grouped(tree: Hierarchy, level: int, selection: Collection[int], name: str) -> Paths:
     """Some nodes of a level become a new group of the next one, under what the first of them is under."""
     if level >= tree.height - 1:
-        return grouped(_made(tree, with_level(tree, level)), level, chosen, name)
-    paths, rows, label = tree.rows(), leaves(tree, level, chosen), _label(name)
+        return grouped(_hierarchy(tree, with_level(tree, level)), level, selection, name)
+    paths, rows, label = tree.rows(), leaves(tree, level, selection), _label(name)
     if not rows:
         raise HierarchyError("choose what the new group holds")
     above = paths[rows[0]][level + 2 :]
@@ -103,7 +103,7 @@ def _label(name: str) -> str:
     return label
 
 
-def _made(tree: Hierarchy, paths: Paths) -> Hierarchy:
+def _hierarchy(tree: Hierarchy, paths: Paths) -> Hierarchy:
     return Hierarchy.from_paths(tree.column, paths)
 
 
@@ -114,24 +114,24 @@ def spelled(paths: Paths) -> str:
     return text.getvalue()
 
 
-def saved(tree: Hierarchy, paths: Paths, path: Path) -> Path:
+def save(tree: Hierarchy, paths: Paths, path: Path) -> Path:
     """Writes a hierarchy file, if the paths are a hierarchy."""
-    _made(tree, paths)
+    _hierarchy(tree, paths)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     path.write_text(spelled(paths), encoding="utf-8")
     return path
 
 
-def edit(tree: Hierarchy, action: str, level: int, chosen: Collection[int], group: str, name: str) -> Paths:
+def edit(tree: Hierarchy, action: str, level: int, selection: Collection[int], group: str, name: str) -> Paths:
     """The paths after one action of the editor."""
     actions: dict[str, Callable[[], Any]] = {
-        "move": lambda: moved(tree, level, chosen, int(group)),
-        "group": lambda: grouped(tree, level, chosen, name),
-        "rename": lambda: renamed(tree, level, next(iter(chosen), -1), name),
+        "move": lambda: moved(tree, level, selection, int(group)),
+        "group": lambda: grouped(tree, level, selection, name),
+        "rename": lambda: renamed(tree, level, next(iter(selection), -1), name),
         "add-level": lambda: with_level(tree, level),
         "remove-level": lambda: without_level(tree, level),
     }
     if action not in actions:
         raise HierarchyError("there is no such change")
-    made: Paths = actions[action]()
-    return made
+    paths: Paths = actions[action]()
+    return paths

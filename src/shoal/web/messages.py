@@ -37,8 +37,8 @@ def _flat(raw: Mapping[str, Any], above: str = "") -> Any:
 @cache
 def languages() -> tuple[str, ...]:
     """The languages that the table has, the default one first."""
-    found = dict.fromkeys(language for entry in table().values() for language in entry)
-    return tuple(sorted(found, key=lambda language: (language != DEFAULT, language)))
+    names = dict.fromkeys(language for entry in table().values() for language in entry)
+    return tuple(sorted(names, key=lambda language: (language != DEFAULT, language)))
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ class Words:
 
     def number(self, value: float | int) -> str:
         """A number: whole ones in full, others with four digits."""
-        shown = f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
-        return self._local(shown)
+        text = f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+        return self._local(text)
 
     def share(self, value: float) -> str:
         """A share in percent."""
@@ -90,9 +90,9 @@ class Words:
     def clock(self, when: datetime) -> str:
         return when.strftime("%H:%M")
 
-    def _local(self, shown: str) -> str:
+    def _local(self, text: str) -> str:
         separators = table()["number.separators"].get(self.language, ",.")
-        return shown.translate(str.maketrans(",.", separators))
+        return text.translate(str.maketrans(",.", separators))
 
 
 def preferred(accepted: str) -> str:

@@ -58,13 +58,13 @@ class Package:
     own: tuple[str, ...]
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def for_recipient(self) -> tuple[str, ...]:
         """What a recipient gets; the report too, once it is written."""
         return (*self.tables, *([REPORT] if (self.folder / REPORT).exists() else []))
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (*self.given, *self.own)
+        return (*self.for_recipient, *self.own)
 
     @property
     def signed_by(self) -> str | None:
@@ -74,9 +74,11 @@ class Package:
     def add_report(self, about: Mapping[str, Any], run: Run) -> Report:
         """Writes the report beside the release; `about` says who gets it, what for, who answers for it, and the day."""
         key = None if self.order.signer is None else self.order.signer.public
-        told = report(api.read_job(self.job), self.folder / self.order.name, job=self.job, key=key, run=run, **about)
-        told.write(self.folder / REPORT)
-        return told
+        document = report(
+            api.read_job(self.job), self.folder / self.order.name, job=self.job, key=key, run=run, **about
+        )
+        document.write(self.folder / REPORT)
+        return document
 
     def text(self, folder: Path | None = None) -> str:
         """The job as it lies in a folder beside the other files. A table that was brought through the browser has no
@@ -85,14 +87,16 @@ class Package:
         source = self.order.job.input
         assert source is not None and self.job.output is not None
         columns = {
-            name: column if column.hierarchy is None else replace(column, hierarchy=_moved(column, self.folder, place))
+            name: column
+            if column.hierarchy is None
+            else replace(column, hierarchy=_relocated(column, self.folder, place))
             for name, column in self.job.columns.items()
         }
-        named = source if self.order.local and not self.order.uploaded else place / source.name
-        lying = replace(self.job, input=named, output=place / self.job.output.name, columns=columns)
+        table = source if self.order.local and not self.order.uploaded else place / source.name
+        job = replace(self.job, input=table, output=place / self.job.output.name, columns=columns)
         if not self.order.local:
-            lying = replace(lying, sign=None, ledger=None, allow_unjudged=())
-        return toml(lying, place)
+            job = replace(job, sign=None, ledger=None, allow_unjudged=())
+        return toml(job, place)
 
     def content(self, name: str) -> bytes:
         """A file, as it is saved through the browser."""
@@ -113,12 +117,12 @@ class Package:
         if not folder.is_dir():
             raise InputError(f"there is no folder {folder.name!r}; make it first, or name another one")
         targets = [folder / name for name in self.names]
-        made = folder / HIERARCHIES
-        if made.is_symlink():
+        hierarchies = folder / HIERARCHIES
+        if hierarchies.is_symlink():
             raise InputError(f"{HIERARCHIES} is a link there, which is not followed; name another folder")
-        fresh = any(name.startswith(HIERARCHIES) for name in self.own) and not made.exists()
+        fresh = any(name.startswith(HIERARCHIES) for name in self.own) and not hierarchies.exists()
         if fresh:
-            made.mkdir()
+            hierarchies.mkdir()
         try:
             check_outputs(targets, self.order.job.reads())
             with replacing_all(*targets) as places:
@@ -129,12 +133,12 @@ class Package:
                         shutil.copyfile(self.folder / name, place)
         except BaseException:
             if fresh:
-                shutil.rmtree(made, ignore_errors=True)
+                shutil.rmtree(hierarchies, ignore_errors=True)
             raise
         return targets
 
 
-def _moved(column: Any, before: Path, after: Path) -> Any:
+def _relocated(column: Any, before: Path, after: Path) -> Any:
     """A hierarchy whose file is in the package, as it lies in another folder."""
     path = column.hierarchy.parameters().get("path")
     if not isinstance(path, Path) or not path.is_relative_to(before):
@@ -142,7 +146,7 @@ def _moved(column: Any, before: Path, after: Path) -> Any:
     return replace(column.hierarchy, path=after / path.relative_to(before))
 
 
-def made(order: Order, private: Path, run: Run) -> Package:
+def make(order: Order, private: Path, run: Run) -> Package:
     """Carries the job out, into a folder of its own; hierarchies that were edited on the page go with it."""
     folder = Path(mkdtemp(prefix="package-", dir=private))
     try:

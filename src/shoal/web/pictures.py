@@ -26,7 +26,7 @@ FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 def svg(chart: Any, *, dark: bool) -> str:
     """A chart as a picture that stands on the page, whose background shows through."""
-    told = specification(chart)
+    spec = specification(chart)
     import vl_convert
 
     colours = DARK if dark else LIGHT
@@ -37,9 +37,9 @@ def svg(chart: Any, *, dark: bool) -> str:
         "legend": {"labelColor": ink, "titleColor": ink}, "header": {"labelColor": ink, "titleColor": ink},
         "text": {"color": ink},
     }  # fmt: skip
-    own = told.get("config", {})
+    own = spec.get("config", {})
     mixed = {key: {**own.get(key, {}), **value} if isinstance(value, dict) else value for key, value in theme.items()}
-    whole = {**told, "background": None, "config": {**own, **mixed}}
+    whole = {**spec, "background": None, "config": {**own, **mixed}}
     return str(vl_convert.vegalite_to_svg(_lighter(whole) if dark else whole))
 
 

@@ -17,7 +17,7 @@ from shoal.web.candidates import title
 from shoal.web.messages import Words, languages, preferred
 from shoal.web.safety import as_json, wants_json
 from shoal.web.screens import NAMES
-from shoal.web.session import Session
+from shoal.web.session import PageSession
 
 MAIN = "main"
 """The part of a page that a form changes."""
@@ -25,27 +25,27 @@ MAIN = "main"
 
 @cache
 def environment() -> Environment:
-    made = Environment(
+    templates = Environment(
         loader=PackageLoader("shoal.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    made.filters["shown"] = printable
-    made.filters["shown_lines"] = lambda text: printable(text, keep="\n")
-    made.filters["titled"] = title
-    made.filters["english"] = _english
-    made.filters["figures"] = _figures
-    made.filters["part"] = _part
-    made.globals["screens"] = [(name, name.replace("-", "_")) for name in NAMES]
-    made.globals["languages"] = languages()
-    return made
+    templates.filters["shown"] = printable
+    templates.filters["shown_lines"] = lambda text: printable(text, keep="\n")
+    templates.filters["titled"] = title
+    templates.filters["english"] = _english
+    templates.filters["figures"] = _figures
+    templates.filters["part"] = _part
+    templates.globals["screens"] = [(name, name.replace("-", "_")) for name in NAMES]
+    templates.globals["languages"] = languages()
+    return templates
 
 
-def words_for(request: Request, session: Session) -> Words:
+def words_for(request: Request, session: PageSession) -> Words:
     """The words that the person chose, or that the browser asks for."""
     return Words(session.language or preferred(request.headers.get("accept-language", "")))
 
 
-def page(request: Request, session: Session, name: str, facts: dict[str, Any], number: int) -> Response:
+def page(request: Request, session: PageSession, name: str, facts: dict[str, Any], number: int) -> Response:
     """A screen as a page, or its facts as JSON; for a part of a page that asks, that part and nothing else.
 
     Parts are numbered in the order in which they were looked up, so that the page shows none that is older than what
@@ -93,10 +93,10 @@ def _figures(value: Any, words: Words) -> str:
     return words.number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
 
 
-def _elsewhere(session: Session, facts: dict[str, Any]) -> list[dict[str, Any]]:
+def _elsewhere(session: PageSession, facts: dict[str, Any]) -> list[dict[str, Any]]:
     """The tasks under way that the screen itself does not show."""
-    shown = {part["task"]["number"] for part in facts.values() if isinstance(part, dict) and "task" in part}
-    return [task.as_dict() for task in session.work.active if task.number not in shown]
+    on_screen = {part["task"]["number"] for part in facts.values() if isinstance(part, dict) and "task" in part}
+    return [task.as_dict() for task in session.work.active if task.number not in on_screen]
 
 
 def message(words: Words, key: str, status: int, **values: Any) -> Response:

@@ -40,18 +40,18 @@ PAUSE = 1.0
 
 @dataclass(eq=False)
 class Gate:
-    """What opens the page. Each token opens it once; `told` is called with the next one. Where the page is reached from
-    other machines, a password does."""
+    """What opens the page. Each token opens it once; `announce` is called with the next one. Where the page is reached
+    from other machines, a password opens it."""
 
     hosts: frozenset[str]
-    told: Callable[[str], None]
+    announce: Callable[[str], None]
     password: str | None = None
     secure: bool = False
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     cookies: set[str] = field(default_factory=set)
     _lock: Lock = field(default_factory=Lock)
 
-    def opened_by(self, token: str) -> str | None:
+    def cookie_for_token(self, token: str) -> str | None:
         """A cookie for whoever has the token, which is worth nothing from then on."""
         if self.password is not None:
             return None
@@ -59,10 +59,10 @@ class Gate:
             if not secrets.compare_digest(token.encode(), self.token.encode()):
                 return None
             self.token = secrets.token_urlsafe(32)
-        self.told(self.token)
+        self.announce(self.token)
         return self._cookie()
 
-    def signed_in_by(self, password: str) -> str | None:
+    def cookie_for_password(self, password: str) -> str | None:
         """A cookie for whoever knows the password; guessing it is slow."""
         if self.password is None:
             return None
@@ -73,9 +73,9 @@ class Gate:
         return self._cookie() if right else None
 
     def _cookie(self) -> str:
-        made = secrets.token_urlsafe(32)
-        self.cookies.add(made)
-        return made
+        cookie = secrets.token_urlsafe(32)
+        self.cookies.add(cookie)
+        return cookie
 
     @property
     def name(self) -> str:
@@ -85,12 +85,12 @@ class Gate:
     def knows(self, headers: Headers) -> bool:
         """Whether a request has a cookie of this page."""
         try:
-            held = SimpleCookie(headers.get("cookie", "")).get(self.name)
+            cookie = SimpleCookie(headers.get("cookie", "")).get(self.name)
         except CookieError:
             return False
-        return held is not None and any(secrets.compare_digest(held.value, known) for known in self.cookies)
+        return cookie is not None and any(secrets.compare_digest(cookie.value, each) for each in self.cookies)
 
-    def given(self, response: Response, cookie: str) -> Response:
+    def with_cookie(self, response: Response, cookie: str) -> Response:
         response.set_cookie(self.name, cookie, httponly=True, samesite="strict", secure=self.secure, path="/")
         return response
 
@@ -122,8 +122,8 @@ class Guarded:
             await (answer or self.app)(scope, receive, with_headers)
         except Exception as error:  # nothing of it may reach a log: its text may hold values
             if not began:
-                told = self.refusal(scope, f"internal:{type(error).__name__}", 500)
-                await told(scope, receive, with_headers)
+                response = self.refusal(scope, f"internal:{type(error).__name__}", 500)
+                await response(scope, receive, with_headers)
 
     def _refused(self, scope: Scope) -> Response | None:
         """The answer to a request that must not get in; None for one that may."""
@@ -144,9 +144,9 @@ class Guarded:
             return None
         token = QueryParams(scope["query_string"]).get("token")
         if scope["path"] == "/" and token is not None:
-            cookie = gate.opened_by(token)
+            cookie = gate.cookie_for_token(token)
             if cookie is not None:
-                return gate.given(RedirectResponse("/", 303), cookie)
+                return gate.with_cookie(RedirectResponse("/", 303), cookie)
         if gate.knows(headers):
             return RedirectResponse("/", 303) if scope["path"] == "/" and token is not None else None
         if gate.password is not None and scope["method"] in SAFE:
@@ -155,9 +155,9 @@ class Guarded:
 
 
 def wants_json(scope: Scope) -> bool:
-    """Whether a request is for the JSON twin of a screen."""
+    """Whether a request is for the JSON version of a screen."""
     return bool(scope["path"].endswith(".json"))
 
 
-def as_json(told: dict[str, Any], status: int) -> Response:
-    return JSONResponse(told, status)
+def as_json(body: dict[str, Any], status: int) -> Response:
+    return JSONResponse(body, status)

@@ -40,18 +40,18 @@ def check_address(host: str, password: str | None) -> None:
         )
 
 
-def bound(host: str, port: int | None) -> socket.socket:
+def open_socket(host: str, port: int | None) -> socket.socket:
     """A socket that listens: at the port that is named, or at the first free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    wanted = [port] if port is not None else [*range(PORT, PORT + TRIED), 0]
-    for each in wanted:
-        made = socket.socket(family, socket.SOCK_STREAM)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    ports = [port] if port is not None else [*range(PORT, PORT + TRIED), 0]
+    for each in ports:
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made.bind((host, each))
-            made.listen(128)
+            listener.bind((host, each))
+            listener.listen(128)
         except OSError as error:
-            made.close()
+            listener.close()
             if error.errno == errno.EADDRINUSE and port is None:
                 continue
             if error.errno == errno.EADDRINUSE:
@@ -61,9 +61,9 @@ def bound(host: str, port: int | None) -> socket.socket:
                 ) from None
             raise InputError(f"the page cannot be opened at {host}, port {each} ({error.strerror})") from None
         except OverflowError:
-            made.close()
+            listener.close()
             raise ParameterError("a port is a number from 0 to 65535") from None
-        return made
+        return listener
     raise InputError("no port is free; name one with --port")
 
 
@@ -76,9 +76,9 @@ def serve(
     browser: bool = True,
     signer: SigningKey | None = None,
     ledger: Path | None = None,
-    told: Callable[[str], None] = print,
+    announce: Callable[[str], None] = print,
 ) -> None:
-    """Serves the page until somebody stops it. `told` gets its address, with the token that opens it once.
+    """Serves the page until somebody stops it. `announce` gets its address, with the token that opens it once.
 
     A page with a password, or at another address than this machine's own, is for visitors: they can sign with the
     `signer` and enter releases into the `ledger`, and cannot name any file of this machine.
@@ -92,24 +92,24 @@ def serve(
         raise MissingExtraError("the page", "web") from None
     from shoal.web.application import application
     from shoal.web.safety import Gate
-    from shoal.web.session import Session
+    from shoal.web.session import PageSession
 
     check_address(host, password)
     if file is not None and not file.exists():
         raise InputError(f"there is no file {file.name!r}")
-    listening = bound(host, port)
-    number = listening.getsockname()[1]
-    shown = f"[{host}]" if ":" in host else host
-    names = {shown, "127.0.0.1", "localhost"}
+    listener = open_socket(host, port)
+    number = listener.getsockname()[1]
+    host_name = f"[{host}]" if ":" in host else host
+    names = {host_name, "127.0.0.1", "localhost"}
     folder = PrivateFolder()
-    session = Session(folder.path)
+    session = PageSession(folder.path)
 
     def address(token: str) -> str:
-        return f"http://{shown}:{number}/" + ("" if password else f"?token={token}")
+        return f"http://{host_name}:{number}/" + ("" if password else f"?token={token}")
 
     gate = Gate(
         frozenset(f"{name}:{number}" for name in names), password=password or None,
-        told=lambda token: told(f"To open it in another browser: {address(token)}"),
+        announce=lambda token: announce(f"To open it in another browser: {address(token)}"),
     )  # fmt: skip
     try:
         if file is not None:
@@ -120,14 +120,14 @@ def serve(
             application(session, gate), log_config=None, access_log=False, lifespan="off", server_header=False,
             date_header=False, timeout_graceful_shutdown=1,
         )  # fmt: skip
-        told(f"The page: {address(gate.token)}")
-        told("Press Ctrl+C to stop it.")
+        announce(f"The page: {address(gate.token)}")
+        announce("Press Ctrl+C to stop it.")
         if browser:
             threading.Thread(target=webbrowser.open, args=(address(gate.token),), daemon=True).start()
         server = uvicorn.Server(config)
         with contextlib.suppress(KeyboardInterrupt):
-            server.run(sockets=[listening])
+            server.run(sockets=[listener])
     finally:
         session.work.stop()
         folder.wipe()
-        listening.close()
+        listener.close()

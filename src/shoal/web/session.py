@@ -25,8 +25,8 @@ from shoal.job.job import ColumnJob, Job
 from shoal.job.suggestion import SUGGESTED_K
 from shoal.publishing.signing import SigningKey
 from shoal.web.packages import Order
-from shoal.web.table import Look, looked
-from shoal.web.work import State, Task, Work
+from shoal.web.table import Look, look_at
+from shoal.web.work import PageTask, TaskState, Work
 
 MOST_STEPS = 200
 """Steps of the history that can be undone."""
@@ -45,12 +45,12 @@ class Step:
 class NotReady(Exception):  # noqa: N818 - it is an answer: a page shows how far the task is
     """What a page needs is not there yet, or could not be made; `task` tells."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: PageTask) -> None:
         super().__init__(task.what)
         self.task = task
 
 
-class Session:
+class PageSession:
     """One table and what is done with it. Everything that a person decides is in the job, so undoing a step is going
     back to the job before it."""
 
@@ -120,7 +120,7 @@ class Session:
             if 0 <= place < len(self._steps):
                 self._place = place
 
-    def open(self, path: Path, *, uploaded: bool = False, **given: Any) -> None:
+    def open(self, path: Path, *, uploaded: bool = False, **settings: Any) -> None:
         """Takes another table, with what else the job says of it, and begins to look at it; nothing of the one before
         it is kept."""
         with self._lock:
@@ -130,7 +130,9 @@ class Session:
             self.tried, self.pinned, self.uploaded = [], [], uploaded
             self.order, self.about, self.saved = None, None, ()
             models = (plugins.plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
-            self.change(Job(input=path, models=models, seed=seeds.drawn(), repeatable=True, **given), "history.opened")
+            self.change(
+                Job(input=path, models=models, seed=seeds.drawn(), repeatable=True, **settings), "history.opened"
+            )
             self._looking()
         self.give_attacker(None)
         if before is not None and before != path:
@@ -158,22 +160,22 @@ class Session:
 
     # What was found out
 
-    def result(self, task: Task, seconds: float | None = None) -> Any:
+    def result(self, task: PageTask, seconds: float | None = None) -> Any:
         """What a task found, if it does so soon; else the page shows how far it is."""
-        self.work.awaited(task) if seconds is None else self.work.awaited(task, seconds)
-        if task.state is not State.DONE:
+        self.work.wait_for(task) if seconds is None else self.work.wait_for(task, seconds)
+        if task.state is not TaskState.DONE:
             raise NotReady(task)
         return task.result
 
     def _reading(self) -> Hashable:
         """What of the job decides how columns are read."""
-        read = self.job
+        job = self.job
         formats = {
             name: (column.kind, column.date_format, column.number_format)
-            for name, column in read.columns.items()
+            for name, column in job.columns.items()
             if column.kind or column.date_format or column.number_format
         }
-        return str(read.input), str(arguments(read, "open")), str(formats)
+        return str(job.input), str(arguments(job, "open")), str(formats)
 
     def roles(self) -> Hashable:
         """What of the job decides the diagnosis."""
@@ -181,41 +183,41 @@ class Session:
 
     def look(self) -> Look:
         """Every column of the table."""
-        found: Look = self.result(self._looking())
-        return found
+        look: Look = self.result(self._looking())
+        return look
 
-    def _looking(self) -> Task:
-        held = self.job
+    def _looking(self) -> PageTask:
+        job = self.job
 
         def look(run: Run) -> Look:
-            found = looked(held, run)
-            self._detecting(held)  # after the look, not beside it: the columns are shown first
-            return found
+            columns = look_at(job, run)
+            self._detecting(job)  # after the look, not beside it: the columns are shown first
+            return columns
 
         return self.work.task(("look", self._reading()), "work.look", look)
 
     def detection(self) -> Detection:
         """The suggested roles. The first time they are there, they become the roles of the job."""
         self.look()  # what cannot be read at all is told by that
-        found: Detection = self.result(self._detecting(self.job))
-        return found
+        detection: Detection = self.result(self._detecting(self.job))
+        return detection
 
-    def _detecting(self, held: Job) -> Task:
-        def detected(run: Run) -> Detection:
-            found = api.detect(held.input, **arguments(held, "detect"), run=run)
-            self._suggest(held, found)
-            return found
+    def _detecting(self, job: Job) -> PageTask:
+        def detect(run: Run) -> Detection:
+            detection = api.detect(job.input, **arguments(job, "detect"), run=run)
+            self._suggest(job, detection)
+            return detection
 
-        return self.work.task(("detection", str(held.input), str(arguments(held, "detect"))), "work.detect", detected)
+        return self.work.task(("detection", str(job.input), str(arguments(job, "detect"))), "work.detect", detect)
 
-    def _suggest(self, about: Job, found: Detection) -> None:
+    def _suggest(self, job: Job, detection: Detection) -> None:
         with self._lock:
-            if self.job.input != about.input:
+            if self.job.input != job.input:
                 return
             if self.job.columns and any(column.role is not Role.PLAIN for column in self.job.columns.values()):
                 return
             columns = dict(self.job.columns)
-            for name, role in found.job_roles().items():
+            for name, role in detection.job_roles().items():
                 columns[name] = replace(columns.get(name, ColumnJob()), role=role)
             self.change(replace(self.job, columns=columns), "history.suggested")
 
@@ -223,16 +225,16 @@ class Session:
         """The table with the roles of the job, without hierarchies: for whoever only counts."""
         look = self.look()
         key = ("data", self._reading(), self.roles())
-        task = self.work.task(key, "work.group", lambda run: _grouped(look, self.job))
-        found: Dataset = self.result(task)
-        return found
+        task = self.work.task(key, "work.group", lambda run: _group(look, self.job))
+        data: Dataset = self.result(task)
+        return data
 
     def prepared(self) -> Dataset:
         """The table as a run of the job reads it, with hierarchies."""
-        held = self.job
-        task = self.work.task(("prepared", self.policy_free()), "work.read", lambda run: api.read_job(held))
-        found: Dataset = self.result(task)
-        return found
+        job = self.job
+        task = self.work.task(("prepared", self.policy_free()), "work.read", lambda run: api.read_job(job))
+        data: Dataset = self.result(task)
+        return data
 
     def policy_free(self) -> str:
         """The job without what must hold, as text: what decides how the table is read."""
@@ -244,13 +246,13 @@ class Session:
         return replace(self.job.without("balance"), algorithm=None, output=None, analyses=())
 
 
-def _grouped(look: Look, held: Job) -> Dataset:
-    data = look.with_roles(held.columns)
+def _group(look: Look, job: Job) -> Dataset:
+    data = look.with_roles(job.columns)
     if data.schema.quasi:
         _ = data.summary  # made here, in the background
     return data
 
 
-def engine_of(held: Job) -> Any:
+def engine_of(job: Job) -> Any:
     """The engine of a job."""
-    return held.engine or registry.engine()
+    return job.engine or registry.engine()

@@ -61,7 +61,7 @@ class Look:
         return [list(row) for row in zip(*columns, strict=True)]
 
 
-def looked(job: Job, run: Run) -> Look:
+def look_at(job: Job, run: Run) -> Look:
     """Looks at every column of a job's table."""
     if job.input is None:
         raise InputError("choose a table first")
@@ -70,17 +70,17 @@ def looked(job: Job, run: Run) -> Look:
     opened = engine.open(job.input, Opening(**arguments(job, "open")))
     run.report(0.2, "reading the columns")
     try:
-        return _encoded(engine, opened, job, opened.names, {})
+        return _encode(engine, opened, job, opened.names, {})
     except ShoalError:  # some column cannot be read: find out which
         values = engine.profile(opened).values
-        unreadable = {name: held for name, held in values.items() if isinstance(held, str)}
+        unreadable = {name: reason for name, reason in values.items() if isinstance(reason, str)}
         if not unreadable or len(unreadable) == len(values):
             raise
         run.check()
-        return _encoded(engine, opened, job, [name for name in opened.names if name not in unreadable], unreadable)
+        return _encode(engine, opened, job, [name for name in opened.names if name not in unreadable], unreadable)
 
 
-def _encoded(engine: Any, opened: Any, job: Job, names: Any, unreadable: Mapping[str, str]) -> Look:
+def _encode(engine: Any, opened: Any, job: Job, names: Any, unreadable: Mapping[str, str]) -> Look:
     doubts: dict[str, str] = {}
     readable = set(names)
 

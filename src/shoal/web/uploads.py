@@ -10,7 +10,7 @@ from typing import IO
 from shoal import samples
 from shoal.errors import InputError
 from shoal.web.packages import file_name
-from shoal.web.session import Session
+from shoal.web.session import PageSession
 
 LARGEST = 4 << 30
 """Bytes of a table that is brought through the browser."""
@@ -27,17 +27,17 @@ def check_length(stated: str | None) -> None:
         )
 
 
-def open_table(session: Session, name: str, file: IO[bytes]) -> None:
+def open_table(session: PageSession, name: str, file: IO[bytes]) -> None:
     """Takes a table that was sent."""
-    session.open(_kept(session, name, file), uploaded=True)
+    session.open(_store(session, name, file), uploaded=True)
 
 
-def open_register(session: Session, name: str, file: IO[bytes]) -> None:
+def open_register(session: PageSession, name: str, file: IO[bytes]) -> None:
     """Takes a register that an attacker might have."""
-    session.give_attacker(_kept(session, name, file))
+    session.give_attacker(_store(session, name, file))
 
 
-def _kept(session: Session, name: str, file: IO[bytes]) -> Path:
+def _store(session: PageSession, name: str, file: IO[bytes]) -> Path:
     """A copy of what was sent. Its name says the format, so it is kept as far as it is harmless."""
     safe = file_name(Path(name.replace("\\", "/")).name)
     place = Path(mkdtemp(prefix="table-", dir=session.folder)) / safe
@@ -50,7 +50,7 @@ def _kept(session: Session, name: str, file: IO[bytes]) -> Path:
     return place
 
 
-def open_sample(session: Session, given: object = None) -> None:
+def open_sample(session: PageSession, form: object = None) -> None:
     """Takes the sample table, with its hierarchies."""
     place = Path(mkdtemp(prefix="table-", dir=session.folder)) / "adult.csv"
     samples.adult().write_csv(place)

@@ -24,7 +24,7 @@ GRACE = 3.0
 """Seconds that stopping waits for work that was told to stop."""
 
 
-class State(StrEnum):
+class TaskState(StrEnum):
     """What becomes of a task."""
 
     WAITING = "waiting"
@@ -35,7 +35,7 @@ class State(StrEnum):
 
 
 @dataclass(eq=False)
-class Task:
+class PageTask:
     """One piece of work. `what` is the key of its words; no cell's value is in its figures, nor in its error."""
 
     number: int
@@ -44,7 +44,7 @@ class Task:
     work: Callable[[Run], Any]
     words: Mapping[str, Any] = field(default_factory=dict)
     run: Run = field(default_factory=Run)
-    state: State = State.WAITING
+    state: TaskState = TaskState.WAITING
     result: Any = None
     error: str = ""
     cause: ShoalError | None = None
@@ -52,15 +52,15 @@ class Task:
 
     @property
     def active(self) -> bool:
-        return self.state in (State.WAITING, State.RUNNING)
+        return self.state in (TaskState.WAITING, TaskState.RUNNING)
 
     def as_dict(self) -> dict[str, Any]:
         """The task as JSON holds it."""
-        left = self.run.left if self.state is State.RUNNING else None
+        seconds_left = self.run.left if self.state is TaskState.RUNNING else None
         return {
             "number": self.number, "what": self.what, "state": str(self.state), "share": round(self.run.share, 3),
-            "doing": self.run.doing if self.state is State.RUNNING else "", "error": self.error,
-            "seconds_left": None if left is None else round(left, 1),
+            "doing": self.run.doing if self.state is TaskState.RUNNING else "", "error": self.error,
+            "seconds_left": None if seconds_left is None else round(seconds_left, 1),
         }  # fmt: skip
 
     def carry_out(self) -> None:
@@ -68,17 +68,17 @@ class Task:
         self.run = Run(within=self.run)  # its clock starts now, not when it was queued
         try:
             self.run.check()
-            self.state = State.RUNNING
+            self.state = TaskState.RUNNING
             self.result = self.work(self.run)
-            self.state = State.DONE
+            self.state = TaskState.DONE
         except CancelledError:
-            self.state = State.STOPPED
+            self.state = TaskState.STOPPED
         except ShoalError as error:
-            self.cause, self.error, self.state = error, str(error), State.FAILED
+            self.cause, self.error, self.state = error, str(error), TaskState.FAILED
         except MemoryError:
-            self.error, self.state = "there is too little memory for this", State.FAILED
+            self.error, self.state = "there is too little memory for this", TaskState.FAILED
         except BaseException as error:  # also what compiled libraries raise beside Exception when they panic
-            self.error, self.state = f"something went wrong inside Shoal ({type(error).__name__})", State.FAILED
+            self.error, self.state = f"something went wrong inside Shoal ({type(error).__name__})", TaskState.FAILED
         finally:
             self.ended.set()
 
@@ -98,17 +98,17 @@ class Work:
 
     def __init__(self) -> None:
         self._lock = RLock()
-        self._tasks: dict[Hashable, Task] = {}
+        self._tasks: dict[Hashable, PageTask] = {}
         self._count = 0
         self._stopped = False
-        self._lanes: dict[bool, SimpleQueue[Task | None]] = {True: SimpleQueue(), False: SimpleQueue()}
+        self._lanes: dict[bool, SimpleQueue[PageTask | None]] = {True: SimpleQueue(), False: SimpleQueue()}
         lanes = [self._lanes[True], *(self._lanes[False] for _ in range(QUICK_THREADS))]
-        self._threads = [Thread(target=self._worked, args=(lane,), daemon=True) for lane in lanes]
+        self._threads = [Thread(target=self._run_lane, args=(lane,), daemon=True) for lane in lanes]
         for thread in self._threads:
             thread.start()
 
     @staticmethod
-    def _worked(lane: SimpleQueue[Task | None]) -> None:
+    def _run_lane(lane: SimpleQueue[PageTask | None]) -> None:
         while (task := lane.get()) is not None:
             task.carry_out()
 
@@ -120,26 +120,26 @@ class Work:
         *,
         long: bool = False,
         words: Mapping[str, Any] | None = None,
-    ) -> Task:
+    ) -> PageTask:
         """The task of that key, which is begun unless there is one already."""
         with self._lock:
-            held = self._tasks.pop(key, None)
-            if held is None:
+            task = self._tasks.pop(key, None)
+            if task is None:
                 self._count += 1
-                held = Task(self._count, key, what, work, words or {})
+                task = PageTask(self._count, key, what, work, words or {})
                 if self._stopped:
-                    held.run.cancel()
-                self._lanes[long].put(held)
-            self._tasks[key] = held  # the newest stand last
+                    task.run.cancel()
+                self._lanes[long].put(task)
+            self._tasks[key] = task  # the newest stand last
             self._forget(lambda key: True, MOST_KEPT)
             self._forget(lambda key: isinstance(key, tuple) and key[0] == HEAVY, MOST_HEAVY)
-            return held
+            return task
 
-    def found(self, key: Hashable) -> Task | None:
+    def find(self, key: Hashable) -> PageTask | None:
         """The task of that key, where there is one."""
         return self._tasks.get(key)
 
-    def awaited(self, task: Task, seconds: float = PATIENCE) -> Task:
+    def wait_for(self, task: PageTask, seconds: float = PATIENCE) -> PageTask:
         """The task, after it ended or the patience did."""
         task.ended.wait(seconds)
         return task
@@ -156,8 +156,8 @@ class Work:
             for task in self._tasks.values():
                 if task.number == number and task.active:
                     task.run.cancel()
-                    if task.state is State.WAITING:
-                        task.state = State.STOPPED
+                    if task.state is TaskState.WAITING:
+                        task.state = TaskState.STOPPED
                         task.ended.set()
 
     def drop(self, unwanted: Callable[[Hashable], bool]) -> None:
@@ -167,7 +167,7 @@ class Work:
                 self._tasks.pop(key).run.cancel()
 
     @property
-    def active(self) -> list[Task]:
+    def active(self) -> list[PageTask]:
         """Tasks that wait or run, the first one first."""
         return sorted((task for task in list(self._tasks.values()) if task.active), key=lambda task: task.number)
 

@@ -36,7 +36,7 @@ def table(tmp_path: Path) -> Path:
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert ended(command, "--help") == 0
     shown = capsys.readouterr().out
-    # The page prints nothing but its address; every screen has a JSON twin.
+    # The page prints nothing but its address; every screen has a JSON version.
     assert "Usage" in shown and ("--json" in shown or command == "serve")
 
 

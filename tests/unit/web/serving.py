@@ -13,8 +13,8 @@ import uvicorn
 
 from shoal.web.application import application
 from shoal.web.safety import Gate
-from shoal.web.server import bound
-from shoal.web.session import Session
+from shoal.web.server import open_socket
+from shoal.web.session import PageSession
 
 
 class Served:
@@ -22,8 +22,8 @@ class Served:
 
     def __init__(self, folder: Path, file: Path | None = None, *, password: str | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.session = Session(folder)
-        self.listening = bound("127.0.0.1", 0)
+        self.session = PageSession(folder)
+        self.listening = open_socket("127.0.0.1", 0)
         self.port = self.listening.getsockname()[1]
         self.printed: list[str] = []
         self.gate = Gate(
@@ -77,7 +77,7 @@ class Served:
         self.cookie = headers["set-cookie"].partition(";")[0]
 
     def facts(self, path: str, *, panel: str | None = None, seconds: float = 60) -> dict[str, Any]:
-        """The JSON twin of a screen, once the panel that is named is ready."""
+        """The JSON version of a screen, once the panel that is named is ready."""
         until = time.monotonic() + seconds
         while True:
             told: dict[str, Any] = json.loads(self.ask(path)[2])

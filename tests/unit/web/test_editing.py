@@ -92,8 +92,8 @@ def test_every_node_knows_the_one_above_it(tree: Hierarchy) -> None:
 
 def test_what_is_saved_is_read_back_and_what_is_no_hierarchy_is_not_saved(tree: Hierarchy, tmp_path: Path) -> None:
     paths = editing.grouped(tree, 0, [0], "a; b | c")
-    place = editing.saved(tree, paths, tmp_path / "hierarchies" / "0.csv")
+    place = editing.save(tree, paths, tmp_path / "hierarchies" / "0.csv")
     assert sorted(read_paths(place, "work")) == sorted(paths)
     with pytest.raises(HierarchyError):
-        editing.saved(tree, [["Private", "A", "*"], ["Private", "B", "*"]], tmp_path / "hierarchies" / "1.csv")
+        editing.save(tree, [["Private", "A", "*"], ["Private", "B", "*"]], tmp_path / "hierarchies" / "1.csv")
     assert not (tmp_path / "hierarchies" / "1.csv").exists()

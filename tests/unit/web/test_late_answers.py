@@ -13,7 +13,7 @@ import pytest
 
 import shoal
 from shoal.core.schema import Role
-from shoal.web.work import Task
+from shoal.web.work import PageTask
 
 TWICE = (
     "() => [...document.querySelectorAll('[id]')].map(each => each.id).filter((id, at, all) => all.indexOf(id) < at)"
@@ -56,13 +56,13 @@ class Held:
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Event]:
     """Tasks begin once it is set."""
-    allowed, carry_out = Event(), Task.carry_out
+    allowed, carry_out = Event(), PageTask.carry_out
 
-    def later(task: Task) -> None:
+    def later(task: PageTask) -> None:
         allowed.wait()
         carry_out(task)
 
-    monkeypatch.setattr(Task, "carry_out", later)
+    monkeypatch.setattr(PageTask, "carry_out", later)
     yield allowed
     allowed.set()
 

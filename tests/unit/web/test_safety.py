@@ -12,8 +12,8 @@ import uvicorn
 from shoal.errors import InputError, ParameterError
 from shoal.ledger import Ledger
 from shoal.publishing.signing import SigningKey
-from shoal.web.server import bound, check_address, serve
-from shoal.web.session import Session
+from shoal.web.server import check_address, open_socket, serve
+from shoal.web.session import PageSession
 
 CSV = "name,age,city\nJane Doe,41,Graz\nJohn Roe,42,Linz\nAnn Poe,43,Graz\n"
 
@@ -127,11 +127,11 @@ def test_addresses_that_others_reach_need_a_password() -> None:
 
 
 def test_a_port_that_is_taken_is_said_or_the_next_one_is_found() -> None:
-    first = bound("127.0.0.1", None)
+    first = open_socket("127.0.0.1", None)
     port = first.getsockname()[1]
     with pytest.raises(InputError, match=f"port {port} is taken"):
-        bound("127.0.0.1", port)
-    second = bound("127.0.0.1", None)
+        open_socket("127.0.0.1", port)
+    second = open_socket("127.0.0.1", None)
     assert second.getsockname()[1] != port
     first.close()
     second.close()
@@ -194,14 +194,14 @@ def test_a_visitor_signs_and_enters_with_what_the_page_was_started_with(remote, 
 def test_only_somebody_at_the_machine_without_a_password_is_local(
     host: str, password: str | None, local: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started: list[Session] = []
+    started: list[PageSession] = []
 
     def stopped_at_once(self: uvicorn.Server, sockets: object = None) -> None:
         raise KeyboardInterrupt
 
-    made = Session.__init__
-    monkeypatch.setattr(Session, "__init__", lambda self, folder: (started.append(self), made(self, folder))[1])
+    made = PageSession.__init__
+    monkeypatch.setattr(PageSession, "__init__", lambda self, folder: (started.append(self), made(self, folder))[1])
     monkeypatch.setattr("uvicorn.Server.run", stopped_at_once)
-    serve(host=host, port=0, password=password, browser=False, told=lambda text: None)
+    serve(host=host, port=0, password=password, browser=False, announce=lambda text: None)
     assert [session.local for session in started] == [local]
     assert not started[0].folder.exists()

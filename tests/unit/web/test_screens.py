@@ -1,4 +1,4 @@
-"""The screens through their JSON twins: what they tell is what the API tells, and bad input loses nothing."""
+"""The screens through their JSON versions: what they tell is what the API tells, and bad input loses nothing."""
 
 from __future__ import annotations
 

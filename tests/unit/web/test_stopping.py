@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal.core.run import Run
 from shoal.web import candidates
-from shoal.web.work import State
+from shoal.web.work import TaskState
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_work_of_another_screen_is_stopped_by_a_slow_click(served: Any, looking:
     page.goto(f"{served.base}/?token={served.gate.token}")
     pressed(page, slow, "#work")
     page.wait_for_selector("#work .task", state="detached")
-    assert task.state is State.STOPPED and looking.quiet
+    assert task.state is TaskState.STOPPED and looking.quiet
 
 
 def test_a_panel_and_a_card_are_stopped_by_a_slow_click(

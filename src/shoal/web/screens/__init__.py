@@ -1,8 +1,8 @@
 """The screens, in the order in which somebody walks through them. Each is one question.
 
-A screen is a module with `facts`, which its JSON twin shows and its template gets, `ACTIONS`, which change the job and
-are posted to `/<screen>/<action>`, `PICTURES`, charts under `/<screen>/<picture>.svg`, and `FILES` to be saved, under
-`/<screen>/<file>`.
+A screen is a module with `facts`, which its JSON version shows and its template gets, `ACTIONS`, which change the job
+and are posted to `/<screen>/<action>`, `PICTURES`, charts under `/<screen>/<picture>.svg`, and `FILES` to be saved,
+under `/<screen>/<file>`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from shoal.web.session import Session
+from shoal.web.session import PageSession
 
 NAMES = ("exposed", "why", "give-up", "candidates", "before-after", "attack", "balance", "hand-over")
 
-Asked = Mapping[str, str]
+Fields = Mapping[str, str]
 """What an address asks for, or a form holds."""
 
 
@@ -25,10 +25,10 @@ class Screen:
     """A screen's name and what its module offers."""
 
     name: str
-    facts: Callable[[Session, Asked], dict[str, Any]]
-    actions: Mapping[str, Callable[[Session, Asked], str | None]]
-    pictures: Mapping[str, Callable[[Session, Asked], Any]]
-    files: Mapping[str, Callable[[Session, Asked], tuple[str, bytes]]]
+    facts: Callable[[PageSession, Fields], dict[str, Any]]
+    actions: Mapping[str, Callable[[PageSession, Fields], str | None]]
+    pictures: Mapping[str, Callable[[PageSession, Fields], Any]]
+    files: Mapping[str, Callable[[PageSession, Fields], tuple[str, bytes]]]
 
     @property
     def address(self) -> str:
@@ -42,9 +42,9 @@ class Screen:
 
 def every() -> dict[str, Screen]:
     """All screens by name."""
-    found = {}
+    screens = {}
     for name in NAMES:
         module = import_module(f"shoal.web.screens.{name.replace('-', '_')}")
         offered = (getattr(module, part, {}) for part in ("ACTIONS", "PICTURES", "FILES"))
-        found[name] = Screen(name, module.facts, *offered)
-    return found
+        screens[name] = Screen(name, module.facts, *offered)
+    return screens

@@ -9,41 +9,41 @@ from shoal import api
 from shoal.core.contracts.attack import Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
-from shoal.web.candidates import candidate, chosen
+from shoal.web.candidates import chosen_algorithm, chosen_candidate
 from shoal.web.panels import panel
-from shoal.web.screens import Asked
-from shoal.web.session import Session
+from shoal.web.screens import Fields
+from shoal.web.session import PageSession
 
 
-def facts(session: Session, asked: Asked) -> dict[str, Any]:
-    given = session.register
+def facts(session: PageSession, query: Fields) -> dict[str, Any]:
+    register = session.register
     return {
-        "chosen": chosen(session), "register": None if given is None else given.name,
-        "attacks": panel(lambda: _attacks(session, given)),
+        "chosen": chosen_algorithm(session), "register": None if register is None else register.name,
+        "attacks": panel(lambda: _attacks(session, register)),
     }  # fmt: skip
 
 
-def _register(session: Session, path: Path) -> Dataset:
+def _register(session: PageSession, path: Path) -> Dataset:
     """The register of the attacker, with the columns that it has in common with the table."""
     data, missing = session.prepared(), session.job.missing
     task = session.work.task(
         ("register", str(path), session.policy_free()), "work.register",
         lambda run: api.beside(path, data, what="the register", missing=missing),
     )  # fmt: skip
-    found: Dataset = session.result(task)
-    return found
+    register: Dataset = session.result(task)
+    return register
 
 
-def _attacks(session: Session, given: Path | None) -> dict[str, Any]:
-    made = candidate(session)
-    register = None if given is None else _register(session, given)
+def _attacks(session: PageSession, path: Path | None) -> dict[str, Any]:
+    candidate = chosen_candidate(session)
+    register = None if path is None else _register(session, path)
     known = Known(external=register)
 
-    def attacked(run: Run) -> tuple[tuple[Attempt, ...], dict[str, str]]:
-        return api.every_attack(made.data, made.release, known, run)
+    def attack(run: Run) -> tuple[tuple[Attempt, ...], dict[str, str]]:
+        return api.every_attack(candidate.data, candidate.release, known, run)
 
-    key = ("attacks", id(made), str(given))
-    attempts, reasons = session.result(session.work.task(key, "work.attack", attacked, long=True))
+    key = ("attacks", id(candidate), str(path))
+    attempts, reasons = session.result(session.work.task(key, "work.attack", attack, long=True))
     tiles = sorted((_tile(each) for each in attempts), key=lambda tile: (not tile["red"], -tile["worst"]))
     return {
         "tiles": tiles, "red": sum(tile["red"] for tile in tiles), "not_made": dict(reasons),
@@ -53,12 +53,12 @@ def _attacks(session: Session, given: Path | None) -> dict[str, Any]:
 
 
 def _tile(attempt: Attempt) -> dict[str, Any]:
-    told = attempt.as_dict()
-    told.pop("detail", None)
-    return {**told, "red": attempt.above > 0}
+    figures = attempt.as_dict()
+    figures.pop("detail", None)
+    return {**figures, "red": attempt.above > 0}
 
 
-def forget(session: Session, given: Asked) -> None:
+def forget(session: PageSession, form: Fields) -> None:
     """The attacker has no register after all."""
     session.give_attacker(None)
 

@@ -12,10 +12,10 @@ from shoal.job import plugins
 from shoal.job.file import toml
 from shoal.plots import balance as plots
 from shoal.tradeoff.balance import Balance
-from shoal.web.candidates import chosen
+from shoal.web.candidates import chosen_algorithm
 from shoal.web.panels import panel
-from shoal.web.screens import Asked
-from shoal.web.session import Session
+from shoal.web.screens import Fields
+from shoal.web.session import PageSession
 
 MOST_K = 200
 STEPS = 10
@@ -25,55 +25,55 @@ LOSS = "gcp"
 RISK = "highest-risk"
 
 
-def facts(session: Session, asked: Asked) -> dict[str, Any]:
-    held = session.job
-    told = {
-        "chosen": chosen(session), "target": held.target, "sweep": list(held.sweep),
+def facts(session: PageSession, query: Fields) -> dict[str, Any]:
+    job = session.job
+    parts = {
+        "chosen": chosen_algorithm(session), "target": job.target, "sweep": list(job.sweep),
         "targets": panel(lambda: {"names": _targets(session)}), "from": 2, "to": 20,
     }  # fmt: skip
-    if held.sweep:
-        told["balance"] = panel(lambda: _told(_found(session)))
-    return told
+    if job.sweep:
+        parts["balance"] = panel(lambda: _balance_facts(_balance(session)))
+    return parts
 
 
-def _targets(session: Session) -> list[dict[str, Any]]:
+def _targets(session: PageSession) -> list[dict[str, Any]]:
     """Columns that a classifier could be asked to tell: those that are published as they are."""
     look, columns = session.look(), session.job.columns
-    kept = (Role.SENSITIVE, Role.PLAIN)
+    roles = (Role.SENSITIVE, Role.PLAIN)
     return [
         {"place": place, "name": name}
         for place, name in enumerate(look.names)
-        if name in columns and columns[name].role in kept and name not in look.unreadable
+        if name in columns and columns[name].role in roles and name not in look.unreadable
     ]
 
 
-def _found(session: Session) -> Balance:
-    held = replace(session.job, output=None, algorithm=plugins.plugin("algorithms", chosen(session)))
+def _balance(session: PageSession) -> Balance:
+    job = replace(session.job, output=None, algorithm=plugins.plugin("algorithms", chosen_algorithm(session)))
     task = session.work.task(
-        ("balance", toml(held)), "work.balance", lambda run: api.balance_job(held, workers=1, run=run), long=True
+        ("balance", toml(job)), "work.balance", lambda run: api.balance_job(job, workers=1, run=run), long=True
     )
-    found: Balance = session.result(task)
-    return found
+    balance: Balance = session.result(task)
+    return balance
 
 
-def _told(found: Balance) -> dict[str, Any]:
-    told = found.as_dict()
+def _balance_facts(balance: Balance) -> dict[str, Any]:
+    figures = balance.as_dict()
     return {
-        "summary": found.summary, "advice": told["advice"], "points": told["points"],
-        "recommended": told["recommended"], "definitions": told["definitions"],
-        "axis": found.axis.name if found.axis is not None else "",
-        "balance": told["balance"],
+        "summary": balance.summary, "advice": figures["advice"], "points": figures["points"],
+        "recommended": figures["recommended"], "definitions": figures["definitions"],
+        "axis": balance.axis.name if balance.axis is not None else "",
+        "balance": figures["balance"],
     }  # fmt: skip
 
 
-def begin(session: Session, given: Asked) -> None:
+def begin(session: PageSession, form: Fields) -> None:
     """Takes what is swept, and what utility is."""
-    first, last = (given.get(end, "") for end in ("from", "to"))
+    first, last = (form.get(end, "") for end in ("from", "to"))
     if not (first.isdigit() and last.isdigit() and 1 <= int(first) < int(last) <= MOST_K):
         raise ParameterError(f"k goes from a whole number to a larger one, up to {MOST_K}")
     step = max(1, (int(last) - int(first)) // (STEPS - 1))
     values = sorted({*range(int(first), int(last) + 1, step), int(last)})
-    target = session.column(int(given["target"])) if given.get("target") else None
+    target = session.column(int(form["target"])) if form.get("target") else None
     changed = replace(
         session.job.without("balance"),
         target=target,
@@ -84,15 +84,15 @@ def begin(session: Session, given: Asked) -> None:
     session.change(changed, "history.balance")
 
 
-def take(session: Session, given: Asked) -> str:
+def take(session: PageSession, form: Fields) -> str:
     """Takes the k that is recommended."""
-    model = plugins.plugin("models", {"name": "k-anonymity", "k": int(given["k"])})
+    model = plugins.plugin("models", {"name": "k-anonymity", "k": int(form["k"])})
     session.change(replace(session.job, models=session.job.models_with([model])), "history.policy")
     return "/candidates"
 
 
-def draw(session: Session, asked: Asked) -> Any:
-    return plots.curves(_found(session))
+def draw(session: PageSession, query: Fields) -> Any:
+    return plots.curves(_balance(session))
 
 
 ACTIONS = {"begin": begin, "take": take}

@@ -19,39 +19,42 @@ from shoal.plots import lattice
 from shoal.plots.candidates import chart
 from shoal.web import candidates
 from shoal.web.panels import panel
-from shoal.web.screens import Asked
-from shoal.web.session import Session
-from shoal.web.work import State, Task
+from shoal.web.screens import Fields
+from shoal.web.session import PageSession
+from shoal.web.work import PageTask, TaskState
 
 
-def facts(session: Session, asked: Asked) -> dict[str, Any]:
-    told = {"candidates": panel(lambda: _candidates(session))}
-    if "lattice" in asked:
-        told["lattice"] = panel(lambda: _node(session, asked))
-    return told
+def facts(session: PageSession, query: Fields) -> dict[str, Any]:
+    parts = {"candidates": panel(lambda: _candidates(session))}
+    if "lattice" in query:
+        parts["lattice"] = panel(lambda: _node(session, query))
+    return parts
 
 
-def _tried(session: Session) -> list[str]:
+def _tried(session: PageSession) -> list[str]:
     names = list(dict.fromkeys([*candidates.USUAL, *session.tried]))
-    own = candidates.chosen(session)
+    own = candidates.chosen_algorithm(session)
     return names if own in names else [*names, own]
 
 
-def _candidates(session: Session) -> dict[str, Any]:
+def _candidates(session: PageSession) -> dict[str, Any]:
     if not session.prepared().schema.quasi:
         raise InputError("name columns that outsiders may know first")
     tasks = {spec: candidates.task(session, spec) for spec in _tried(session)}
-    session.work.awaited(next(iter(tasks.values())))
+    session.work.wait_for(next(iter(tasks.values())))
     rows = [_row(session, spec, task) for spec, task in tasks.items()]
-    done = [row for row in rows if row["state"] == "done" and row["loss"] is not None]
+    finished = [row for row in rows if row["state"] == "done" and row["loss"] is not None]
     blocked = next((task.cause for task in tasks.values() if isinstance(task.cause, PlainColumnError)), None)
     names = session.look().names
     return {
-        "rows": rows, "busy": any(task.active for task in tasks.values()), "chosen": candidates.chosen(session),
-        "best": min(done, key=lambda row: row["loss"])["spec"] if done else None,
-        "drawn": [row["spec"] for row in done if row["average_risk"] is not None],
+        "rows": rows, "busy": any(task.active for task in tasks.values()),
+        "chosen": candidates.chosen_algorithm(session),
+        "best": min(finished, key=lambda row: row["loss"])["spec"] if finished else None,
+        "drawn": [row["spec"] for row in finished if row["average_risk"] is not None],
         "others": [
-            {"name": name, "about": candidates.about(name)} for name in candidates.offered() if name not in tasks
+            {"name": name, "about": candidates.about(name)}
+            for name in candidates.available_algorithms()
+            if name not in tasks
         ],
         "plain": [
             {"place": names.index(name), "name": name, "reason": reason}
@@ -61,34 +64,34 @@ def _candidates(session: Session) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _row(session: Session, spec: str, task: Task) -> dict[str, Any]:
-    held = task.result.facts() if task.state is State.DONE else {"loss": None, "average_risk": None}
-    told = {**held, "spec": spec, "state": str(task.state), "task": task.as_dict(), "pinned": spec in session.pinned}
-    told["title"] = candidates.title(spec)
-    told["schema"] = isinstance(task.cause, SchemaError)
-    return {**told, "about": candidates.about(spec.partition(":")[0])}
+def _row(session: PageSession, spec: str, task: PageTask) -> dict[str, Any]:
+    facts = task.result.facts() if task.state is TaskState.DONE else {"loss": None, "average_risk": None}
+    row = {**facts, "spec": spec, "state": str(task.state), "task": task.as_dict(), "pinned": spec in session.pinned}
+    row["title"] = candidates.title(spec)
+    row["schema"] = isinstance(task.cause, SchemaError)
+    return {**row, "about": candidates.about(spec.partition(":")[0])}
 
 
-def _node(session: Session, asked: Asked) -> dict[str, Any]:
+def _node(session: PageSession, query: Fields) -> dict[str, Any]:
     """Any node of the lattice: each column at the level that is chosen for it."""
     data, look = session.prepared(), session.look()
     nodes = Lattice.of(data.hierarchies)
-    taken = _levels(session)
+    optimum = _levels(session)
     levels = []
     for name, tree in zip(data.schema.quasi, data.hierarchies, strict=True):
-        text = asked.get(f"level-{look.names.index(name)}", "")
-        level = int(text) if text.isdigit() else taken.get(name, 0)
+        text = query.get(f"level-{look.names.index(name)}", "")
+        level = int(text) if text.isdigit() else optimum.get(name, 0)
         levels.append(min(level, tree.height))
-    found = exposure(data.summary.generalize(levels), candidates_k(session))
-    below = found.get("people-below-k") or found["records-below-k"]
-    alone = found.get("unique-people") or found["unique-records"]
+    findings = exposure(data.summary.generalize(levels), candidates_k(session))
+    below = findings.get("people-below-k") or findings["records-below-k"]
+    alone = findings.get("unique-people") or findings["unique-records"]
     losses = _losses(data, levels)
     assert isinstance(below.value, int)
     allowed = int(session.job.suppression * data.records)
     return {
-        "size": nodes.size, "k": found["k"].value, "wanted": candidates_k(session), "below": below.value,
-        "holds": below.value <= allowed, "alone": alone.value, "classes": found["classes"].value,
-        "loss": sum(losses.values()) / max(len(losses), 1), "drawn": bool(taken),
+        "size": nodes.size, "k": findings["k"].value, "wanted": candidates_k(session), "below": below.value,
+        "holds": below.value <= allowed, "alone": alone.value, "classes": findings["classes"].value,
+        "loss": sum(losses.values()) / max(len(losses), 1), "drawn": bool(optimum),
         "columns": [
             {"place": look.names.index(name), "name": name, "level": level, "height": tree.height, "lost": losses[name]}
             for name, level, tree in zip(data.schema.quasi, levels, data.hierarchies, strict=True)
@@ -96,7 +99,7 @@ def _node(session: Session, asked: Asked) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def candidates_k(session: Session) -> int:
+def candidates_k(session: PageSession) -> int:
     """The least size of a group that the policy asks for."""
     return max((model.least for model in session.job.models), default=1)
 
@@ -111,52 +114,52 @@ def _losses(data: Dataset, levels: list[int]) -> dict[str, float]:
     return losses
 
 
-def _levels(session: Session) -> dict[str, int]:
+def _levels(session: PageSession) -> dict[str, int]:
     """The levels of the proven optimum, once it is there."""
     task = candidates.task(session, "optimal")
-    return dict(task.result.levels or {}) if task.state is State.DONE else {}
+    return dict(task.result.levels or {}) if task.state is TaskState.DONE else {}
 
 
-def try_algorithm(session: Session, given: Asked) -> None:
+def try_algorithm(session: PageSession, form: Fields) -> None:
     """Makes a further candidate."""
-    spec = plugins.written(plugins.plugin("algorithms", given["spec"]))
+    spec = plugins.written(plugins.plugin("algorithms", form["spec"]))
     if spec not in session.tried:
         session.tried.append(spec)
 
 
-def try_levels(session: Session, given: Asked) -> str:
+def try_levels(session: PageSession, form: Fields) -> str:
     """Makes a candidate with these levels and no others; the policy must hold for it as for any."""
     data, look = session.prepared(), session.look()
-    asked = {name: given.get(f"level-{look.names.index(name)}", "") for name in data.schema.quasi}
-    if not all(level.isdigit() for level in asked.values()):
+    texts = {name: form.get(f"level-{look.names.index(name)}", "") for name in data.schema.quasi}
+    if not all(level.isdigit() for level in texts.values()):
         raise ParameterError("choose a level for every column")
-    levels = {name: int(level) for name, level in asked.items()}
+    levels = {name: int(level) for name, level in texts.items()}
     if any(set(name) & set("|,") or name != name.strip() for name in levels):
         raise ParameterError("columns whose names have commas, bars or outer blanks cannot be tried so; rename them")
-    wanted = {"name": "optimal", "least_levels": levels, "greatest_levels": levels}
-    try_algorithm(session, {"spec": plugins.written(plugins.plugin("algorithms", wanted))})
+    spec = {"name": "optimal", "least_levels": levels, "greatest_levels": levels}
+    try_algorithm(session, {"spec": plugins.written(plugins.plugin("algorithms", spec))})
     return "/candidates"
 
 
-def choose(session: Session, given: Asked) -> str:
+def choose(session: PageSession, form: Fields) -> str:
     """The candidate that is looked at, attacked and handed over."""
     session.change(
-        replace(session.job, algorithm=plugins.plugin("algorithms", given["spec"])),
+        replace(session.job, algorithm=plugins.plugin("algorithms", form["spec"])),
         "history.algorithm",
-        name=given["spec"],
+        name=form["spec"],
     )
-    return "/before-after" if given.get("go") else "/candidates"
+    return "/before-after" if form.get("go") else "/candidates"
 
 
-def pin(session: Session, given: Asked) -> None:
-    spec = given["spec"]
+def pin(session: PageSession, form: Fields) -> None:
+    spec = form["spec"]
     session.pinned = [each for each in session.pinned if each != spec] + [spec] * (spec not in session.pinned)
 
 
-def settle(session: Session, given: Asked) -> None:
+def settle(session: PageSession, form: Fields) -> None:
     """What becomes of a column without a role that gives people away: dropped, made coarser, or published all the
     same."""
-    name, how = session.column(int(given["column"])), given["how"]
+    name, how = session.column(int(form["column"])), form["how"]
     roles = {"drop": Role.IDENTIFIER, "coarsen": Role.QUASI}
     if how in roles:
         session.change_column(name, "history.role", role=roles[how])
@@ -167,15 +170,17 @@ def settle(session: Session, given: Asked) -> None:
         raise ParameterError("there is no such choice")
 
 
-def draw(session: Session, asked: Asked) -> Any:
-    done = [candidates.task(session, spec) for spec in _tried(session)]
-    found = {candidates.title(task.result.spec): task.result.facts() for task in done if task.state is State.DONE}
-    return chart(found, k=candidates_k(session))
+def draw(session: PageSession, query: Fields) -> Any:
+    tasks = [candidates.task(session, spec) for spec in _tried(session)]
+    finished = {
+        candidates.title(task.result.spec): task.result.facts() for task in tasks if task.state is TaskState.DONE
+    }
+    return chart(finished, k=candidates_k(session))
 
 
-def draw_lattice(session: Session, asked: Asked) -> Any:
-    made: candidates.Candidate = session.result(candidates.task(session, "optimal"))
-    return lattice.chart(made.data.hierarchies, made.release.recoding)
+def draw_lattice(session: PageSession, query: Fields) -> Any:
+    optimum: candidates.Candidate = session.result(candidates.task(session, "optimal"))
+    return lattice.chart(optimum.data.hierarchies, optimum.release.recoding)
 
 
 ACTIONS = {"try": try_algorithm, "levels": try_levels, "choose": choose, "pin": pin, "settle": settle}

@@ -14,10 +14,10 @@ from shoal.job.job import ColumnJob
 from shoal.job.plugins import member
 from shoal.parsing import dates, numbers
 from shoal.web.panels import panel
-from shoal.web.screens import Asked
-from shoal.web.session import NotReady, Session
+from shoal.web.screens import Fields
+from shoal.web.session import NotReady, PageSession
 from shoal.web.table import distinct, kind_of, missing_share
-from shoal.web.work import State
+from shoal.web.work import TaskState
 
 ROWS = "rows"
 """Somebody says that every row is a person of its own; until then it is only taken for granted."""
@@ -25,37 +25,37 @@ ROLES = (Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
 """Roles that a column is given one by one; whose each row is, is chosen apart."""
 
 
-def facts(session: Session, asked: Asked) -> dict[str, Any]:
+def facts(session: PageSession, query: Fields) -> dict[str, Any]:
     if not session.opened:
         return {"opened": False}
-    told = {
+    parts = {
         "opened": True,
         "columns": panel(lambda: _columns(session)),
         "exposure": panel(lambda: _exposure(session)),
     }
-    if "preview" in asked:
-        told["preview"] = panel(lambda: {"names": list(session.look().names), "rows": session.look().preview()})
-    return told
+    if "preview" in query:
+        parts["preview"] = panel(lambda: {"names": list(session.look().names), "rows": session.look().preview()})
+    return parts
 
 
-def _suggested(session: Session) -> Detection | None:
+def _detection(session: PageSession) -> Detection | None:
     """The suggestions; None where somebody stopped the search for them, or it failed."""
     try:
         return session.detection()
     except NotReady as pending:
-        if pending.task.state in (State.STOPPED, State.FAILED) and pending.task.what == "work.detect":
+        if pending.task.state in (TaskState.STOPPED, TaskState.FAILED) and pending.task.what == "work.detect":
             return None
         raise
 
 
-def _columns(session: Session) -> dict[str, Any]:
-    look, found, pending = session.look(), None, None
+def _columns(session: PageSession) -> dict[str, Any]:
+    look, detection, pending = session.look(), None, None
     try:
-        found = _suggested(session)
+        detection = _detection(session)
     except NotReady as waiting:
         pending = waiting.task.as_dict()
     roles = {name: column.role for name, column in session.job.columns.items()}
-    suggestions = {each.column: each for each in found.suggestions} if found is not None else {}
+    suggestions = {each.column: each for each in detection.suggestions} if detection is not None else {}
     most = max((each.contribution or 0.0 for each in suggestions.values()), default=0.0)
     rows = []
     for place, name in enumerate(look.names):
@@ -72,7 +72,7 @@ def _columns(session: Session) -> dict[str, Any]:
         })  # fmt: skip
     person = session.job.person
     return {
-        "rows": rows, "records": look.data.records, "suggestions": found is not None, "pending": pending,
+        "rows": rows, "records": look.data.records, "suggestions": detection is not None, "pending": pending,
         "roles": [str(role) for role in ROLES],
         "formats": [*dates.ORDERS, *numbers.FORMATS], "person": None if person is None else look.names.index(person),
         "rows_are_people": session.job.rows_are_people,
@@ -84,20 +84,20 @@ def _format(column: ColumnJob | None) -> str | None:
     return None if column is None else column.date_format or column.number_format
 
 
-def _exposure(session: Session) -> dict[str, Any]:
-    _suggested(session)  # the roles are theirs, the first time
+def _exposure(session: PageSession) -> dict[str, Any]:
+    _detection(session)  # the roles are theirs, the first time
     data = session.data()
     records = data.records
     if not data.schema.quasi:
         return {"quasi": [], "records": records, "people": records, "alone": 0, "share": 0.0}
-    found = api.diagnose(data)
-    people = found.get("people")
+    findings = api.diagnose(data)
+    people = findings.get("people")
     count = records if people is None else _count(people)
-    alone = _count(found.get("unique-people") or found["unique-records"])
+    alone = _count(findings.get("unique-people") or findings["unique-records"])
     return {
         "quasi": list(data.schema.quasi), "records": records, "people": count, "alone": alone,
-        "share": alone / max(count, 1), "k": found["k"].value, "classes": found["classes"].value,
-        "average_risk": found["average-risk"].value, "highest_risk": found["highest-risk"].value,
+        "share": alone / max(count, 1), "k": findings["k"].value, "classes": findings["classes"].value,
+        "average_risk": findings["average-risk"].value, "highest_risk": findings["highest-risk"].value,
         "counts_people": data.schema.person is not None,
     }  # fmt: skip
 
@@ -107,44 +107,44 @@ def _count(finding: Finding) -> int:
     return finding.value
 
 
-def change_role(session: Session, given: Asked) -> None:
+def change_role(session: PageSession, form: Fields) -> None:
     """Gives a column a role."""
-    name = session.column(int(given["column"]))
-    role = member(Role, given["role"], "role")
+    name = session.column(int(form["column"]))
+    role = member(Role, form["role"], "role")
     look = session.look()
     if role is not Role.PLAIN and name in look.unreadable:
         raise InputError(look.unreadable[name])
     session.change_column(name, "history.role", role=role)
 
 
-def change_person(session: Session, given: Asked) -> None:
+def change_person(session: PageSession, form: Fields) -> None:
     """Says whose the rows are: each its own person's, or as a column says. A column that no longer says it names
     people, so it is dropped."""
-    chosen = session.column(int(given["person"])) if given["person"].isdigit() else None
+    person = session.column(int(form["person"])) if form["person"].isdigit() else None
     columns = {
         name: replace(column, role=Role.IDENTIFIER) if column.role is Role.ENTITY else column
         for name, column in session.job.columns.items()
     }
-    if chosen is not None:
-        columns[chosen] = replace(columns.get(chosen, ColumnJob()), role=Role.ENTITY)
-    changed = replace(session.job, columns=columns, rows_are_people=given["person"] == ROWS)
-    session.change(changed, "history.rows" if chosen is None else "history.person", column=chosen or "")
+    if person is not None:
+        columns[person] = replace(columns.get(person, ColumnJob()), role=Role.ENTITY)
+    changed = replace(session.job, columns=columns, rows_are_people=form["person"] == ROWS)
+    session.change(changed, "history.rows" if person is None else "history.person", column=person or "")
 
 
-def change_format(session: Session, given: Asked) -> None:
+def change_format(session: PageSession, form: Fields) -> None:
     """Says how the dates or numbers of a column are to be read."""
-    name, form = session.column(int(given["column"])), given["format"] or None
-    number = form in numbers.FORMATS
+    name, pattern = session.column(int(form["column"])), form["format"] or None
+    number = pattern in numbers.FORMATS
     session.change_column(
-        name, "history.format", date_format=None if number else form, number_format=form if number else None
+        name, "history.format", date_format=None if number else pattern, number_format=pattern if number else None
     )
 
 
-def accept(session: Session, given: Asked) -> None:
+def accept(session: PageSession, form: Fields) -> None:
     """Takes the suggested roles again."""
-    found = session.detection()
+    detection = session.detection()
     columns = dict(session.job.columns)
-    for name, role in found.job_roles().items():
+    for name, role in detection.job_roles().items():
         columns[name] = replace(columns.get(name, ColumnJob()), role=role)
     session.change(replace(session.job, columns=columns), "history.suggested")
 

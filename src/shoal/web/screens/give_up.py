@@ -23,8 +23,8 @@ from shoal.job import plugins
 from shoal.web import editing
 from shoal.web.packages import file_name
 from shoal.web.panels import panel
-from shoal.web.screens import Asked
-from shoal.web.session import Session
+from shoal.web.screens import Fields
+from shoal.web.session import PageSession
 
 SAFE = 11
 """The k whose risk regulators write as 9 %."""
@@ -40,20 +40,20 @@ BUILDERS = {
 UNITS = ("day", "month", "quarter", "year", "decade")
 
 
-def facts(session: Session, asked: Asked) -> dict[str, Any]:
-    made = session.job
-    told = {
-        "k": _k(session), "risk": 1 / _k(session), "safe": SAFE, "suppression": made.suppression,
-        "models": list(_models(session)), "sensitive": made.named(Role.SENSITIVE),
+def facts(session: PageSession, query: Fields) -> dict[str, Any]:
+    job = session.job
+    parts = {
+        "k": _k(session), "risk": 1 / _k(session), "safe": SAFE, "suppression": job.suppression,
+        "models": list(_models(session)), "sensitive": job.named(Role.SENSITIVE),
         "columns": panel(lambda: _columns(session)),
     }  # fmt: skip
-    if asked.get("column", "").isdigit():
-        told["column"] = int(asked["column"])
-        told["editor"] = panel(lambda: _editor(session, int(asked["column"]), asked.get("find", "")))
-    return told
+    if query.get("column", "").isdigit():
+        parts["column"] = int(query["column"])
+        parts["editor"] = panel(lambda: _editor(session, int(query["column"]), query.get("find", "")))
+    return parts
 
 
-def _k(session: Session) -> int:
+def _k(session: PageSession) -> int:
     return max((model.least for model in session.job.models if model.by_size), default=1)
 
 
@@ -61,53 +61,53 @@ def _offered() -> Iterator[tuple[str, type[Model]]]:
     """Models that numbers describe; those that need a list of values are for job files."""
     for name in registry.names("models"):
         try:
-            found = registry.find("models", name)
+            kind = registry.find("models", name)
         except PluginError:
             continue
-        plain = all(_is_number(each) for each in parameters(found) if each.required)
-        if name != "k-anonymity" and plain and not any("values" in example for example in found.examples[:1]):
-            yield name, found
+        plain = all(_is_number(each) for each in parameters(kind) if each.required)
+        if name != "k-anonymity" and plain and not any("values" in example for example in kind.examples[:1]):
+            yield name, kind
 
 
 def _is_number(parameter: Parameter) -> bool:
     return parameter.kind in ("int", "float")
 
 
-def _models(session: Session) -> Iterator[dict[str, Any]]:
-    chosen = {registry.name_of(model): model for model in session.job.models}
-    for name, found in _offered():
-        held = chosen.get(name)
-        numbers = [each for each in parameters(found) if each.required and _is_number(each)]
+def _models(session: PageSession) -> Iterator[dict[str, Any]]:
+    models = {registry.name_of(model): model for model in session.job.models}
+    for name, kind in _offered():
+        model = models.get(name)
+        numbers = [each for each in parameters(kind) if each.required and _is_number(each)]
         yield {
-            "name": name, "chosen": held is not None, "needs_sensitive": found.needs_sensitive,
-            "about": (found.__doc__ or "").strip().partition("\n\n")[0].replace("`", ""),
+            "name": name, "chosen": model is not None, "needs_sensitive": kind.needs_sensitive,
+            "about": (kind.__doc__ or "").strip().partition("\n\n")[0].replace("`", ""),
             "numbers": [
                 {
                     "name": each.name, "whole": each.kind == "int", "help": each.help, "bounds": each.bounds,
-                    "value": getattr(held, each.name) if held is not None else found.examples[0].get(each.name),
+                    "value": getattr(model, each.name) if model is not None else kind.examples[0].get(each.name),
                 }
                 for each in numbers
             ],
         }  # fmt: skip
 
 
-def _columns(session: Session) -> dict[str, Any]:
+def _columns(session: PageSession) -> dict[str, Any]:
     look, data = session.look(), session.prepared()
     rows = []
     for name in data.schema.quasi:
         column = session.job.columns.get(name)
         tree = data.schema[name].hierarchy
         assert tree is not None
-        held = None if column is None or column.hierarchy is None else registry.name_of(column.hierarchy)
+        rule = None if column is None or column.hierarchy is None else registry.name_of(column.hierarchy)
         rows.append({
             "place": look.names.index(name), "name": name, "values": tree.size - tree.missing, "levels": tree.height,
-            "rule": held or ("automatic" if tree.automatic else "table"),
+            "rule": rule or ("automatic" if tree.automatic else "table"),
             "groups": [len(editing.nodes(tree, level)) for level in range(1, tree.height + 1)],
         })  # fmt: skip
     return {"rows": rows}
 
 
-def _tree(session: Session, place: int) -> tuple[Dataset, Hierarchy]:
+def _tree(session: PageSession, place: int) -> tuple[Dataset, Hierarchy]:
     name, data = session.column(place), session.prepared()
     tree = data.schema[name].hierarchy if name in data.schema.quasi else None
     if tree is None:
@@ -115,7 +115,7 @@ def _tree(session: Session, place: int) -> tuple[Dataset, Hierarchy]:
     return data, tree
 
 
-def _editor(session: Session, place: int, find: str) -> dict[str, Any]:
+def _editor(session: PageSession, place: int, find: str) -> dict[str, Any]:
     data, tree = _tree(session, place)
     name = tree.column
     task = session.work.task(
@@ -146,11 +146,11 @@ def _editor(session: Session, place: int, find: str) -> dict[str, Any]:
     return {
         "place": place, "name": name, "levels": levels, "height": tree.height, "kind": str(kind), "find": find,
         "records": data.records, "missing": int(counts[0]) if tree.missing else 0, "rules": list(BUILDERS[kind]),
-        "units": list(UNITS), "held": _held(session, name),
+        "units": list(UNITS), "held": _rule_parameters(session, name),
     }  # fmt: skip
 
 
-def _held(session: Session, name: str) -> dict[str, Any]:
+def _rule_parameters(session: PageSession, name: str) -> dict[str, Any]:
     """The parameters of the rule that the column has, where it has one."""
     column = session.job.columns.get(name)
     if column is None or column.hierarchy is None:
@@ -160,30 +160,30 @@ def _held(session: Session, name: str) -> dict[str, Any]:
 
 def _effects(data: Dataset, name: str, run: Run) -> list[dict[str, Any]]:
     """For each level of a column, with every other column as it is: the smallest group, and who stands alone."""
-    told = []
+    effects = []
     trees = data.hierarchies
     at = data.schema.quasi.index(name)
     for level in range(trees[at].height + 1):
         run.report(level / (trees[at].height + 1), "counting groups")
-        chosen = [level if place == at else 0 for place in range(len(trees))]
-        found = exposure(data.summary.generalize(chosen))
-        alone = found.get("unique-people") or found["unique-records"]
-        told.append({"k": found["k"].value, "alone": alone.value})
-    return told
+        levels = [level if place == at else 0 for place in range(len(trees))]
+        findings = exposure(data.summary.generalize(levels))
+        alone = findings.get("unique-people") or findings["unique-records"]
+        effects.append({"k": findings["k"].value, "alone": alone.value})
+    return effects
 
 
-def change_policy(session: Session, given: Asked) -> None:
+def change_policy(session: PageSession, form: Fields) -> None:
     """Takes k, the share of rows that may be left out, and the models that are ticked with their numbers."""
-    models = [plugins.plugin("models", {"name": "k-anonymity", "k": _whole(given.get("k", ""), "k")})]
-    for name, found in _offered():
-        if given.get(f"model-{name}"):
+    models = [plugins.plugin("models", {"name": "k-anonymity", "k": _whole(form.get("k", ""), "k")})]
+    for name, kind in _offered():
+        if form.get(f"model-{name}"):
             numbers = {
-                each.name: _number(given.get(f"{name}.{each.name}", ""), each)
-                for each in parameters(found)
+                each.name: _number(form.get(f"{name}.{each.name}", ""), each)
+                for each in parameters(kind)
                 if each.required
             }
             models.append(plugins.plugin("models", {"name": name, **numbers}))
-    share = given.get("suppression", "0")
+    share = form.get("suppression", "0")
     try:
         suppression = float(share) / 100
     except ValueError:
@@ -206,36 +206,36 @@ def _number(text: str, parameter: Parameter) -> float | int:
         raise ParameterError(f"{parameter.name} is a {'whole ' if parameter.kind == 'int' else ''}number") from None
 
 
-def edit(session: Session, given: Asked) -> str:
+def edit(session: PageSession, form: Fields) -> str:
     """One change of a hierarchy; the file of it is a new one, so that it can be undone."""
-    place = int(given["column"])
+    place = int(form["column"])
     _, tree = _tree(session, place)
-    chosen = {int(key.partition("-")[2]) for key in given if key.startswith("node-")}
-    level, node = given.get("level", "0"), given.get("node", "")
+    selection = {int(key.partition("-")[2]) for key in form if key.startswith("node-")}
+    level, node = form.get("level", "0"), form.get("node", "")
     if ":" in node:  # dragged: the level and the node together
         level, _, single = node.partition(":")
-        chosen = {int(single)}
-    group = given.get("group", "").partition(":")[2] or given.get("group", "")
-    action = given["action"] if given["action"] != "move" or group else "group"
-    paths = editing.edit(tree, action, int(level), chosen, group, given.get("name", ""))
+        selection = {int(single)}
+    group = form.get("group", "").partition(":")[2] or form.get("group", "")
+    action = form["action"] if form["action"] != "move" or group else "group"
+    paths = editing.edit(tree, action, int(level), selection, group, form.get("name", ""))
     number = sum(1 for _ in session.folder.glob("hierarchies/*.csv"))
-    path = editing.saved(tree, paths, session.folder / "hierarchies" / f"{number}.csv")
+    path = editing.save(tree, paths, session.folder / "hierarchies" / f"{number}.csv")
     session.change_column(tree.column, "history.hierarchy", hierarchy=plugins.builder(path))
     return f"/give-up?column={place}#editor"
 
 
-def change_rule(session: Session, given: Asked) -> str:
+def change_rule(session: PageSession, form: Fields) -> str:
     """A rule that makes the hierarchy: intervals, calendar levels, masking, an order."""
-    place = int(given["column"])
-    name, rule = session.column(place), given["rule"]
+    place = int(form["column"])
+    name, rule = session.column(place), form["rule"]
     if not any(rule in rules for rules in BUILDERS.values()):  # others read files of this machine
         raise ParameterError("there is no such rule here")
-    found = registry.find("hierarchies", rule)
+    kind = registry.find("hierarchies", rule)
     values: dict[str, Any] = {}
-    for each in parameters(found):
-        text = given.get(each.name, "").strip()
+    for each in parameters(kind):
+        text = form.get(each.name, "").strip()
         if each.name == "units":
-            units = tuple(unit for unit in UNITS if given.get(f"unit-{unit}"))
+            units = tuple(unit for unit in UNITS if form.get(f"unit-{unit}"))
             values |= {"units": units} if units else {}
         elif text and each.kind.split(" ")[0] in ("int", "float"):
             values[each.name] = _number(text, replace(each, kind=each.kind.split(" ")[0]))
@@ -247,16 +247,16 @@ def change_rule(session: Session, given: Asked) -> str:
     return f"/give-up?column={place}#editor"
 
 
-def _values(session: Session, name: str) -> Values:
+def _values(session: PageSession, name: str) -> Values:
     column = session.look().data.schema[name]
     assert column.hierarchy is not None
     texts = [text for text in column.hierarchy.labels[0] if text is not None]
     return Values.of(name, column.kind, texts)
 
 
-def hierarchy_file(session: Session, asked: Asked) -> tuple[str, bytes]:
+def hierarchy_file(session: PageSession, query: Fields) -> tuple[str, bytes]:
     """The hierarchy of a column as a file of its own."""
-    place = int(asked["column"]) if asked.get("column", "").isdigit() else -1
+    place = int(query["column"]) if query.get("column", "").isdigit() else -1
     _, tree = _tree(session, place)
     return file_name(tree.column, ".csv"), editing.spelled(tree.rows()).encode("utf-8")
 
