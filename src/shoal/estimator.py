@@ -88,9 +88,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Makes a release of a table, and gives its records in the order in which they came."""
         frame = self._framed(X, reset=True)
         data = self._fitted(frame)
-        assert self.release_.recoding is not None and self.release_.recoding.plan is not None
-        plan = self.release_.recoding.plan
-        return self._transformed(frame) if plan.by_record else self._aligned(frame, data, plan)
+        plan = self.release_.plan
+        return self._transformed(frame) if plan is None or plan.by_record else self._aligned(frame, data, plan)
 
     def transform(self, X: Any) -> Any:  # noqa: N803
         """Other records, recoded in the same way, in the order in which they came."""
@@ -127,9 +126,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         opened = engine.open(frame)
         self.rule_.apply(opened, engine)  # raises where the policy does not hold
         data = self.rule_.read(opened, engine)
-        plan = self.rule_.recode(data).plan
-        assert plan is not None
-        return self._aligned(frame, data, plan)
+        return self._aligned(frame, data, self.rule_.recode(data).planned)
 
     def _aligned(self, frame: Any, data: Dataset, plan: Plan) -> Any:
         """The records of a frame as a plan publishes them, in their order; what is withheld has no value."""
@@ -137,7 +134,6 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         quasi, trees = data.schema.quasi, data.hierarchies
         rows = group([data.codes(name) for name in quasi], [tree.size for tree in trees], index=True).index
-        assert rows is not None
         owners = plan.owners[rows]
         recoded = {}
         wrapped = nw.from_native(frame, eager_only=True)
@@ -149,7 +145,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         columns = {name: recoded.get(name, wrapped[name]) for name in data.schema.names}
         if bool((owners < 0).any()):
             emptied = nw.from_dict({**columns, "\0withheld": withheld})
-            cells_shown = [nw.when(~nw.col("\0withheld")).then(nw.col(name)).alias(name) for name in columns]
-            columns = {name: emptied.select(cells_shown)[name] for name in columns}
+            unhidden = [nw.when(~nw.col("\0withheld")).then(nw.col(name)).alias(name) for name in columns]
+            columns = {name: emptied.select(unhidden)[name] for name in columns}
         numeric = [name for name in quasi if data.schema[name].kind is Kind.NUMERIC]
         return shown_as(nw.from_dict(columns).to_native(), numeric, self.numbers)
