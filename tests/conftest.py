@@ -206,7 +206,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write_line(f"slow: {taken:6.1f} s {test}")
     folders: Counter[str] = Counter()
     for test, taken in seconds.items():
-        folders["Spark" if "spark" in test else test.split("/")[1]] += taken
+        folders["Spark" if "spark" in test else "/".join(test.split("/")[1:2]) or "elsewhere"] += taken
     shares = (f"{folder} {taken / max(seconds.total(), 1e-9):.0%}" for folder, taken in folders.most_common())
     terminalreporter.write_line(f"time: {', '.join(shares)} of {seconds.total():.0f} s in all processes")
 

@@ -163,6 +163,7 @@ def engine_for(source: Any) -> Engine:
     """The engine that takes a source by itself, as that of a frame which lives there; else the default one."""
     if source is not None and not isinstance(source, (str, PathLike)):
         for name in names("engines"):
-            if find("engines", name).takes(source):
-                return engine(name)
+            with contextlib.suppress(PluginError):  # one that breaks a rule is refused when somebody asks for it
+                if find("engines", name).takes(source):
+                    return engine(name)
     return engine()

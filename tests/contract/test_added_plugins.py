@@ -26,6 +26,7 @@ ADDED = {
     "forms": {"sensitive-last": "SensitiveLastForm"},
     "attacks": {"any-record": "AnyRecord"},
     "hierarchies": {"first-letter": "FirstLetter"},
+    "engines": {"row-by-row": "RowByRow"},
 }
 
 
@@ -171,7 +172,9 @@ def test_in_a_job_file(answers: dict[str, tuple[int, str, str]]) -> None:
 
 
 HEADER = (
-    "from dataclasses import dataclass\nfrom typing import ClassVar\n"
+    "from dataclasses import dataclass, replace\nfrom types import SimpleNamespace\nfrom typing import ClassVar\n"
+    "from added_plugins import RowApplication, RowByRow\n"
+    "from shoal.core.contracts.engine import Engine\n"
     "from shoal.core.contracts.metric import Metric\n"
     "from shoal.core.contracts.model import Model\n"
 )
@@ -198,6 +201,28 @@ BROKEN: dict[str, tuple[str, str]] = {
         FROZEN + "class Other(Model):\n" + METHODS + "Broken = Other\n", "its class must be named Broken",
     ),
     "not importable": ("import nowhere_to_be_found\n", "cannot be loaded"),
+}  # fmt: skip
+ENGINES: dict[str, tuple[str, str]] = {
+    "engine without methods": (FROZEN + "class Broken(Engine):\n    pass\n", "it must define every method"),
+    "engine without digests": (
+        FROZEN + "class Broken(RowByRow):\n"
+        "    def _encode(self, *given):\n"
+        "        table, columns = super()._encode(*given)\n"
+        "        return SimpleNamespace(**{name: getattr(table, name) for name in dir(table) if name != 'digests'}), "
+        "columns\n",
+        "what it hands over as a Table must have digests",
+    ),
+    "engine of other columns": (
+        "class Sorted(RowApplication):\n"
+        "    def _finish(self, draft, sheet):\n"
+        "        columns = sorted(draft.columns.items())\n"
+        "        return super()._finish(replace(draft, columns=dict(columns)), sheet)\n"
+        + FROZEN + "class Broken(RowByRow):\n"
+        "    def _encode(self, *given):\n"
+        "        table, columns = super()._encode(*given)\n"
+        "        return replace(table, application=Sorted), columns\n",
+        "a published table must have the columns of its sheet, in their order",
+    ),
 }  # fmt: skip
 
 
@@ -236,10 +261,10 @@ def beside_broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package is installed, and another one whose plug-ins all break a rule."""
     folder = install(tmp_path_factory.mktemp("installed"))
     (folder / "broken_plugins.py").write_text(HEADER + "class Broken(Metric):\n    pass\n")
-    for case, (source, _) in BROKEN.items():
+    for case, (source, _) in {**BROKEN, **ENGINES}.items():
         module, named = broken(case).replace("-", "_"), class_of(broken(case))
         (folder / f"{module}.py").write_text(HEADER + source.replace("Broken", named))
-        package(folder, module, {"models": {broken(case): named}})
+        package(folder, module, {"engines" if case in ENGINES else "models": {broken(case): named}})
     package(folder, "broken_plugins", {"metrics": {"broken": "Broken"}, "attacks": {"broken": "Broken"}})
     return folder
 
@@ -271,6 +296,7 @@ def test_a_broken_metric_does_not_stand_in_the_way(in_python: Any) -> None:
 def answers(beside_broken: Path) -> dict[str, tuple[int, str, str]]:
     """What the commands say that are given each broken model, one that is not given any, and the added plug-ins."""
     policies = {**{case: ("--model", broken(case)) for case in BROKEN}, "none": ("--k", 2)}
+    policies |= {case: ("--k", 2, "--engine", broken(case)) for case in ENGINES}
     (beside_broken / "job.toml").write_text(JOB)
     asked = {
         **{case: ("anonymize", "table.csv", "-o", f"{case}.csv", *ROLES, *given) for case, given in policies.items()},
@@ -287,6 +313,18 @@ def test_a_broken_plugin_is_named_with_its_rule(
     assert code == 2 and "Traceback" not in err
     said = " ".join(err.split())
     assert f"'{broken(case)}'" in said and rule in said, said
+    assert not (beside_broken / f"{case}.csv").exists()
+
+
+@pytest.mark.parametrize("case", ENGINES)
+def test_an_engine_that_breaks_its_contract_is_named_with_the_rule(
+    case: str, answers: dict[str, tuple[int, str, str]], beside_broken: Path
+) -> None:  # fmt: skip
+    """Also where that shows only in what it hands over."""
+    (code, _, err), rule = answers[case], ENGINES[case][1]
+    assert code == 2 and "Traceback" not in err
+    said = " ".join(err.split())
+    assert (f"'{broken(case)}'" in said or class_of(broken(case)) in said) and rule in said, said
     assert not (beside_broken / f"{case}.csv").exists()
 
 

@@ -23,7 +23,8 @@ from shoal.core.finding import Findings
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.release import Release
 from shoal.core.schema import Schema
-from shoal.engines.common import encoding, table
+from shoal.engines.common import encoding, in_memory, table
+from shoal.engines.common import identity as engine_identity
 from shoal.engines.common.published_table import MemoryPublished
 from shoal.forms.two_table import TwoTableForm
 from shoal.ledger import Ledger
@@ -53,11 +54,12 @@ def every_release_is_fine(patch: Patch) -> None:
 
 
 def rows_keep_their_order(patch: Patch) -> None:
-    patch.setattr(table, "row_hashes", lambda columns, seed=None: np.zeros(len(next(iter(columns))[1]), np.uint64))
+    for module in (in_memory, table):
+        patch.setattr(module, "row_hashes", lambda columns, seed=None: np.zeros(len(next(iter(columns))[1]), np.uint64))
 
 
 def dictionaries_list_others(patch: Patch) -> None:
-    honest = MemoryPublished.decoded
+    honest = MemoryPublished.decode
 
     def listing(self: MemoryPublished) -> pa.Table:
         table = honest(self)
@@ -68,11 +70,11 @@ def dictionaries_list_others(patch: Patch) -> None:
         place = table.column_names.index("row")
         return table.set_column(place, "row", pa.DictionaryArray.from_arrays(encoded.indices, values))
 
-    patch.setattr(MemoryPublished, "decoded", listing)
+    patch.setattr(MemoryPublished, "decode", listing)
 
 
 def metadata_tells(patch: Patch) -> None:
-    honest = MemoryPublished.decoded
+    honest = MemoryPublished.decode
 
     def telling(self: MemoryPublished) -> pa.Table:
         return honest(self).replace_schema_metadata({"seen": "".join(secrets)})
@@ -84,7 +86,7 @@ def metadata_tells(patch: Patch) -> None:
         secrets.extend(filter(None, values))
         return honest_pseudonyms(self, column, values)
 
-    patch.setattr(MemoryPublished, "decoded", telling)
+    patch.setattr(MemoryPublished, "decode", telling)
     patch.setattr(Pseudonyms, "of", noting)
 
 
@@ -102,7 +104,7 @@ def cells_are_swapped(patch: Patch) -> None:
         columns = {name: self.table[name] for name in self.table.column_names}
         if "row" in columns:
             columns["row"] = columns["row"].take(pa.array(range(len(self.table))[::-1]))
-        honest(MemoryPublished(pa.table(columns), self.native, self.dialect, self.types, self.dtypes), path, **given)
+        honest(replace(self, table=pa.table(columns)), path, **given)
 
     patch.setattr(MemoryPublished, "write", swapping)
 
@@ -160,6 +162,7 @@ def groups_are_made_anew(patch: Patch) -> None:
 def spellings_count_as_values(patch: Patch) -> None:
     for module in (identity, encoding):
         patch.setattr(module, "plain_numbers", lambda texts, padded=False: None)
+    for module in (identity, engine_identity):
         patch.setattr(module, "plain_texts", lambda texts: [text.strip() for text in texts.to_pylist()])
 
 

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.engines.common import csv, encoding, fields, lines
+from shoal.engines.common import csv, dictionaries, fields, lines
 from shoal.errors import InputError
 
 FIELD = st.sampled_from(
@@ -129,5 +129,5 @@ def test_large_releases_are_written_the_same_way(tmp_path: Path, monkeypatch: py
 
 def test_codes_are_as_narrow_as_they_can_be() -> None:
     for values in (1, 128, 129, 1 << 15, (1 << 15) + 1):
-        kind = np.iinfo(encoding.narrowest(values))
+        kind = np.iinfo(dictionaries.narrowest(values))
         assert values - 1 <= kind.max

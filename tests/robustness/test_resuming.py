@@ -64,7 +64,7 @@ main()
 """The command, in which some functions must not be called."""
 
 READS = {
-    "duckdb": "shoal.engines.duckdb:_distinct,shoal.engines.duckdb:_kept",
+    "duckdb": "shoal.engines.duckdb:_distinct,shoal.engines.duckdb:_counts_left",
     "spark": "shoal.engines.spark.reading_checkpoint:tally",
     "embedded": "",
 }

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from shoal.core.classes import Classes, Histogram, joined, summarize
-from shoal.core.contracts.engine import Engine
+from shoal.core.contracts.engine import Engine, broken_rule, check_parts
 from shoal.core.contracts.table import Source, Table
 from shoal.core.formatting import in_html
 from shoal.core.grouping import Codes, Counts
@@ -55,7 +55,11 @@ class Dataset:
         checkpoint: Checkpoint | None = None,
     ) -> Dataset:
         """A source that was opened, read by its engine."""
+        check_parts(engine, source, Source)
         table, schema = engine.read(source, description, run=run, checkpoint=checkpoint)
+        check_parts(engine, table, Table)
+        if list(schema.names) != list(source.names):
+            raise broken_rule(engine, "the schema must have the columns of the source, in their order")
         return cls(table, schema, engine, checkpoint=checkpoint)
 
     @property

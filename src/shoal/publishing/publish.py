@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.core.contracts.engine import Engine, broken_rule, check_parts
 from shoal.core.contracts.form import Form
+from shoal.core.contracts.table import Published, Sheet
 from shoal.core.dataset import Dataset
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
@@ -15,15 +18,27 @@ from shoal.publishing.decision import decided_groups
 from shoal.publishing.writable_release import WritableRelease
 
 
+def _check_tables(engine: Engine, sheets: Sequence[Sheet], tables: Mapping[str, Published]) -> None:
+    """Refuses published tables that are not what an engine was asked for."""
+    for sheet in sheets:
+        if sheet.part not in tables:
+            raise broken_rule(engine, "it must publish every sheet that it is given")
+        check_parts(engine, tables[sheet.part], Published)
+        if list(tables[sheet.part].names) != [column.name for column in sheet.columns]:
+            raise broken_rule(engine, "a published table must have the columns of its sheet, in their order")
+
+
 def published(
     form: Form, data: Dataset, recoding: Recoding, policy: Policy | None, pseudonyms: Pseudonyms | None, run: Run
 ) -> WritableRelease:
     """The release that carries a recoding out, with whose its records are where people are counted; not verified."""
     sheets = form.sheets(data.schema, pseudonyms=pseudonyms is not None)
     seed = policy.seed if policy is not None else 0
+    tables = data.table.publish(data.schema, recoding, sheets, seed=seed, pseudonyms=pseudonyms, run=run)
+    _check_tables(data.engine, sheets, tables)
     release = WritableRelease(
         form=form,
-        tables=data.table.publish(data.schema, recoding, sheets, seed=seed, pseudonyms=pseudonyms, run=run),
+        tables=tables,
         schema=data.schema,
         records=data.records,
         engine=data.engine,

@@ -22,7 +22,7 @@ from shoal.core.run import Run
 from shoal.engines.common.hashing import row_hashes
 from shoal.engines.duckdb import DuckDB
 from shoal.engines.duckdb.hashing import cell_hash, row_hash
-from shoal.engines.duckdb.session import Session, quoted
+from shoal.engines.duckdb.session import DatabaseSession, quoted
 from shoal.errors import CancelledError, InputError, OutputError, ParameterError, ShoalError
 
 duckdb = pytest.importorskip("duckdb")
@@ -143,7 +143,7 @@ def test_a_table_that_is_not_there_is_named_with_what_there_is(database):
 def test_a_table_that_changes_is_not_published():
     data = shoal.read(table().with_columns(ward=pl.lit("a")), **ROLES, engine="duckdb")
     source = data.table.source
-    source.session.execute(f"DELETE FROM {source._streamed} WHERE age = 20")
+    source.session.execute(f"DELETE FROM {source._copy} WHERE age = 20")
     with pytest.raises(InputError, match="changed"):
         shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian")
 
@@ -151,7 +151,7 @@ def test_a_table_that_changes_is_not_published():
 def test_a_table_of_counted_columns_is_not_read_twice():
     data = shoal.read(table(), **ROLES, engine="duckdb")
     source = data.table.source
-    source.session.execute(f"DELETE FROM {source._streamed}")
+    source.session.execute(f"DELETE FROM {source._copy}")
     frame = shoal.anonymize(data, "k-anonymity:k=3", algorithm="mondrian", seed=1).frame
     assert frame.equals(shoal.anonymize(shoal.read(table(), **ROLES), "k-anonymity:k=3", algorithm="mondrian").frame)
 
@@ -163,7 +163,7 @@ def test_a_table_that_changes_between_two_looks_is_not_read(monkeypatch):
 
     def shrinking(source, *given):
         found = seen(source, *given)
-        source.session.execute(f"DELETE FROM {source._streamed} WHERE age = 20")
+        source.session.execute(f"DELETE FROM {source._copy} WHERE age = 20")
         return found
 
     monkeypatch.setattr(engine, "_distinct", shrinking)
@@ -251,7 +251,7 @@ def test_nothing_stays_behind(tmp_path):
 
 
 def test_errors_of_duckdb_lose_their_texts():
-    session = Session({})
+    session = DatabaseSession({})
     with pytest.raises(InputError) as caught:
         session.execute(f"SELECT CAST('{SECRET}' AS INTEGER)")
     assert SECRET not in str(caught.value)
@@ -270,10 +270,10 @@ def test_hashes_are_those_of_the_embedded_engine():
         "fine": pl.Series([0, -1999, None, 1_600_000_000_123_456_000, 1000]).cast(pl.Datetime("ns")),
     }
     arrow = pl.DataFrame(values).to_arrow()
-    session = Session({})
+    session = DatabaseSession({})
     stored = session.load(arrow)
     for seed in (None, 5):
-        kinds = session.described(str(stored))
+        kinds = session.types_of(str(stored))
         hashes = [
             cell_hash(name, quoted(name), kind, arrow.schema.field(name).type, seed) for name, kind in kinds.items()
         ]
@@ -319,13 +319,13 @@ TIMES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", NESTED | TIMES)
-def test_values_of_every_type_hash_alike(kind):
-    values = pa.array(*(NESTED | TIMES)[kind])
-    session = Session({})
-    for part in (values, values[1:], *([values[:0]] if kind in NESTED else [])):
+@pytest.mark.parametrize("kind", NESTED)
+def test_nested_values_and_bytes_hash_alike(kind):
+    values = pa.array(*NESTED[kind])
+    session = DatabaseSession({})
+    for part in (values, values[1:], values[:0]):
         stored = session.load(pa.table({"x": part}))
-        hash = cell_hash("x", "x", session.described(str(stored))["x"], values.type)
+        hash = cell_hash("x", "x", session.types_of(str(stored))["x"], values.type)
         assert np.array_equal(session.fetch(f"SELECT {hash} AS hash FROM {stored}")["hash"], row_hashes([("x", part)]))
     assert len(set(row_hashes([("x", values)]).tolist())) == len(values)
 
@@ -392,7 +392,7 @@ def test_what_is_no_number_is_missing_also_where_the_statistics_of_a_file_hide_i
 
 
 def test_a_query_can_be_stopped():
-    session, run = Session({}), Run()
+    session, run = DatabaseSession({}), Run()
     threading.Timer(0.3, run.cancel).start()
     started = time.monotonic()
     with session.stopped_by(run), pytest.raises(CancelledError):

@@ -23,7 +23,7 @@ from shoal.core.policy import Policy
 from shoal.core.run import Run
 from shoal.engines.spark import Spark
 from shoal.engines.spark.hashing import ascending, row_hash
-from shoal.engines.spark.session import DISK_FULL, Session, _plain, computed
+from shoal.engines.spark.session import DISK_FULL, ClusterSession, _plain, compute
 from shoal.errors import CancelledError, InfeasibleError, InputError, OutputError
 
 SECRET = "canary4711"
@@ -145,8 +145,8 @@ def test_a_damaged_file_is_refused_without_a_word_of_it(spark, damage, tmp_path)
 
 
 def test_a_run_that_is_cancelled_stops_the_job(spark):
-    slow = computed(lambda values: time.sleep(60) or values, ["id"], "bigint")
-    session, run = Session(spark), Run()
+    slow = compute(lambda values: time.sleep(60) or values, ["id"], "bigint")
+    session, run = ClusterSession(spark), Run()
     threading.Timer(1.5, run.cancel).start()
     began = time.monotonic()
     with pytest.raises(CancelledError), session.stopped_by(run):
@@ -233,8 +233,8 @@ folder = Path(sys.argv[1])
 with cluster.started(folder) as running:
     from pyspark.sql import SparkSession
     session = SparkSession.builder.master(running.url).config(map=cluster.SETTINGS).getOrCreate()
-    from shoal.engines.spark.session import computed
-    slow = computed(lambda values: time.sleep(1) or values, ["id"], "bigint")
+    from shoal.engines.spark.session import compute
+    slow = compute(lambda values: time.sleep(1) or values, ["id"], "bigint")
     rows = session.range(400, numPartitions=4)
     frame = rows.select((slow % 7).alias("age"), (rows.id % 2).alias("sex"), (rows.id % 3).alias("disease"))
     threading.Timer(1.0, running.kill, [0]).start()

@@ -37,7 +37,7 @@ def test_what_a_program_says_when_it_starts_is_seen_by_nobody(capfd: pytest.Capt
 
 def test_progress_needs_no_private_name() -> None:
     context: Any = SimpleNamespace(statusTracker=lambda: None)
-    assert session._done(context, "tag") == 0.0
+    assert session._share_done(context, "tag") == 0.0
 
 
 @pytest.mark.parametrize("chunks", [[["b", None], ["a", None, "b"], [], [None, "c"]], [[None]], [[]], []])

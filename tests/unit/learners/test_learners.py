@@ -39,7 +39,7 @@ def test_ten_folds_give_the_published_accuracies(name):
 
 def weka_hits(tmp_path, scheme, table, count, seed):
     path = tmp_path / "table.arff"
-    path.write_text(arff.written(table.to_arrow()))
+    path.write_text(arff.render(table.to_arrow()))
     command = [
         "java",
         "-cp",

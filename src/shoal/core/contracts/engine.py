@@ -1,15 +1,18 @@
-"""What an engine must offer: everything that touches rows."""
+"""What an engine must offer: everything that touches rows. What its tables must offer, and in what all engines must
+agree, says `contracts.table`."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from inspect import getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.core.parameters import Parametrized
 from shoal.core.read_request import AS_IT_IS, Description, Opening
+from shoal.errors import PluginError
 from shoal.storage.files import replacing_all, sha256
 
 if TYPE_CHECKING:
@@ -79,3 +82,16 @@ class Engine(Parametrized, ABC):
     def exists(self, path: Path) -> bool:
         """Whether there may be a published table at a path; a database tells when it is opened."""
         return path.exists()
+
+
+def check_parts(engine: Engine, offer: object, contract: type) -> None:
+    """Refuses what an engine hands over where it lacks a part of its contract."""
+    parts = [part for part in vars(contract) if not part.startswith("_")]
+    lacking = [part for part in parts if getattr_static(offer, part, parts) is parts]
+    if lacking:
+        raise broken_rule(engine, f"what it hands over as a {contract.__name__} must have {', '.join(lacking)}")
+
+
+def broken_rule(engine: Engine, rule: str) -> PluginError:
+    """Names an engine with the rule of its contract that it breaks."""
+    return PluginError(f"the engine {type(engine).__name__} breaks a rule: {rule}")

@@ -1,4 +1,27 @@
-"""What a table in an engine's hands must offer: opened, read, and published."""
+"""What a table in an engine's hands must offer: opened, read, and published.
+
+A release has the same bytes on every engine. So engines have to agree on these things; `engines/common/` has code for
+all of them, and an engine that does its work elsewhere must come to the same results.
+
+**What a value says.** Values that say the same are one value, whatever their type and spelling (`parsing.identity`):
+`1`, `1.0` and ` 1 ` are one number, a text is taken without the blanks around it, not-a-number and the spellings that
+were named are missing, and a zero has no sign. The code of a value is the leaf of its hierarchy. A column with a role
+is published, and hashed, in that one spelling; a plain column is published and hashed as it stands at the source.
+
+**The row hash.** The hash of a cell is the last eight bytes, the least first, of the MD5 of a key, `=` and the value as
+a text in UTF-8; of a missing value, of the key and `~`. The key is the name of the column and the byte 31; for a hash
+that is keyed with a seed, the hexadecimal SHA-256 of the seed in decimal, the byte 31 and the name. The hash of a row
+is the sum of those of its cells modulo 2**64, so that the order of the columns does not count. As texts, floats have
+seventeen significant digits (`%.17g`), booleans are `true` and `false`, bytes are pairs of hexadecimal capitals, dates
+are days since 1970, timestamps are microseconds since then, and times of day and durations are numbers in the unit of
+their type. Lists, structs and maps are spelled as JSON is, with `, ` and `: ` between their parts; line ends and
+control characters stay as they are, and a map is a list of structs of `key` and `value`.
+
+**Orders.** Records are listed by their quasi-identifiers, leaf by leaf, and those of one tuple by their keyed hash, as
+a number without a sign. Published rows stand in the order of the hashes of what is published of them, without a key.
+
+**Files.** Values are written as `engines.common.writing` writes them.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +44,9 @@ if TYPE_CHECKING:
     from shoal.core.schema import Schema
     from shoal.core.survey import Survey
 
+
+Trees = Sequence[tuple[str, "Hierarchy | None"]]
+"""Sensitive columns, each with its hierarchy where it has one."""
 
 What = Literal["cell", "raw", "group", "count", "pseudonym", "changed"]
 

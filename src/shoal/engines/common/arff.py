@@ -42,7 +42,7 @@ def read(path: Path) -> tuple[pa.Table, frozenset[str]]:
     names: list[str] = []
     kinds: list[str] = []
     lines = iter(io.StringIO(text, newline=None))
-    for line in _kept(lines):
+    for line in _without_comments(lines):
         word, _, rest = line.replace("\t", " ").partition(" ")
         if word.lower() == "@attribute":
             name, kind = _attribute(rest.strip(), path)
@@ -57,26 +57,26 @@ def read(path: Path) -> tuple[pa.Table, frozenset[str]]:
     if not names:
         raise InputError(f"{path.name}: this ARFF file names no attributes")
     nominal = frozenset(name for name, kind in zip(names, kinds, strict=True) if kind == "nominal")
-    return _rows(list(_kept(lines)), names, kinds, path), nominal
+    return _rows(list(_without_comments(lines)), names, kinds, path), nominal
 
 
-def _kept(lines: Iterable[str]) -> Iterator[str]:
+def _without_comments(lines: Iterable[str]) -> Iterator[str]:
     """The lines without comments and blank ones."""
     for line in lines:
-        kept = (_COMMENT.sub(r"\1", line) if "%" in line else line).strip()
-        if kept:
-            yield kept
+        content = (_COMMENT.sub(r"\1", line) if "%" in line else line).strip()
+        if content:
+            yield content
 
 
 def _attribute(rest: str, path: Path) -> tuple[str, str]:
-    found = _NAME.match(rest)
-    if found is None:
+    named = _NAME.match(rest)
+    if named is None:
         raise InputError(f"{path.name}: an attribute has no name")
-    kind = rest[found.end() :].strip()
+    kind = rest[named.end() :].strip()
     kind = "nominal" if kind.startswith("{") else kind.split(None, 1)[0].lower() if kind else ""
     if kind not in ("nominal", *_NUMBERS, *_TEXTS):
         raise InputError(f"{path.name}: the type of an attribute is not known; use numeric, string or {{values}}")
-    return _unescaped(next(part for part in found.groups() if part is not None)), kind
+    return _unescape(next(part for part in named.groups() if part is not None)), kind
 
 
 def _rows(lines: list[str], names: list[str], kinds: list[str], path: Path) -> pa.Table:
@@ -99,7 +99,7 @@ def _rows(lines: list[str], names: list[str], kinds: list[str], path: Path) -> p
         )  # fmt: skip
         columns = [
             _numbers(column) if kind in _NUMBERS else column
-            for column, kind in zip(map(_trimmed, table.columns), kinds, strict=True)
+            for column, kind in zip(map(_trim, table.columns), kinds, strict=True)
         ]
     except pa.ArrowException:
         raise InputError(f"{path.name}: the rows do not fit the {len(names)} attributes of the header") from None
@@ -108,11 +108,11 @@ def _rows(lines: list[str], names: list[str], kinds: list[str], path: Path) -> p
 
 def _as_csv(cell: re.Match[str]) -> str:
     """A quoted cell, by either mark, as CSV quotes it."""
-    text = _unescaped(cell[1] if cell[1] is not None else cell[2])
+    text = _unescape(cell[1] if cell[1] is not None else cell[2])
     return '"' + text.replace('"', '""') + '"'
 
 
-def _trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _trim(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Blanks around a value do not count; a question mark between blanks is missing too."""
     bare = pc.utf8_trim_whitespace(column)
     return pc.if_else(pc.and_(pc.equal(bare, "?"), pc.not_equal(column, "?")), None, bare)
@@ -126,7 +126,7 @@ def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(pa.float64())
 
 
-def written(table: pa.Table, nominal: Collection[str] = ()) -> str:
+def render(table: pa.Table, nominal: Collection[str] = ()) -> str:
     """A table as the text of an ARFF file, missing values as `?`.
 
     Numbers are numeric, also where they came as texts, unless the column is `nominal`; days are dates; everything else
@@ -134,21 +134,21 @@ def written(table: pa.Table, nominal: Collection[str] = ()) -> str:
     """
     header, columns = ["@relation release", ""], []
     for name in table.column_names:
-        kind, cells = _attributed(table[name], name in nominal)
-        header.append(f"@attribute {_escaped(name)} {kind}")
+        kind, cells = _attribute_cells(table[name], name in nominal)
+        header.append(f"@attribute {_escape(name)} {kind}")
         columns.append(cells)
     rows = [",".join(row) for row in zip(*columns, strict=True)]
     return "\n".join([*header, "", "@data", *rows, ""])
 
 
-def _attributed(column: pa.ChunkedArray, nominal: bool) -> tuple[str, list[str]]:
+def _attribute_cells(column: pa.ChunkedArray, nominal: bool) -> tuple[str, list[str]]:
     """The type of an attribute and its cells."""
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         cells = column.to_pylist()
         return "numeric", ["?" if value is None or value != value else str(value) for value in cells]
     texts = column.cast(pa.string()).to_pylist()
-    spelled = {text: _escaped(text) for text in set(texts) if text is not None}
+    spelled = {text: _escape(text) for text in set(texts) if text is not None}
     cells = ["?" if text is None else spelled[text] for text in texts]
     if pa.types.is_date(kind):
         return "date yyyy-MM-dd", cells
@@ -162,7 +162,7 @@ def _stay_apart(texts: Collection[str]) -> bool:
     return numbers_of(pa.array(texts, pa.string()), list(texts)) is not None
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
     escaped = (
@@ -171,6 +171,6 @@ def _escaped(text: str) -> str:
     return f"'{escaped.replace('%', chr(92) + '%')}'"
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     known = {"n": "\n", "r": "\r", "t": "\t"}
-    return re.sub(r"\\(.)", lambda found: known.get(found[1], found[1]), text)
+    return re.sub(r"\\(.)", lambda escaped: known.get(escaped[1], escaped[1]), text)

@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +61,22 @@ class Dialect:
         """The number of fields of a row."""
         return len(self.header)
 
+    @property
+    def fields(self) -> dict[str, int]:
+        """The field of each column."""
+        return dict(zip(self.names, self.places, strict=True))
+
+    @property
+    def is_utf8(self) -> bool:
+        return self.encoding.startswith("utf-8")
+
     def without(self, name: str) -> Dialect:
         """The same file, one of its columns left out."""
-        kept = [at for at, other in enumerate(self.names) if other != name]
-        return replace(self, names=tuple(self.names[at] for at in kept), places=tuple(self.places[at] for at in kept))
+        rest = {other: place for other, place in self.fields.items() if other != name}
+        return replace(self, names=tuple(rest), places=tuple(rest.values()))
 
 
-def _sampled(path: Path) -> bytes:
+def _sample(path: Path) -> bytes:
     try:
         with Unpacked(path) as file:
             return file.read(SAMPLE)
@@ -96,7 +106,7 @@ def _encoding(path: Path, sample: bytes, whole: bool) -> str:
     accented = [line for line in sample.split(b"\n")[: None if whole else -1] if not line.isascii()]
     torn = sum(not _is_utf8(line) for line in accented)
     if torn < len(accented):
-        raise _mixed(path, torn)
+        raise _mixed_encodings(path, torn)
     # Between Latin letters an accented one stands alone. Any other guess would turn names into other names in silence.
     runs = re.findall(rb"[\x80-\xff]+", sample)
     if 2 * sum(len(run) == 1 for run in runs) >= len(runs):
@@ -112,19 +122,19 @@ def _is_utf8(text: bytes) -> bool:
     return True
 
 
-def _mixed(path: Path, torn: int) -> InputError:
+def _mixed_encodings(path: Path, torn: int) -> InputError:
     return InputError(
         f"{path.name}: {torn:,} lines are not utf-8 and others are; save the file in one encoding, or name its encoding"
     )
 
 
 def _lines_that_are_not_utf8(path: Path) -> int:
-    found, rest = 0, b""
+    torn, rest = 0, b""
     with Unpacked(path) as file:
         while block := file.read(BLOCK):
             *lines, rest = (rest + block).split(b"\n")
-            found += sum(not line.isascii() and not _is_utf8(line) for line in lines)
-    return found + (not _is_utf8(rest))
+            torn += sum(not line.isascii() and not _is_utf8(line) for line in lines)
+    return torn + (not _is_utf8(rest))
 
 
 def _rows_inside(field: str, delimiter: str, width: int) -> int:
@@ -152,17 +162,11 @@ def _refuse_open_quotes(path: Path, fields: Iterable[str], delimiter: str, width
 
 
 def _records(text: str, delimiter: str, limit: int = 200) -> list[list[str]]:
-    lines = csv.reader(io.StringIO(text), delimiter=delimiter)
-    found = []
-    try:
-        for record in lines:
-            if record:
-                found.append(record)
-            if len(found) == limit:
-                break
-    except csv.Error:  # a field beyond the module's limit: what came before it will do
-        pass
-    return found
+    records: list[list[str]] = []
+    with contextlib.suppress(csv.Error):  # a field beyond the module's limit: what came before it will do
+        for record in islice(filter(None, csv.reader(io.StringIO(text), delimiter=delimiter)), limit):
+            records.append(record)
+    return records
 
 
 def _delimiter(text: str) -> str:
@@ -187,7 +191,7 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
         raise ParameterError("a delimiter is one character, such as ; or a tab")
     if encoding is not None:
         encoding = _known(encoding)
-    sample = _sampled(path)
+    sample = _sample(path)
     whole = len(sample) < SAMPLE
     if not sample.strip():
         raise InputError(f"{path.name}: the file is empty")
@@ -239,13 +243,13 @@ def _blank_lines(text: str) -> tuple[int, int]:
 
 def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[str]) -> dict[str, pa.ChunkedArray]:
     """Columns of a CSV file as dictionary-encoded text; `missing` are the spellings of a missing value."""
-    columns = _at_once(path, dialect, names, missing) if path.stat().st_size >= LARGE else None
+    columns = _load_large(path, dialect, names, missing) if path.stat().st_size >= LARGE else None
     if columns is None:
         with _refusing(path, dialect):
             check_unpacked(path)
             with Unpacked(path) as file:
                 options = _options(dialect, names, missing, pa.dictionary(pa.int32(), pa.string()))
-                table = pa.csv.read_csv(_decoded(file.stream, dialect), **options)
+                table = pa.csv.read_csv(_transcoded(file.stream, dialect), **options)
         places = zip(names, _fields(dialect, names), strict=True)
         columns = {name: table[at].unify_dictionaries() for name, at in places}
     if len(columns[names[0]]) == 0:
@@ -255,23 +259,25 @@ def load(path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[s
     return columns
 
 
-def _at_once(
+def _load_large(
     path: Path, dialect: Dialect, names: Sequence[str], missing: Sequence[str]
 ) -> dict[str, pa.ChunkedArray] | None:
     """Columns of a large file, several times as fast; None where it is written in a way that takes the whole parser."""
-    places = dict(zip(dialect.names, dialect.places, strict=True))
     try:
         with Unpacked(path) as file:
-            counted = dialect.encoding.startswith("utf-8")
-            if not counted:
+            if not dialect.is_utf8:
                 check_unpacked(path)
-            found = fields.columns(
-                file if counted else _decoded(file.stream, dialect), delimiter=dialect.delimiter, header=dialect.header,
-                preamble=dialect.preamble, chosen=[places[name] for name in names], missing=missing,
-            )  # fmt: skip
+            columns = fields.columns(
+                file if dialect.is_utf8 else _transcoded(file.stream, dialect),
+                delimiter=dialect.delimiter,
+                header=dialect.header,
+                preamble=dialect.preamble,
+                chosen=[dialect.fields[name] for name in names],
+                missing=missing,
+            )
     except (fields.OddError, pa.ArrowException, UnicodeError, LookupError, OSError):
         return None  # the parser says what is wrong
-    return {name: pa.chunked_array([column]) for name, column in zip(names, found, strict=True)}
+    return {name: pa.chunked_array([column]) for name, column in zip(names, columns, strict=True)}
 
 
 def batches(path: Path, dialect: Dialect, missing: Sequence[str]) -> Iterator[pa.Table]:
@@ -281,7 +287,7 @@ def batches(path: Path, dialect: Dialect, missing: Sequence[str]) -> Iterator[pa
         if path.stat().st_size < LARGE:
             check_unpacked(path)
         options = _options(dialect, dialect.names, missing, pa.string())
-        for batch in pa.csv.open_csv(_decoded(file.stream, dialect), **options):
+        for batch in pa.csv.open_csv(_transcoded(file.stream, dialect), **options):
             rows += batch.num_rows
             file.count(batch.nbytes - 3 * batch.num_rows * batch.num_columns)  # a delimiter each, for four bytes more
             columns = [batch.column(at) for at in _fields(dialect, dialect.names)]
@@ -292,22 +298,18 @@ def batches(path: Path, dialect: Dialect, missing: Sequence[str]) -> Iterator[pa
         raise InputError(f"{path.name}: there is a header and no record")
 
 
-def _decoded(stream: Any, dialect: Dialect) -> Any:
-    if dialect.encoding.startswith("utf-8"):
-        return stream
-    return pa.transcoding_input_stream(stream, dialect.encoding, "utf8")
+def _transcoded(stream: Any, dialect: Dialect) -> Any:
+    return stream if dialect.is_utf8 else pa.transcoding_input_stream(stream, dialect.encoding, "utf8")
 
 
 def _fields(dialect: Dialect, names: Sequence[str]) -> Sequence[int]:
     """Where columns are in what is read: as they were asked for, or as in the file where its names are not unique."""
     if len(set(dialect.header)) == dialect.width:
         return range(len(names))
-    places = dict(zip(dialect.names, dialect.places, strict=True))
-    return [places[name] for name in names]
+    return [dialect.fields[name] for name in names]
 
 
 def _options(dialect: Dialect, names: Sequence[str], missing: Sequence[str], text: pa.DataType) -> dict[str, Any]:
-    places = dict(zip(dialect.names, dialect.places, strict=True))
     unique = len(set(dialect.header)) == dialect.width
     return {
         "read_options": pa.csv.ReadOptions(block_size=BLOCK, skip_rows=dialect.preamble),
@@ -316,7 +318,7 @@ def _options(dialect: Dialect, names: Sequence[str], missing: Sequence[str], tex
         ),
         "convert_options": pa.csv.ConvertOptions(
             column_types=dict.fromkeys(dialect.header, text),
-            include_columns=[dialect.header[places[name]] for name in names] if unique else None,
+            include_columns=[dialect.header[dialect.fields[name]] for name in names] if unique else None,
             null_values=["", *missing], strings_can_be_null=True, quoted_strings_can_be_null=True,
         ),
     }  # fmt: skip
@@ -331,13 +333,13 @@ def _refusing(path: Path, dialect: Dialect) -> Iterator[None]:
         reason = str(error)
         if "straddl" in reason:
             message = f"a row is longer than {BLOCK:,} bytes; is a quotation mark left open?"
-        elif "UTF8" in reason and dialect.encoding.startswith("utf-8"):
-            raise _mixed(path, _lines_that_are_not_utf8(path)) from None
+        elif "UTF8" in reason and dialect.is_utf8:
+            raise _mixed_encodings(path, _lines_that_are_not_utf8(path)) from None
         elif "UTF8" in reason or "codec" in reason:
             message = f"the text is not {dialect.encoding}; name its encoding"
         elif "Expected" in reason:
             message = (
-                f"{_ragged(path, dialect):,} rows have another number of fields than the header's "
+                f"{_count_ragged(path, dialect):,} rows have another number of fields than the header's "
                 f"{dialect.width}; check the delimiter and the quotation marks"
             )
         elif isinstance(error, pa.ArrowKeyError):
@@ -353,7 +355,7 @@ def _refusing(path: Path, dialect: Dialect) -> Iterator[None]:
         raise InputError(f"{path.name}: cannot be read or decompressed") from None
 
 
-def _ragged(path: Path, dialect: Dialect) -> int:
+def _count_ragged(path: Path, dialect: Dialect) -> int:
     """How many rows do not fit the header.
 
     They are counted only once there is one: Arrow's threads hold on to a handler written in Python a little longer than
@@ -370,7 +372,7 @@ def _ragged(path: Path, dialect: Dialect) -> int:
     options["read_options"].use_threads = False
     options["parse_options"].invalid_row_handler = count
     with contextlib.suppress(pa.ArrowException, UnicodeError), Unpacked(path) as file:
-        pa.csv.read_csv(_decoded(file.stream, dialect), **options)
+        pa.csv.read_csv(_transcoded(file.stream, dialect), **options)
     return ragged
 
 

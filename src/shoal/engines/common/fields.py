@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.engines.common.encoding import narrowest
+from shoal.engines.common.dictionaries import narrowest
 
 Places = NDArray[np.int32]
 
@@ -44,7 +44,7 @@ class _Blocks:
         """Fills a block: its number, and how many of its bytes are rows; None at the end."""
         with self._lock:
             while not self._done:
-                length = self._filled(block)
+                length = self._fill(block)
                 if self._number == 0:
                     below = self._below_header(block, length)
                     block[: length - below] = block[below:length]
@@ -62,7 +62,7 @@ class _Blocks:
         """Nobody needs any more of them."""
         self._done = True
 
-    def _filled(self, block: bytearray) -> int:
+    def _fill(self, block: bytearray) -> int:
         length = len(self._rest)
         block[:length] = self._rest
         with memoryview(block) as room:
@@ -139,7 +139,7 @@ class _Lexicon:
         else:
             self.texts = np.append(self.texts, np.zeros(max(len(self.texts), longest), np.uint8))
 
-    def listed(self) -> pa.Array:
+    def texts_array(self) -> pa.Array:
         """The texts, with quotation marks that were doubled single again."""
         if int(self.ends[self.used]) >= 1 << 31:
             raise OddError
@@ -169,29 +169,29 @@ class _Lane:
         try:
             while (filled := self.blocks.next(block)) is not None:
                 number, length = filled
-                self.codes[number] = self._encoded(data, length, places, marks)
+                self.codes[number] = self._encode(data, length, places, marks)
         finally:
             self.blocks.stop()  # where one thread fails, no other one reads on
 
-    def _encoded(self, data: NDArray[np.uint8], length: int, places: Places, marks: Places) -> list[NDArray[Any]]:
-        rows = self._laid_out(data, length, places, marks)
+    def _encode(self, data: NDArray[np.uint8], length: int, places: Places, marks: Places) -> list[NDArray[Any]]:
+        rows = self._lay_out(data, length, places, marks)
         codes, encoded = np.empty(rows, np.int32), []
         for column, lexicon in zip(self.chosen, self.lexicons, strict=True):
             lexicon.encode(data, (places, marks, self.width, column), codes)
             encoded.append(codes.astype(narrowest(lexicon.used)))
         return encoded
 
-    def _laid_out(self, data: NDArray[np.uint8], length: int, places: Places, marks: Places) -> int:
+    def _lay_out(self, data: NDArray[np.uint8], length: int, places: Places, marks: Places) -> int:
         """Writes where the fields are; returns the number of rows."""
         from shoal.kernels import delimited as kernel
 
         rows: int
-        found, rows = kernel.separators(data, length, self.delimiter, places, marks)
-        if found < 0:
+        fields, rows = kernel.separators(data, length, self.delimiter, places, marks)
+        if fields < 0:
             raise OddError  # a carriage return stands alone
         # Blank lines are no rows, but of a file of one column, where they are records without a value.
-        if found != rows * self.width or not kernel.are_laid_out(data, places, rows, self.width):
-            rows = kernel.laid_out(data, places, marks, found, self.width)
+        if fields != rows * self.width or not kernel.are_laid_out(data, places, rows, self.width):
+            rows = kernel.laid_out(data, places, marks, fields, self.width)
         if rows < 0:
             raise OddError
         return rows
@@ -212,12 +212,12 @@ def columns(
             list(pool.map(_Lane.run, lanes))
         finally:
             blocks.stop()  # also when somebody interrupts
-        return list(pool.map(lambda at: _joined(lanes, at, missing), range(len(chosen))))
+        return list(pool.map(lambda at: _join(lanes, at, missing), range(len(chosen))))
 
 
-def _joined(lanes: Sequence[_Lane], at: int, missing: Sequence[str]) -> pa.DictionaryArray:
+def _join(lanes: Sequence[_Lane], at: int, missing: Sequence[str]) -> pa.DictionaryArray:
     """A column from what the threads made of its blocks."""
-    lists = [lane.lexicons[at].listed() for lane in lanes]
+    lists = [lane.lexicons[at].texts_array() for lane in lanes]
     together = pa.concat_arrays(lists).dictionary_encode()
     texts = together.dictionary
     absent = pc.is_in(texts, pa.array(["", *missing], pa.string())).to_numpy(zero_copy_only=False)

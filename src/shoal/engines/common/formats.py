@@ -76,11 +76,11 @@ def spreadsheet(path: Path, sheet: str | None) -> Columns:
         book = fastexcel.read_excel(path)
         sheets = [name for name in book.sheet_names if book.load_sheet(name, header_row=None, n_rows=1).total_height]
     if sheet is None and len(sheets) > 1:
-        raise InputError(f"{path.name}: there are {len(sheets)} sheets; name one of {_listed(sheets)}")
+        raise InputError(f"{path.name}: there are {len(sheets)} sheets; name one of {_listing(sheets)}")
     if not sheets:
         raise InputError(f"{path.name}: the file is empty")
     if sheet is not None and sheet not in book.sheet_names:
-        raise InputError(f"{path.name}: there is no sheet {quoted(sheet)}; there are {_listed(book.sheet_names)}")
+        raise InputError(f"{path.name}: there is no sheet {quoted(sheet)}; there are {_listing(book.sheet_names)}")
     if sheet is not None and sheet not in sheets:
         raise InputError(f"{path.name}: the sheet {quoted(sheet)} is empty")
     with _unreadable(path, "spreadsheet", fastexcel.FastExcelError):
@@ -91,11 +91,11 @@ def spreadsheet(path: Path, sheet: str | None) -> Columns:
     header += [""] * (body.num_columns - len(header))
     used = [place for place, title in enumerate(header) if title or body.column(place).null_count < body.num_rows]
     columns = [body.column(place) for place in used]
-    filled = _filled(columns)
+    filled = _nonblank_rows(columns)
     return tuple(header[place] for place in used), [_plainest(column.filter(filled)) for column in columns]
 
 
-def _filled(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+def _nonblank_rows(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     """Which rows hold anything."""
     filled = columns[0].is_valid()
     for column in columns[1:]:
@@ -122,14 +122,14 @@ def statistics(path: Path, form: str) -> Columns:
     read = {"dta": "read_dta", "sav": "read_sav", "sas7bdat": "read_sas7bdat", "xpt": "read_xport"}[form]
     with _unreadable(path, form, Exception):  # it raises whatever its parts do
         table, about = getattr(pyreadstat, read)(str(path), output_format="polars", **more)
-        columns = {name: _plainest(_chunked(table[name].to_arrow())) for name in table.columns}
+        columns = {name: _plainest(_column(table[name].to_arrow())) for name in table.columns}
     for name, labels in about.variable_value_labels.items():
         if name in columns:
-            columns[name] = _labelled(path, name, columns[name], labels)
+            columns[name] = _with_labels(path, name, columns[name], labels)
     return tuple(columns), list(columns.values())
 
 
-def _labelled(path: Path, name: str, column: pa.ChunkedArray, labels: dict[Any, str]) -> pa.ChunkedArray:
+def _with_labels(path: Path, name: str, column: pa.ChunkedArray, labels: dict[Any, str]) -> pa.ChunkedArray:
     encoded = column.combine_chunks().dictionary_encode()
     encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
     occurring = encoded.dictionary.to_pylist()
@@ -152,10 +152,10 @@ def lines(path: Path, file: Unpacked) -> Columns:
     check_polars()
     with _unreadable(path, "JSON lines file", polars.exceptions.PolarsError):
         table = polars.read_ndjson(io.BytesIO(file.read()), infer_schema_length=None)
-    return tuple(table.columns), [_chunked(table[name].to_arrow()) for name in table.columns]
+    return tuple(table.columns), [_column(table[name].to_arrow()) for name in table.columns]
 
 
-def _chunked(column: Any) -> pa.ChunkedArray:
+def _column(column: Any) -> pa.ChunkedArray:
     return pa.chunked_array([column])
 
 
@@ -167,13 +167,13 @@ def _plainest(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
     try:
-        found = column.cast(plainer)
+        plain = column.cast(plainer)
     except pa.ArrowInvalid:
         return column
-    return found if pc.all(pc.equal(found.cast(column.type), column)).as_py() else column  # a cast drops times of day
+    return plain if pc.all(pc.equal(plain.cast(column.type), column)).as_py() else column  # a cast drops times of day
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listing(names: Sequence[str]) -> str:
     return ", ".join(map(quoted, names[:LISTED])) + (" and others" if len(names) > LISTED else "")
 
 

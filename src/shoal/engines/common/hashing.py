@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.core.grouping import Codes
-from shoal.engines.common.encoding import in_one, indices_of, looked_up
+from shoal.engines.common.column_types import is_text
+from shoal.engines.common.dictionaries import indices_of, look_up, one_dictionary
 
 Hashes = NDArray[np.uint64]
 
@@ -46,14 +47,14 @@ def row_hashes(
     """
     total: Any = None
     for name, column in columns:
-        indices, texts = _spelled(column)
+        indices, texts = _indices_and_texts(column)
         start = keyed(name, seed)
         if spelling is not None:
             texts = [spelling(text or "") for text in (texts if isinstance(texts, list) else texts.to_pylist())]
-        hashes = _hashed(texts, start + PRESENT)
+        hashes = _hash_texts(texts, start + PRESENT)
         if indices.min(initial=0) < 0:
-            hashes = np.append(hashes, _hashed([""], start + ABSENT))
-        values = looked_up(hashes, indices)
+            hashes = np.append(hashes, _hash_texts([""], start + ABSENT))
+        values = look_up(hashes, indices)
         total = values if total is None else total + values
     return total if total is not None else np.zeros(0, np.uint64)
 
@@ -78,19 +79,18 @@ def ascending(hashes: Hashes) -> Codes:
     return order
 
 
-def _spelled(column: pa.ChunkedArray | pa.Array) -> tuple[NDArray[Any], Any]:
+def _indices_and_texts(column: pa.ChunkedArray | pa.Array) -> tuple[NDArray[Any], Any]:
     """A column as indices, -1 for missing values, into the texts of its distinct ones."""
     if isinstance(column, pa.Array):
         column = pa.chunked_array([column])
     if pa.types.is_nested(column.type):
         chunks = [pa.array(_nested_texts(chunk), pa.large_string()) for chunk in column.chunks]
         column = pa.chunked_array(chunks, pa.large_string())
-    combined = in_one(column)
-    values = combined.dictionary
-    indices = indices_of(combined)
+    encoded = one_dictionary(column)
+    values, indices = encoded.dictionary, indices_of(encoded)
     if values.null_count:
         absent = np.append(values.is_null().to_numpy(zero_copy_only=False), False)
-        indices = np.where(looked_up(absent, indices), indices.dtype.type(-1), indices)
+        indices = np.where(look_up(absent, indices), indices.dtype.type(-1), indices)
     return indices, _texts(values)
 
 
@@ -104,35 +104,32 @@ def _nested_texts(values: pa.Array) -> list[str | None]:
     present = values.is_valid().to_pylist()
     if pa.types.is_struct(kind):
         names = [in_quotes(kind.field(at).name) for at in range(kind.num_fields)]
-        rows = zip(*(map(_told, _inner_texts(inner)) for inner in values.flatten()), strict=True) if names else ()
+        rows = zip(*map(_inner_texts, values.flatten()), strict=True) if names else ()
         texts = [", ".join(map("{}: {}".format, names, row)) for row in rows] or [""] * len(values)
-        return [f"{{{text}}}" if held else None for text, held in zip(texts, present, strict=True)]
-    entries = map(_told, _inner_texts(values.flatten()))
+        return [f"{{{text}}}" if filled else None for text, filled in zip(texts, present, strict=True)]
+    entries = iter(_inner_texts(values.flatten()))
     lengths = pc.list_value_length(values).to_pylist()
     return [None if length is None else f"[{', '.join(islice(entries, length))}]" for length in lengths]
 
 
-def _inner_texts(values: pa.Array) -> list[str | None]:
+def _inner_texts(values: pa.Array) -> list[str]:
     """What lists and structs hold, as texts."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if pa.types.is_nested(values.type):
-        return _nested_texts(values)
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type) or pa.types.is_string_view(values.type):
-        return [None if text is None else in_quotes(text) for text in values.to_pylist()]
-    texts, present = _texts(values), values.is_valid().to_pylist()
-    listed = texts if isinstance(texts, list) else texts.to_pylist()
-    return [text if held else None for text, held in zip(listed, present, strict=True)]
+        texts: Any = _nested_texts(values)
+    elif is_text(values.type) or pa.types.is_string_view(values.type):
+        texts = [None if text is None else in_quotes(text) for text in values.to_pylist()]
+    else:
+        texts = _texts(values)
+        texts = texts if isinstance(texts, list) else texts.to_pylist()
+    return [text if filled else "null" for text, filled in zip(texts, values.is_valid().to_pylist(), strict=True)]
 
 
 def in_quotes(text: str) -> str:
     """A text inside lists and structs."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def _told(text: str | None) -> str:
-    return "null" if text is None else text
 
 
 def _texts(values: pa.Array) -> Any:
@@ -147,7 +144,7 @@ def _texts(values: pa.Array) -> Any:
         values = values.cast(pa.timestamp("us", kind.tz), safe=False).cast(pa.int64())
     elif pa.types.is_temporal(kind):
         values = values.cast(pa.int64() if kind.bit_width == 64 else pa.int32())
-    if pa.types.is_large_string(values.type) or pa.types.is_string(values.type):
+    if is_text(values.type):
         return values
     try:
         return values.cast(pa.large_string())
@@ -161,13 +158,13 @@ def _is_binary(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _hashed(texts: Any, prefix: bytes) -> Hashes:
+def _hash_texts(texts: Any, prefix: bytes) -> Hashes:
     from shoal.kernels.digests import lower_halves
 
-    held = pa.array(texts, pa.large_string()) if isinstance(texts, list) else texts
-    _, offsets, data = held.buffers()
-    width = np.int64 if pa.types.is_large_string(held.type) else np.int32
-    places = np.frombuffer(offsets, width)[held.offset : held.offset + len(held) + 1].astype(np.int64, copy=False)
+    array = pa.array(texts, pa.large_string()) if isinstance(texts, list) else texts
+    _, offsets, data = array.buffers()
+    width = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    places = np.frombuffer(offsets, width)[array.offset : array.offset + len(array) + 1].astype(np.int64, copy=False)
     if not len(places):
         places = np.zeros(1, np.int64)
     content = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from shoal.engines.common.encoding import dictionary, indices_of
+from shoal.engines.common.dictionaries import dictionary, indices_of
 from shoal.engines.common.fields import words
 
 ROWS = 1 << 16

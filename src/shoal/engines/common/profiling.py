@@ -14,42 +14,52 @@ from shoal.core.grouping import Codes, Counts, group
 from shoal.core.schema import Kind
 from shoal.core.survey import SHOWN, WIDE, Overview
 from shoal.core.values import Values
-from shoal.engines.common.encoding import MISSING, codes_of, dictionary, encode, looked_up, narrowest
+from shoal.engines.common.column_types import is_text
+from shoal.engines.common.dictionaries import MISSING, codes_of, dictionary, look_up, narrowest
+from shoal.engines.common.encoding import encode
 from shoal.engines.common.hashing import Hashes, row_hashes
-from shoal.engines.common.source import Source
+from shoal.engines.common.source import MemorySource
 from shoal.errors import InputError, ShoalError
 
-Held = tuple[Values, NDArray[Any]] | str
+ProfiledColumn = tuple[Values, NDArray[Any]] | str
+"""The values of a column and its codes in some rows; or why it cannot be looked at."""
 
 
-def looked_at(source: Source) -> Overview:
+def profile(source: MemorySource) -> Overview:
     """Every column of a table that fits into memory."""
-    kinds = source.said
+    kinds = source.stated_kinds
     loaded = source.load(source.names) if source.dialect is not None else {}
-    found: dict[str, Held] = {}
+    columns: dict[str, ProfiledColumn] = {}
     wide, records = set(), 0
     for name in source.names:
         column = loaded.pop(name) if loaded else source.load([name])[name]
         records = len(column)
         try:
-            combined = dictionary(name, column)
-            if len(combined.dictionary) > WIDE:
+            listed = dictionary(name, column)
+            if len(listed.dictionary) > WIDE:
                 wide.add(name)
-                found[name] = _wide(name, combined, kinds.get(name), source.missing)
+                columns[name] = _wide(name, listed, kinds.get(name), source.missing)
             else:
-                encoded = encode(name, column, kinds.get(name), source.missing)
-                found[name] = encoded.values, encoded.codes.astype(narrowest(len(encoded.values.texts)))
+                columns[name] = profile_column(name, column, kinds.get(name), source.missing)
         except ShoalError as error:
-            found[name] = str(error)
-    return overview(found, wide, records)
+            columns[name] = str(error)
+    return overview(columns, wide, records)
 
 
-def overview(found: Mapping[str, Held], wide: Collection[str], records: int, counts: Counts | None = None) -> Overview:
+def profile_column(name: str, column: pa.ChunkedArray, kind: Kind | None, missing: Collection[str]) -> ProfiledColumn:
+    """A column that is not wide, with all of its values."""
+    encoded = encode(name, column, kind, missing)
+    return encoded.values, encoded.codes.astype(narrowest(len(encoded.values.texts)))
+
+
+def overview(
+    columns: Mapping[str, ProfiledColumn], wide: Collection[str], records: int, counts: Counts | None = None
+) -> Overview:
     """The distinct rows of columns, wide ones last; with `counts`, a row that is given stands for so many records."""
     if not records:
         raise InputError("the table has no record")
-    values = {name: held if isinstance(held, str) else held[0] for name, held in found.items()}
-    codes = {name: held[1] for name, held in found.items() if not isinstance(held, str)}
+    values = {name: column if isinstance(column, str) else column[0] for name, column in columns.items()}
+    codes = {name: column[1] for name, column in columns.items() if not isinstance(column, str)}
     ordered = sorted(codes, key=lambda name: name in wide)
     if not ordered:
         return Overview(records, values, {}, np.array([records]))
@@ -61,16 +71,16 @@ def overview(found: Mapping[str, Held], wide: Collection[str], records: int, cou
     return Overview(records, values, {name: rows[name] for name in codes}, grouped.counts)
 
 
-def _wide(name: str, combined: pa.DictionaryArray, kind: Kind | None, missing: Collection[str]) -> Held:
+def _wide(name: str, listed: pa.DictionaryArray, kind: Kind | None, missing: Collection[str]) -> ProfiledColumn:
     """A column of very many values: some of them, and codes in the order of their hashes."""
-    bare = without_blanks(combined.dictionary, missing)
+    bare = without_blanks(listed.dictionary, missing)
     hashes = bare_hashes(bare)
     known = bare.is_valid().to_numpy(zero_copy_only=False)
     distinct, firsts = np.unique(hashes[known], return_index=True)
     translation = np.full(len(hashes) + 1, MISSING, np.int32)
     translation[:-1][known] = np.searchsorted(distinct, hashes[known])
     shown = bare.take(pa.array(np.flatnonzero(known)[firsts[:SHOWN]]))
-    return shown_values(name, shown, kind, missing), looked_up(translation, codes_of(combined))
+    return shown_values(name, shown, kind, missing), look_up(translation, codes_of(listed))
 
 
 def shown_values(name: str, shown: pa.Array, kind: Kind | None, missing: Collection[str]) -> Values:
@@ -82,13 +92,13 @@ def without_blanks(values: pa.Array, missing: Collection[str]) -> pa.Array:
     """Values without blanks around them; missing ones, and numbers that are none, as null."""
     if pa.types.is_floating(values.type):
         return pc.if_else(pc.is_nan(values), None, values)
-    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+    if not is_text(values.type):
         return values
     bare = pc.utf8_trim_whitespace(values)
     return pc.if_else(pc.is_in(bare, value_set=pa.array(["", *missing], bare.type)), None, bare)
 
 
-def ranked(hashes: pa.ChunkedArray) -> Codes:
+def ranks(hashes: pa.ChunkedArray) -> Codes:
     """The place of each hash, which may be signed, among the different ones; negative: none."""
     known = hashes.is_valid().to_numpy()
     codes = np.full(len(hashes), MISSING, np.int32)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,51 +13,40 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.core.classes import Classes, summarize
+from shoal.core.contracts.table import Trees
 from shoal.core.forks import check_polars
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.read_request import Opening
 from shoal.core.run import Run
 from shoal.core.schema import Kind
-from shoal.engines.common import arff, lines, source
-from shoal.engines.common.csv import Dialect
-from shoal.engines.common.encoding import (
-    dictionary,
-    identified,
-    in_known_zone,
-    indices_of,
-    looked_up,
-    narrowest,
-    occurring,
-    plain_values,
-)
-from shoal.engines.common.formats import ENDINGS
-from shoal.errors import InputError, OutputError, unknown_columns
+from shoal.engines.common import lines
+from shoal.engines.common.column_types import cast_back, in_known_zone, plain_values, value_type
+from shoal.engines.common.dictionaries import dictionary, indices_of, look_up, narrowest, occurring
+from shoal.engines.common.identity import kind_texts
+from shoal.engines.common.opening import open_path
+from shoal.engines.common.source import MemorySource
+from shoal.engines.common.writing import ROW_GROUP, format_of, write
+from shoal.errors import InputError, unknown_columns
 from shoal.storage.files import in_folder, piece
 
-ROW_GROUP = 1 << 20
-"""How many rows are written at a time: as many as a row group of Parquet has."""
+CodedTexts = tuple[NDArray[Any], list[str | None]]
+"""A column as positions in the ascending list of its distinct texts, and that list."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MemoryPublished:
-    """A published table. `native` is the frame type to give back, `dialect` how a CSV was written.
+    """A published table, which is given back and written as its `source` came.
 
-    `types` and `dtypes` are what Arrow and pandas called the types of the columns that came in, `books` the values
-    that quasi-identifiers are published as, by the entries of their codebooks, `header` the names as a file has them,
-    `nominal` the columns that hold names whatever those look like, `kinds` what the values of columns are.
+    `books` has the values that quasi-identifiers are published as, by the entries of their codebooks, `header` the
+    names as a file has them, `kinds` what the values of columns are.
     """
 
     table: pa.Table
-    native: str | None = None
-    dialect: Dialect | None = None
-    types: pa.Schema | None = None
-    dtypes: Mapping[str, Any] = field(default_factory=dict)
+    source: MemorySource | None = None
     books: Mapping[str, pa.Array] = field(default_factory=dict)
     header: tuple[str, ...] = ()
-    nominal: frozenset[str] = frozenset()
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    _read: dict[str, tuple[NDArray[Any], list[str | None]]] = field(default_factory=dict)
+    _texts: dict[str, CodedTexts] = field(default_factory=dict)
 
     @property
     def records(self) -> int:
@@ -67,14 +56,12 @@ class MemoryPublished:
     def names(self) -> Sequence[str]:
         return self.header or tuple(self.table.column_names)
 
-    def _column(self, name: str) -> tuple[NDArray[Any], list[str | None]]:
-        """A column as positions in the list of its distinct published texts, whatever its values look like."""
-        held = self._read.get(name)
-        if held is None:
+    def _column(self, name: str) -> CodedTexts:
+        if name not in self._texts:
             if name not in self.table.column_names:
                 raise unknown_columns([name], self.names)
-            held = self._read[name] = as_texts(name, self.table[name], self.kinds.get(name))
-        return held
+            self._texts[name] = coded_texts(name, self.table[name], self.kinds.get(name))
+        return self._texts[name]
 
     def labels(self, name: str) -> Sequence[str | None]:
         return self._column(name)[1]
@@ -87,29 +74,13 @@ class MemoryPublished:
         return places_among(self.labels(name), self.books[name], self.kinds.get(name))
 
     def group(
-        self,
-        attributes: Sequence[str],
-        sensitive: Sequence[tuple[str, Hierarchy | None]],
-        *,
-        count: str | None = None,
-        person: str | None = None,
+        self, attributes: Sequence[str], sensitive: Trees, *, count: str | None = None, person: str | None = None
     ) -> Classes:
-        keys = [self._column(name) for name in attributes]
-        columns = []
-        for name, hierarchy in sensitive:
-            codes, labels = self._column(name)
-            size = len(labels)
-            if hierarchy is not None:
-                leaves = leaves_of(name, labels, hierarchy).astype(narrowest(hierarchy.size))
-                codes, size = looked_up(leaves, codes), hierarchy.size
-            columns.append((name, codes, size, hierarchy))
-        return summarize(
-            attributes, [codes for codes, _ in keys], [len(labels) for _, labels in keys], columns,
-            weights=None if count is None else self._counts(count),
-            person=None if person is None else (person, self._column(person)[0], len(self.labels(person))),
-        )  # fmt: skip
+        columns = {name: self._column(name) for name in grouped_names(attributes, sensitive, person)}
+        weights = None if count is None else self.counts(count)
+        return group_texts(columns, attributes, sensitive, person, weights)
 
-    def _counts(self, name: str) -> Counts:
+    def counts(self, name: str) -> Counts:
         """A column that counts equal rows."""
         try:
             counts: Counts = np.array([int(label or "") for label in self.labels(name)], np.int64)[self.codes(name)]
@@ -121,102 +92,145 @@ class MemoryPublished:
 
     def frame(self) -> Any:
         """pandas, polars or Arrow, as it came in; polars for what came from a file."""
-        table = self.decoded()
+        source, table = self.source or MemorySource(()), self.decode()
+        types = {} if source.frame is None else {entry.name: entry.type for entry in source.frame.schema}
         for place, name in enumerate(table.column_names):
-            came = self._came(name)
-            here = table[name].type
+            source_type = types.get(name)
             # a category of nothing but missing values has no type, and pandas takes no such dictionary
-            if came is not None and pa.types.is_dictionary(came) and came.value_type == here != pa.null():
+            if source_type not in (None, table[name].type) and value_type(source_type) == table[name].type != pa.null():
                 # encoded anew, because the dictionary that came in may name what only withheld records had
                 table = table.set_column(place, name, table[name].dictionary_encode())
-        if self.native == "pyarrow":
+        if source.native == "pyarrow":
             return table
         import narwhals as nw
 
-        backend: Any = self.native or "polars"
+        backend: Any = source.native or "polars"
         if backend == "polars":
             check_polars()
             table = pa.table({name: in_known_zone(table[name]) for name in table.column_names})
         frame = nw.from_arrow(table, backend=backend).to_native()
-        for name, dtype in self.dtypes.items():
-            untouched = name in table.column_names and table[name].type == self._came(name)
+        for name, dtype in source.dtypes.items():
+            untouched = name in table.column_names and table[name].type == types.get(name)
             if untouched and hasattr(dtype, "__from_arrow__") and frame[name].dtype != dtype:
                 frame[name] = dtype.__from_arrow__(table[name])
         return frame
 
-    def _came(self, name: str) -> pa.DataType | None:
-        """The type with which a column came in, if it did."""
-        return self.types.field(name).type if self.types is not None and name in self.types.names else None
-
-    def decoded(self) -> pa.Table:
+    def decode(self) -> pa.Table:
         """The table with every dictionary resolved into plain values, also inside nested columns."""
         return pa.table({name: plain_values(self.table[name]) for name in self.table.column_names})
 
     def write(self, path: Path, *, rows_per_file: int, run: Run) -> None:
-        schema = self._sliced(0, 0).decoded().schema
+        schema = self._sliced(0, 0).decode().schema
         if not in_folder(path):
             rows = lines.ROWS if format_of(path) == "csv" else ROW_GROUP
             coded = self.table if self.records >= lines.LARGE and lines.are_texts(self.table) else None
-            write(path, schema, self._pieces(0, self.records, rows), self.dialect, self.nominal, coded)
+            write(path, schema, self._pieces(0, self.records, rows), self.source, coded)
             return
         path.mkdir()
         for number, first in enumerate(range(0, max(self.records, 1), rows_per_file)):
             run.report(first / max(self.records, 1), "writing")
-            write(piece(path, number), schema, self._pieces(first, first + rows_per_file, ROW_GROUP), None)
+            write(piece(path, number), schema, self._pieces(first, first + rows_per_file, ROW_GROUP))
 
     def _pieces(self, begin: int, end: int, rows: int) -> Iterator[pa.Table]:
         """The rows `begin:end`, some at a time: plain values of all would take many times the memory of their codes."""
         for first in range(begin, max(min(end, self.records), begin + 1), rows):
-            yield self._sliced(first, min(rows, end - first)).decoded()
+            yield self._sliced(first, min(rows, end - first)).decode()
 
     def _sliced(self, begin: int, rows: int) -> MemoryPublished:
-        return replace(self, table=self.table.slice(begin, rows), _read={})
+        return replace(self, table=self.table.slice(begin, rows), _texts={})
 
 
-def write(
-    path: Path,
-    schema: pa.Schema,
-    pieces: Iterable[pa.Table],
-    dialect: Dialect | None,
-    nominal: frozenset[str] = frozenset(),
-    coded: pa.Table | None = None,
-) -> None:
-    """Writes the pieces of a table to a file, one after the other; of CSV, the same table `coded` is quicker."""
-    form = format_of(path)
-    nested = [entry.name for entry in schema if pa.types.is_nested(entry.type)]
-    delimiter = "\t" if ".tsv" in path.suffixes else dialect.delimiter if dialect else ","
-    compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
-    with _refusing(path):
-        if form == "parquet":
-            from pyarrow import parquet
+@dataclass(frozen=True, eq=False, repr=False)
+class QueriedPublished(ABC):
+    """A published table whose `rows` an engine holds in its `session`.
 
-            with parquet.ParquetWriter(path, schema, compression="zstd") as file:
-                for piece in pieces:
-                    file.write_table(piece)
-            return
-        if form == "arrow":
-            with pa.ipc.new_file(str(path), schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as file:
-                for piece in pieces:
-                    file.write_table(piece)
-            return
-        if nested:
-            raise OutputError(f"{path.name}: column {nested[0]!r} is nested, which {form} cannot hold; write .parquet")
-        with pa.output_stream(str(path), compression=compression) as stream:
-            if form == "arff":  # its header lists the values of the whole table
-                stream.write(arff.written(pa.concat_tables([schema.empty_table(), *pieces]), nominal).encode())
-                return
-            stream.write(lines.header(schema.names, delimiter))
-            written = lines.of_pieces(pieces, delimiter) if coded is None else lines.of_codes(coded, delimiter)
-            for some in written:
-                stream.write(some)
+    A column is a stored one, or follows from one that holds numbers: which of them, each engine says in its own way.
+    `opened` is what the table was read from in this process, if it was; messages call the table by the `label`.
+    """
+
+    session: Any
+    rows: Any
+    columns: tuple[Any, ...]
+    opened: MemorySource | None = None
+    books: Mapping[str, pa.Array] = field(default_factory=dict)
+    label: str = "the release"
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    _labels: dict[str, list[str | None]] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    def _column(self, name: str) -> Any:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise unknown_columns([name], self.names)
+
+    def labels(self, name: str) -> Sequence[str | None]:
+        if name not in self._labels:
+            self._texts(name, self._distinct_values(name))
+        return self._labels[name]
+
+    def places(self, name: str) -> Codes:
+        return places_among(self.labels(name), self.books[name], self.kinds.get(name))
+
+    def codes(self, name: str) -> Codes:
+        codes: Codes = self._texts(name, cast_back(self._in_order([name])[0], self._column(name).source_type))[0]
+        return codes
+
+    def _texts(self, name: str, column: pa.ChunkedArray) -> CodedTexts:
+        """A column as positions in the list of its labels, which are known from then on."""
+        codes, self._labels[name] = coded_texts(name, column, self.kinds.get(name))
+        return codes, self._labels[name]
+
+    @abstractmethod
+    def _distinct_values(self, name: str) -> pa.ChunkedArray:
+        """The distinct values of a column."""
+
+    @abstractmethod
+    def _in_order(self, names: Sequence[str]) -> pa.Table:
+        """Columns of all rows in their order, with the types that the engine has for them."""
+
+    def _cast_back(self, table: pa.Table) -> pa.Table:
+        """All columns, with the types that they came with."""
+        columns = [cast_back(table[at], column.source_type) for at, column in enumerate(self.columns)]
+        return pa.table(columns, names=self.names)
+
+    def frame(self) -> Any:
+        """pandas, polars or Arrow, as it came in; polars for what came from a file."""
+        return MemoryPublished(self._cast_back(self._in_order(self.names)), self.opened).frame()
 
 
-@contextmanager
-def _refusing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except pa.ArrowException as error:
-        raise OutputError(f"{path.name}: could not be written ({type(error).__name__})") from None
+def grouped_names(attributes: Sequence[str], sensitive: Trees, person: str | None) -> list[str]:
+    """The columns that classes are made from."""
+    return [*attributes, *(name for name, _ in sensitive), *([] if person is None else [person])]
+
+
+def group_texts(
+    columns: Mapping[str, CodedTexts],
+    attributes: Sequence[str],
+    sensitive: Trees,
+    person: str | None,
+    weights: Counts | None,
+) -> Classes:
+    """The classes of published values; with `weights`, an entry of the columns stands for so many records."""
+    histograms = []
+    for name, hierarchy in sensitive:
+        codes, labels = columns[name]
+        size = len(labels)
+        if hierarchy is not None:
+            leaves = leaves_of(name, labels, hierarchy).astype(narrowest(hierarchy.size))
+            codes, size = look_up(leaves, codes), hierarchy.size
+        histograms.append((name, codes, size, hierarchy))
+    return summarize(
+        attributes,
+        [columns[name][0] for name in attributes],
+        [len(columns[name][1]) for name in attributes],
+        histograms,
+        weights=weights,
+        person=None if person is None else (person, columns[person][0], len(columns[person][1])),
+    )
 
 
 def leaves_of(name: str, labels: Sequence[str | None], hierarchy: Hierarchy) -> Codes:
@@ -230,27 +244,21 @@ def leaves_of(name: str, labels: Sequence[str | None], hierarchy: Hierarchy) -> 
 def places_among(labels: Sequence[str | None], book: pa.Array, kind: Kind | None) -> Codes:
     """Where each entry of a codebook stands among the labels of a column; negative where it does not occur."""
     known = {label: place for place, label in enumerate(labels)}
-    return np.array([known.get(text, -1) for text in published_texts(book, kind)], np.int32)
+    return np.array([known.get(text, -1) for text in kind_texts(book, kind)], np.int32)
 
 
-def published_texts(values: pa.Array, kind: Kind | None) -> list[str | None]:
-    """What published values of a kind say, missing ones as None."""
-    present = iter(identified(values.drop_null(), kind or Kind.TEXT))
-    return [next(present) if filled else None for filled in values.is_valid().to_pylist()]
-
-
-def as_texts(name: str, column: pa.ChunkedArray, kind: Kind | None = None) -> tuple[NDArray[Any], list[str | None]]:
+def coded_texts(name: str, column: pa.ChunkedArray, kind: Kind | None = None) -> CodedTexts:
     """Positions in the ascending list of what the values of a column of some kind say, the missing value last.
 
     Dictionaries may list values that only withheld records had: those do not count.
     """
-    combined = dictionary(name, column)
+    encoded = dictionary(name, column)
     # One place more than the dictionary has, for the missing value: index -1 is the last one.
-    indices = indices_of(combined)
-    shown = np.flatnonzero(occurring(indices, len(combined.dictionary)))
-    values = shown[shown < len(combined.dictionary)]
-    everything = len(values) == len(combined.dictionary)
-    texts = published_texts(combined.dictionary if everything else combined.dictionary.take(pa.array(values)), kind)
+    indices = indices_of(encoded)
+    shown = np.flatnonzero(occurring(indices, len(encoded.dictionary)))
+    values = shown[shown < len(encoded.dictionary)]
+    everything = len(values) == len(encoded.dictionary)
+    texts = kind_texts(encoded.dictionary if everything else encoded.dictionary.take(pa.array(values)), kind)
     texts += [None] * (len(shown) - len(texts))
     labels: list[str | None] = [*sorted({text for text in texts if text is not None})]
     if None in texts:
@@ -258,29 +266,12 @@ def as_texts(name: str, column: pa.ChunkedArray, kind: Kind | None = None) -> tu
     if everything and texts == labels and None not in texts:
         return indices, labels
     known = {label: place for place, label in enumerate(labels)}
-    translation = np.zeros(len(combined.dictionary) + 1, narrowest(len(labels)))
+    translation = np.zeros(len(encoded.dictionary) + 1, narrowest(len(labels)))
     translation[shown] = [known[text] for text in texts]
-    return looked_up(translation, indices), labels
+    return look_up(translation, indices), labels
 
 
-def format_of(path: Path) -> str:
-    """The format in which a release is written to a path; an ending that names none is refused."""
-    if in_folder(path):
-        return "parquet"
-    ending = Path(path.name.lower().removesuffix(".gz").removesuffix(".zst")).suffix
-    for form in ("parquet", "arrow", "csv", "arff"):
-        if ending in ENDINGS[form]:
-            return form
-    raise OutputError(
-        f"{path.name}: the format is not known by this ending; use .csv, .parquet, .arrow or .arff, or no ending for a "
-        "folder of Parquet files"
-    )
-
-
-def open_published(
-    path: Path, kinds: Mapping[str, Kind] | None = None, *, delimiter: str | None = None
-) -> MemoryPublished:
+def open_published(path: Path, kinds: Mapping[str, Kind] | None = None) -> MemoryPublished:
     """A release file, as it was published; `kinds` say what the values of its columns are."""
-    opened = source.open_path(path, Opening(delimiter=delimiter))
-    table = pa.table(opened.load(opened.names))
-    return MemoryPublished(table, None, opened.dialect, header=opened.names, kinds=kinds or {})
+    opened = open_path(path)
+    return MemoryPublished(pa.table(opened.load(opened.names)), opened, header=opened.names, kinds=kinds or {})

@@ -27,7 +27,7 @@ _DENSEST_GZIP = 1100
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
-def allowed() -> int:
+def ratio_limit() -> int:
     """How many times its size a file may unpack to."""
     text = os.environ.get(LIFTED, str(RATIO))
     if not text.isdigit() or int(text) < 1:
@@ -35,7 +35,7 @@ def allowed() -> int:
     return int(text)
 
 
-def _refused(path: Path, came_out: int, went_in: int) -> InputError:
+def _too_large(path: Path, came_out: int, went_in: int) -> InputError:
     return InputError(
         f"{path.name}: {came_out / ENOUGH:,.1f} GB came out of the first {went_in / 1e6:,.1f} MB, and that is not all: "
         f"it may be made to fill the memory or the disk. If it is right, unpack it first, or set {LIFTED} to how many "
@@ -51,7 +51,7 @@ class Unpacked:
         with path.open("rb") as file:
             start = file.read(4)
         self.compression = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
-        self._path, self._came_out, self._allowed = path, 0, allowed()
+        self._path, self._came_out, self._allowed = path, 0, ratio_limit()
         self._file = pa.OSFile(str(path))
         packed = self.compression is not None
         self.stream = pa.CompressedInputStream(self._file, self.compression) if packed else self._file
@@ -69,27 +69,27 @@ class Unpacked:
         if self.compression is not None and self._came_out > ENOUGH:
             went_in = self._file.tell()
             if self._came_out > self._allowed * went_in:
-                raise _refused(self._path, self._came_out, went_in)
+                raise _too_large(self._path, self._came_out, went_in)
 
     def read(self, size: int | None = None) -> bytes:
         """So many bytes, or all."""
         if size is None:
             return b"".join(iter(lambda: self.read(BLOCK), b""))
-        found = bytes(self.stream.read(size))
-        self.count(len(found))
-        return found
+        content = bytes(self.stream.read(size))
+        self.count(len(content))
+        return content
 
     def readinto(self, block: Any) -> int:
         """Fills a block; how many bytes there were."""
-        found = int(self.stream.readinto(block))
-        self.count(found)
-        return found
+        length = int(self.stream.readinto(block))
+        self.count(length)
+        return length
 
 
 def check_unpacked(path: Path) -> None:
     """Refuses a compressed file that unpacks to too much, before anything is made of it."""
     status = path.stat()
-    _check_unpacked(path, status.st_size, status.st_mtime_ns, allowed())
+    _check_unpacked(path, status.st_size, status.st_mtime_ns, ratio_limit())
 
 
 @lru_cache(maxsize=64)
@@ -112,5 +112,5 @@ def check_archive(path: Path) -> None:
     except (zipfile.BadZipFile, OSError, ValueError):
         return  # whoever reads it says that it cannot be read
     size = path.stat().st_size
-    if came_out > ENOUGH and came_out > allowed() * size:
-        raise _refused(path, came_out, size)
+    if came_out > ENOUGH and came_out > ratio_limit() * size:
+        raise _too_large(path, came_out, size)

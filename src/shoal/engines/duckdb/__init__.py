@@ -15,23 +15,25 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.core.contracts.engine import Engine
-from shoal.core.read_request import AS_IT_IS, Description, Opening
+from shoal.core.grouping import Counts
+from shoal.core.read_request import Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import ENCODED, Kind, Missing, Schema, refused, with_roles
+from shoal.core.schema import ENCODED, Column, Kind
 from shoal.core.survey import Overview
-from shoal.engines.common.encoding import MISSING, Encoded, bind, encode
-from shoal.engines.common.published_table import format_of
+from shoal.engines.common.encoding import Encoded, bind
+from shoal.engines.common.engine import CommonEngine, check_some_left, check_some_there, encode_column, required_values
+from shoal.engines.common.source import changed
+from shoal.engines.duckdb.apply_plan import DuckDBApplication
 from shoal.engines.duckdb.databases import check_spot, storing
-from shoal.engines.duckdb.encoding import Distinct, Tally, distinct, joined, translation
+from shoal.engines.duckdb.encoding import Distinct, DuckDBTally, distinct, join_codes, translation
 from shoal.engines.duckdb.identity import respelled
-from shoal.engines.duckdb.profiling import looked_at
+from shoal.engines.duckdb.profiling import profile
 from shoal.engines.duckdb.published_table import DuckDBPublished, open_published
-from shoal.engines.duckdb.reading_checkpoint import NOWHERE, Kept, keep
-from shoal.engines.duckdb.session import Session, quoted
-from shoal.engines.duckdb.source import Source, changed, open_source
-from shoal.engines.duckdb.table import CodedColumn, DuckDBTable
-from shoal.errors import InputError, ParameterError
+from shoal.engines.duckdb.reading_checkpoint import NOWHERE, ReadingCheckpoint, keep
+from shoal.engines.duckdb.session import DatabaseSession, quoted
+from shoal.engines.duckdb.source import DuckDBSource, open_source
+from shoal.engines.duckdb.table import DuckDBColumn, DuckDBTable
+from shoal.errors import ParameterError
 from shoal.storage.checkpoint import Checkpoint
 from shoal.storage.files import replacing_all
 
@@ -42,7 +44,7 @@ _SIZE = re.compile(r"\d+(\.\d+)? ?([KMGT]i?B)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class DuckDB(Engine):
+class DuckDB(CommonEngine):
     """DuckDB does the work on rows; the table itself does not enter Python, only its distinct values, its classes and
     what is made of them do. Four exceptions: algorithms that look at single records get the encoded columns,
     pseudonyms are made from the distinct identifiers, batch by batch, where a person column is named, people come as
@@ -81,67 +83,54 @@ class DuckDB(Engine):
             raise ParameterError("DuckDB: memory_limit: a size is a number with a unit, such as 8GB or 500MB")
 
     @cached_property
-    def session(self) -> Session:
+    def session(self) -> DatabaseSession:
         """The database in which everything of this engine is done, so that the limits hold for all of it together."""
         given = {"memory_limit": self.memory_limit, "threads": self.threads}
         settings = {name: value for name, value in given.items() if value is not None}
-        return Session(settings, None if self.temporary is None else str(self.temporary))
+        return DatabaseSession(settings, None if self.temporary is None else str(self.temporary))
 
-    def open(self, source: Any, opening: Opening = AS_IT_IS) -> Source:
-        return replace(open_source(self.session, source, opening), neutralize=opening.neutralize)
+    def _open(self, source: Any, opening: Opening) -> DuckDBSource:
+        return open_source(self.session, source, opening)
 
-    def read(
-        self,
-        source: Source,  # type: ignore[override]
-        description: Description,
-        *,
-        run: Run | None = None,
-        checkpoint: Checkpoint | None = None,
-    ) -> tuple[DuckDBTable, Schema]:
-        """The table and its schema: the distinct rows of the columns with a role are counted and encoded now."""
-        wanted = description if source.opened is None else source.opened.described(description)
-        named = with_roles(source.names, wanted.roles)
-        session, origin = source.session, source.relation
-        before = Kept.found(checkpoint, source, named)
-        watch = run or Run()
-        found = _distinct(source, named, origin, watch) if before is None else before.distinct
-        if not int(next(iter(found.values())).counts.sum()):
-            raise InputError("the table has no record")
-        encoded = {
-            name: encode(name, each.values, wanted.kinds.get(name), source.missing, wanted.formats.get(name))
-            for name, each in found.items()
-        }
-        dropping = _dropping(found, encoded, wanted)
-        kept = _kept(source, dropping, found, encoded) if before is None else before.counts
-        columns, held, leaf = {}, {}, {}
+    def _encode(
+        self, source: DuckDBSource, names: Sequence[str], request: Description, run: Run, checkpoint: Checkpoint | None
+    ) -> tuple[DuckDBTable, Mapping[str, Column]]:
+        """The distinct rows of the columns are counted and encoded now."""
+        session = source.session
+        before = ReadingCheckpoint.load(checkpoint, source, names)
+        listed = _distinct(source, names, run) if before is None else before.distinct
+        check_some_there(int(listed[names[0]].counts.sum()))
+        encoded = {name: encode_column(name, each.values, source, request) for name, each in listed.items()}
+        required = required_values(encoded, request, {name: each.counts for name, each in listed.items()})
+        counts = _counts_left(source, listed, encoded, required) if before is None else before.counts
+        columns, coded, leaves = {}, {}, {}
         for name, each in encoded.items():
-            counts = kept[name]
-            there = counts > 0
-            leaves, hierarchy, raw = bind(
-                Encoded(each.codes[there], each.values, each.raw), wanted.hierarchy(each.values), counts[there]
+            left = counts[name] > 0
+            own, hierarchy, raw = bind(
+                replace(each, indices=each.indices[left]), request.hierarchy(each.values), counts[name][left]
             )
-            leaf[name] = np.full(len(there), NOWHERE, np.int32)
-            leaf[name][there] = leaves
-            codes = translation(session, found[name], leaf[name], there)
-            held[name] = CodedColumn(hierarchy, raw, codes, respelled(session, found[name], each))
-            columns[name] = wanted.column(each.values, hierarchy)
+            leaves[name] = np.full(len(left), NOWHERE, np.int32)
+            leaves[name][left] = own
+            codes = translation(session, listed[name], leaves[name], left)
+            coded[name] = DuckDBColumn(hierarchy, raw, codes, respelled(session, listed[name], each))
+            columns[name] = request.column(each.values, hierarchy)
         # Quasi-identifiers first, in their order, then sensitive ones: as classes are asked for.
-        ordered = [name for role in ENCODED for name, its in wanted.roles.items() if its is role and name in held]
+        ordered = [name for role in ENCODED for name, its in request.roles.items() if its is role and name in coded]
+        sizes = {name: coded[name].hierarchy.size for name in ordered}
         if before is not None:
-            tally = before.tally(session, {name: held[name].hierarchy.size for name in ordered}, leaf)
+            tally = before.tally(session, sizes, leaves)
         else:
-            coded = {name: (f"s.{quoted(name)}", held[name].codes, held[name].hierarchy.size) for name in ordered}
-            with session.stopped_by(watch, "reading", (COUNTED, 1.0)):
-                tally = Tally.of(session, origin, coded, what=source.label)
-        if tally.records != int(next(iter(kept.values())).sum()):
+            tallied = {name: (f"s.{quoted(name)}", coded[name].codes, size) for name, size in sizes.items()}
+            with session.stopped_by(run, "reading", (COUNTED, 1.0)):
+                tally = DuckDBTally.of(session, source.relation, tallied, what=source.label)
+        if tally.records != int(counts[names[0]].sum()):
             raise changed(source.label)
         if checkpoint is not None and before is None:
-            keep(checkpoint, found, kept, leaf, tally)
-        table = DuckDBTable(source, held, tally, frozenset(dropping))
-        return table, wanted.schema(source.names, columns)
+            keep(checkpoint, listed, counts, leaves, tally)
+        return DuckDBTable(source, coded, DuckDBApplication, frozenset(required), tally=tally), columns
 
-    def profile(self, source: Source) -> Overview:  # type: ignore[override]
-        return looked_at(source)
+    def profile(self, source: DuckDBSource) -> Overview:  # type: ignore[override]
+        return profile(source)
 
     def watch(self, run: Run, doing: str) -> AbstractContextManager[None]:
         return self.session.stopped_by(run, doing, several=True)
@@ -153,7 +142,7 @@ class DuckDB(Engine):
         if self.in_database(path):
             check_spot(self.session, str(path))
         else:
-            format_of(path)
+            super().check_format(path)
 
     def in_database(self, path: Path) -> bool:
         return "::" in path.name
@@ -175,52 +164,40 @@ class DuckDB(Engine):
         return self.in_database(path) or super().exists(path)
 
 
-def _dropping(found: Mapping[str, Distinct], encoded: Mapping[str, Encoded], wanted: Description) -> list[str]:
-    """The columns whose missing values leave records out; a rule that refuses missing values is kept."""
-    lacking = [name for name, column in encoded.items() if column.has_missing]
-    for name in lacking:
-        if wanted.rule(name) is Missing.REFUSE:
-            counts = found[name].counts
-            absent = int(counts[encoded[name].codes == MISSING].sum())
-            raise refused(name, wanted.roles[name], absent, int(counts.sum()))
-    return [name for name in lacking if wanted.rule(name) is Missing.DROP]
-
-
-def _distinct(source: Source, names: Sequence[str], origin: str, run: Run) -> dict[str, Distinct]:
-    """The distinct values of columns of a source, counted in a relation that has it as `s`."""
-    found, each = {}, COUNTED / len(names)
+def _distinct(source: DuckDBSource, names: Sequence[str], run: Run) -> dict[str, Distinct]:
+    """The distinct values of columns of a source, counted."""
+    listed, share = {}, COUNTED / len(names)
     for place, name in enumerate(names):
-        with source.session.stopped_by(run, "reading", (place * each, (place + 1) * each)):
-            found[name] = distinct(
-                source.session, f"s.{quoted(name)}", origin, came=source.came(name), what=source.label
-            )
-    if len({int(each.counts.sum()) for each in found.values()}) > 1:
+        column, kind = f"s.{quoted(name)}", source.type_of(name)
+        with source.session.stopped_by(run, "reading", (place * share, (place + 1) * share)):
+            listed[name] = distinct(source.session, column, source.relation, source_type=kind, what=source.label)
+    if len({int(each.counts.sum()) for each in listed.values()}) > 1:
         raise changed(source.label)
-    return found
+    return listed
 
 
-def _kept(
-    source: Source, dropping: Sequence[str], found: Mapping[str, Distinct], encoded: Mapping[str, Encoded]
-) -> dict[str, NDArray[np.int64]]:
-    """How many records each distinct value of each column has when those are left out that lack a value in one of the
-    columns `dropping`."""
-    if not dropping:
-        return {name: each.counts for name, each in found.items()}
+def _counts_left(
+    source: DuckDBSource,
+    listed: Mapping[str, Distinct],
+    encoded: Mapping[str, Encoded],
+    required: Mapping[str, NDArray[np.bool_]],
+) -> dict[str, Counts]:
+    """How many records each distinct value of each column has, without those that lack a required value."""
+    if not required:
+        return {name: each.counts for name, each in listed.items()}
     present = {
-        f"l{at}": (f"s.{quoted(name)}", translation(source.session, found[name], column.codes, column.codes != MISSING))
-        for at, (name, column) in enumerate(encoded.items())
-        if name in dropping
+        f"l{at}": (f"s.{quoted(name)}", translation(source.session, listed[name], encoded[name].codes, filled))
+        for at, (name, filled) in enumerate(required.items())
     }
-    rest = joined(source.relation, present)
-    kept = {}
-    for name, each in found.items():
+    rest = join_codes(source.relation, present)
+    counts = {}
+    for name, each in listed.items():
         left = source.session.fetch(
             f"SELECT v.id, t.n FROM (SELECT s.{quoted(name)} AS value, count(*) AS n FROM {rest} GROUP BY 1) AS t "
             f"JOIN {each.table} AS v ON v.value IS NOT DISTINCT FROM t.value",
             what=source.label,
         )
-        kept[name] = np.zeros(len(each.counts), np.int64)
-        kept[name][left["id"].to_numpy()] = left["n"].to_numpy()
-    if not int(next(iter(kept.values())).sum()):
-        raise InputError("the missing-value rules leave no record")
-    return kept
+        counts[name] = np.zeros(len(each.counts), np.int64)
+        counts[name][left["id"].to_numpy()] = left["n"].to_numpy()
+    check_some_left(int(next(iter(counts.values())).sum()))
+    return counts

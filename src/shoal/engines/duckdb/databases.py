@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from shoal.engines.common import source as shared
-from shoal.engines.duckdb.session import Session, quoted
+from shoal.engines.common.source import file_stamp
+from shoal.engines.duckdb.session import BATCH, DatabaseSession, quoted
 from shoal.errors import InputError, MissingExtraError, OutputError, ShoalError
 from shoal.storage.database_files import check_beside
 
@@ -65,7 +65,7 @@ def spot(text: str, *, new: bool = False) -> Spot | None:
     check_beside(path)
     if new and (not path.exists() or not path.stat().st_size):
         return Spot("duckdb" if path.suffix in (".duckdb", ".ddb") else "sqlite", str(path), table)
-    shared.file_stamp(path)
+    file_stamp(path)
     return Spot(_kind(path), str(path), table)
 
 
@@ -82,12 +82,12 @@ def _kind(path: Path) -> Kind:
 def chosen(spot: Spot, known: Iterable[tuple[str, str]]) -> tuple[str, str]:
     """The schema and the name of a table among those of its database; refused where it is not one of them."""
     listed = list(known)
-    found = [(schema, name) for schema, name in listed if spot.table in (name, f"{schema}.{name}")]
-    if len(found) == 1:
-        return found[0]
+    fitting = [(schema, name) for schema, name in listed if spot.table in (name, f"{schema}.{name}")]
+    if len(fitting) == 1:
+        return fitting[0]
     there = [f"{schema}.{name}" for schema, name in listed]
     shown = ", ".join(there[:LISTED]) + (f" and {len(there) - LISTED} more" if len(there) > LISTED else "")
-    many = "more than one" if found else "no"
+    many = "more than one" if fitting else "no"
     raise InputError(f"{spot.label}: {many} table {spot.table!r}; there are {shown or 'none'}")
 
 
@@ -99,11 +99,11 @@ class Connection:
 
     def __init__(self, spot: Spot, *, write: bool = True) -> None:
         self.spot = spot
-        with self._told():
-            self._held = _connected(spot, write)
+        with self._plain_errors():
+            self._driver = _connect(spot, write)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _plain_errors(self) -> Iterator[None]:
         try:
             yield
         except (ShoalError, MemoryError):
@@ -114,87 +114,72 @@ class Connection:
                 f"({type(error).__name__})"
             ) from None
 
+    @contextmanager
+    def _executed(self, sql: str) -> Iterator[Any]:
+        """A cursor that has executed a statement; a connection of DuckDB is its own cursor."""
+        with nullcontext(self._driver) if self.spot.kind == "duckdb" else self._driver.cursor() as cursor:
+            cursor.execute(sql)
+            yield cursor
+
     @cached_property
     def place(self) -> tuple[str, str]:
         """The schema and the name of the table."""
-        with self._told():
-            return chosen(self.spot, self._rows(_TABLES[self.spot.kind]))
+        with self._plain_errors(), self._executed(_TABLES[self.spot.kind]) as cursor:
+            return chosen(self.spot, [(str(schema), str(name)) for schema, name in cursor.fetchall()])
 
     @cached_property
-    def _named(self) -> str:
+    def _qualified(self) -> str:
         return ".".join(map(quoted, self.place))
-
-    def _rows(self, sql: str) -> list[tuple[str, str]]:
-        if self.spot.kind == "duckdb":
-            return [(str(schema), str(name)) for schema, name in self._held.execute(sql).fetchall()]
-        with self._held.cursor() as cursor:
-            cursor.execute(sql)
-            return [(str(schema), str(name)) for schema, name in cursor.fetchall()]
-
-    def _execute(self, sql: str) -> None:
-        if self.spot.kind == "duckdb":
-            self._held.execute(sql)
-            return
-        with self._held.cursor() as cursor:
-            cursor.execute(sql)
 
     def names(self) -> tuple[str, ...]:
         """The columns of the table."""
-        with self._told():
-            sql = f"SELECT * FROM {self._named} LIMIT 0"
-            if self.spot.kind == "duckdb":
-                return tuple(row[0] for row in self._held.execute(sql).description)
-            with self._held.cursor() as cursor:
-                cursor.execute(sql)
-                return tuple(cursor.fetch_record_batch().schema.names)
+        with self._plain_errors(), self._executed(f"SELECT * FROM {self._qualified} LIMIT 0") as cursor:
+            return tuple(column[0] for column in cursor.description)
 
     def batches(self) -> Iterator[pa.Table]:
         """The rows of the table, batch by batch; there is always one, and it may be empty."""
-        with self._told():
-            sql = f"SELECT * FROM {self._named}"
-            if self.spot.kind == "duckdb":
-                yield from _tables(self._held.sql(sql).to_arrow_reader(1 << 17))
+        sql = f"SELECT * FROM {self._qualified}"
+        with self._plain_errors():
+            if self.spot.kind == "duckdb":  # whose cursors copy the rows once more
+                yield from _tables(self._driver.sql(sql).to_arrow_reader(BATCH))
                 return
-            with self._held.cursor() as cursor:
-                cursor.execute(sql)
+            with self._executed(sql) as cursor:
                 yield from _tables(cursor.fetch_record_batch())
 
     def store(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
         """Makes the table anew from rows; the one that was there is gone when that is committed."""
-        with self._told():
-            within, dot, name = self.spot.table.rpartition(".")
-            named = f"{quoted(within)}.{quoted(name)}" if dot else quoted(name)
-            self._execute(f"DROP TABLE IF EXISTS {named}")
+        within, dot, name = self.spot.table.rpartition(".")
+        named = f"{quoted(within)}.{quoted(name)}" if dot else quoted(name)
+        with self._plain_errors(), self._executed(f"DROP TABLE IF EXISTS {named}") as cursor:
             reader = pa.RecordBatchReader.from_batches(schema, batches)
             if self.spot.kind == "duckdb":
-                self._held.register("loaded", reader)
-                self._held.execute(f"CREATE TABLE {named} AS FROM loaded")
-                self._held.unregister("loaded")
-                return
-            with self._held.cursor() as cursor:
+                cursor.register("loaded", reader)
+                cursor.execute(f"CREATE TABLE {named} AS FROM loaded")
+                cursor.unregister("loaded")
+            else:
                 cursor.adbc_ingest(name, reader, mode="create", db_schema_name=within or None)
 
     def commit(self) -> None:
-        with self._told():
-            self._held.commit()
+        with self._plain_errors():
+            self._driver.commit()
 
     def close(self) -> None:
         """Ends the connection, and undoes what was not committed."""
         with suppress(Exception):  # it may be lost already, which undoes it too
-            self._held.rollback()
+            self._driver.rollback()
         with suppress(Exception):
-            self._held.close()
+            self._driver.close()
 
 
-def _connected(spot: Spot, write: bool) -> Any:
+def _connect(spot: Spot, write: bool) -> Any:
     """A connection of the driver, in a transaction; unless it is to `write`, the file cannot be changed by it, nor by
     what somebody laid beside it for the database to go on with."""
     if spot.kind == "duckdb":
         import duckdb
 
-        held = duckdb.connect(spot.target, read_only=not write)
-        held.execute("BEGIN TRANSACTION")
-        return held
+        connection = duckdb.connect(spot.target, read_only=not write)
+        connection.execute("BEGIN TRANSACTION")
+        return connection
     named = {"sqlite": "SQLite", "postgres": "PostgreSQL"}[spot.kind]
     try:
         driver = import_module(f"adbc_driver_{named.lower()}.dbapi")
@@ -207,12 +192,12 @@ def _connected(spot: Spot, write: bool) -> Any:
 
 def _tables(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
     """Batches as tables, types of a driver's own resolved into what they are stored as."""
-    yield _stored(reader.schema.empty_table())
+    yield _storage(reader.schema.empty_table())
     for batch in reader:
-        yield _stored(pa.table(batch))
+        yield _storage(pa.table(batch))
 
 
-def _stored(table: pa.Table) -> pa.Table:
+def _storage(table: pa.Table) -> pa.Table:
     columns = [
         pa.chunked_array([part.storage for part in column.chunks], column.type.storage_type)
         if isinstance(column.type, pa.BaseExtensionType)
@@ -222,47 +207,48 @@ def _stored(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
-class _Shared:
-    """A connection that somebody else ends."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._connection, name)
-
-    def close(self) -> None:
-        """Nothing: the table is not committed yet."""
-
-
-def connected(place: Spot, held: Connection | None) -> Any:
-    """A connection to read a table with: the one that is writing it, where it is `held`."""
-    return Connection(place, write=False) if held is None else _Shared(held)
+@contextmanager
+def reading(place: Spot, writer: Connection | None) -> Iterator[Connection]:
+    """A connection to read a table with: that of its `writer`, which stays, where it is being written."""
+    if writer is not None:
+        yield writer
+        return
+    with closing(Connection(place, write=False)) as connection:
+        yield connection
 
 
 @contextmanager
-def storing(session: Session, text: str) -> Iterator[None]:
-    """Meanwhile, a release can be written to the table and read from it again, through the one connection in
-    `session.stored`; all of it stays when all went well, and is undone otherwise."""
-    target = spot(text, new=True)
-    assert target is not None
+def _connection_to_write(target: Spot) -> Iterator[Connection]:
+    """A connection that writes a table; a file that is made for it goes again unless what was stored is committed."""
     path = target.path
     fresh = path is not None and not path.exists()
-    connection = session.stored[text] = Connection(target)
+    connection = Connection(target)
     try:
-        yield
-        connection.commit()
+        yield connection
     except BaseException:
         connection.close()
         if fresh and path is not None:
             path.unlink(missing_ok=True)
         raise
-    finally:
-        session.stored.pop(text, None)
     connection.close()
 
 
-def check_spot(session: Session, text: str) -> None:
+@contextmanager
+def storing(session: DatabaseSession, text: str) -> Iterator[None]:
+    """Meanwhile, a release can be written to the table and read from it again, through the one connection in
+    `session.writers`; all of it stays when all went well, and is undone otherwise."""
+    target = spot(text, new=True)
+    assert target is not None
+    with _connection_to_write(target) as connection:
+        session.writers[text] = connection
+        try:
+            yield
+            connection.commit()
+        finally:
+            session.writers.pop(text, None)
+
+
+def check_spot(session: DatabaseSession, text: str) -> None:
     """Refuses, before any work is done, a table of a database that cannot be written."""
     target = spot(text, new=True)
     if target is None:
@@ -272,13 +258,12 @@ def check_spot(session: Session, text: str) -> None:
     path = target.path
     if path is not None and not path.parent.is_dir():
         raise OutputError(f"{path.name}: its folder does not exist")
-    if path is not None and session.attached_already(str(path)):
+    if path is not None and session.is_attached(str(path)):
         raise OutputError(f"{path.name}: the table is read from this database; write the release to another one")
     fresh = path is not None and not path.exists()
     try:
-        connection = Connection(target)
+        Connection(target).close()
     except InputError as error:
         raise OutputError(str(error)) from None
-    connection.close()
     if fresh and path is not None:
         path.unlink(missing_ok=True)

@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.classes import Classes, summarize, unpacked
+from shoal.core.contracts.table import Trees
 from shoal.core.grouping import Codes, Counts, words
 from shoal.core.hierarchy import Hierarchy
-from shoal.engines.common.encoding import as_came
-from shoal.engines.duckdb.session import Session, Stored
+from shoal.engines.common.column_types import cast_back
+from shoal.engines.duckdb.session import DatabaseSession, Stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,15 +28,15 @@ class Distinct:
 
 
 def distinct(
-    session: Session,
+    session: DatabaseSession,
     column: str,
     origin: str,
     *,
     weight: str = "count(*)",
-    came: pa.DataType | None = None,
+    source_type: pa.DataType | None = None,
     what: str = "the table",
 ) -> Distinct:
-    """The distinct values of a column, shorter ones first; `came` is the type that they had at the source.
+    """The distinct values of a column, shorter ones first, with the type that they had at the source.
 
     The order settles which of several spellings of one value stands for it.
     """
@@ -44,13 +45,13 @@ def distinct(
         f"FROM (SELECT {column} AS value, CAST({weight} AS BIGINT) AS n FROM {origin} GROUP BY 1)",
         what=what,
     )
-    found = session.fetch(f"SELECT value, n FROM {table} ORDER BY id")
-    return Distinct(table, as_came(found["value"], came), found["n"].to_numpy())
+    listed = session.fetch(f"SELECT value, n FROM {table} ORDER BY id")
+    return Distinct(table, cast_back(listed["value"], source_type), listed["n"].to_numpy())
 
 
 def loadable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """A column that DuckDB can hold: dictionaries resolved, durations as numbers, narrow floats wider; `as_came` undoes
-    it."""
+    """A column that DuckDB can hold: dictionaries resolved, durations as numbers, narrow floats wider; `cast_back`
+    undoes it."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_duration(column.type):
@@ -58,14 +59,16 @@ def loadable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
 
 
-def translation(session: Session, found: Distinct, codes: Codes, kept: np.ndarray | None = None) -> Stored:
-    """The code of each value, as a table to join; values that are not `kept` are not in it."""
-    places = np.arange(len(codes)) if kept is None else np.flatnonzero(kept)
+def translation(
+    session: DatabaseSession, distinct: Distinct, codes: Codes, included: np.ndarray | None = None
+) -> Stored:
+    """The code of each value, as a table to join; values that are not `included` are not in it."""
+    places = np.arange(len(codes)) if included is None else np.flatnonzero(included)
     numbered = session.load(pa.table({"id": places, "code": codes[places].astype(np.int32)}))
-    return session.create(f"SELECT value, code FROM {found.table} JOIN {numbered} USING (id)")
+    return session.create(f"SELECT value, code FROM {distinct.table} JOIN {numbered} USING (id)")
 
 
-def joined(origin: str, columns: Mapping[str, tuple[str, Stored]]) -> str:
+def join_codes(origin: str, columns: Mapping[str, tuple[str, Stored]]) -> str:
     """A relation joined with the codes of its columns: for each alias the column's expression and its codes."""
     joins = [
         f"JOIN {codes} AS {alias} ON {alias}.value IS NOT DISTINCT FROM {column}"
@@ -74,7 +77,7 @@ def joined(origin: str, columns: Mapping[str, tuple[str, Stored]]) -> str:
     return " ".join((origin, *joins))
 
 
-def packed(codes: Sequence[str], sizes: Sequence[int]) -> list[str]:
+def pack(codes: Sequence[str], sizes: Sequence[int]) -> list[str]:
     """Expressions of codes as digits of a few whole numbers, as `packed_codes` has them."""
     return [
         " + ".join(f"CAST({codes[place]} AS BIGINT) * {stride}" for place, stride in word.items())
@@ -83,36 +86,36 @@ def packed(codes: Sequence[str], sizes: Sequence[int]) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class DuckDBTally:
     """How many records, as `n`, have each combination of the codes of some columns.
 
     The codes are digits of whole numbers `w0`, `w1` and so on: grouping by one number is several times faster than
     grouping by many columns, and takes a fraction of the room. `sizes` has how many codes each column can have.
     """
 
-    session: Session
+    session: DatabaseSession
     table: Stored
     sizes: Mapping[str, int]
 
     @classmethod
     def of(
         cls,
-        session: Session,
+        session: DatabaseSession,
         origin: str,
         columns: Mapping[str, tuple[str, Stored, int]],
         *,
         weight: str = "count(*)",
         what: str,
-    ) -> Tally:
+    ) -> DuckDBTally:
         """The tally of a relation: for each column its expression, its codes, and how many there can be. Rows with a
         value that has no code are left out."""
         aliases = {f"l{at}": (column, codes) for at, (column, codes, _) in enumerate(columns.values())}
         sizes = {name: size for name, (*_, size) in columns.items()}
-        chosen = packed([f"{alias}.code" for alias in aliases], list(sizes.values()))
+        chosen = pack([f"{alias}.code" for alias in aliases], list(sizes.values()))
         selected = ", ".join(f"{word} AS w{at}" for at, word in enumerate(chosen))
         by = f" GROUP BY {', '.join(f'w{at}' for at in range(len(chosen)))}" if chosen else ""
         table = session.create(
-            f"SELECT {selected}, CAST({weight} AS BIGINT) AS n FROM {joined(origin, aliases)}{by}", what=what
+            f"SELECT {selected}, CAST({weight} AS BIGINT) AS n FROM {join_codes(origin, aliases)}{by}", what=what
         )
         return cls(session, table, sizes)
 
@@ -142,22 +145,22 @@ class Tally:
         if list(names) == list(self.sizes)[: len(names)] and len(words(list(self.sizes.values()))) == 1:
             rest = prod(list(self.sizes.values())[len(names) :])
             return ["w0" if rest == 1 else f"w0 // {rest}"]
-        return packed([self.code(name) for name in names], sizes)
+        return pack([self.code(name) for name in names], sizes)
 
     def classes(
         self,
         attributes: Sequence[str],
-        sensitive: Sequence[tuple[str, Hierarchy | None]],
+        sensitive: Trees,
         hierarchies: Sequence[Hierarchy] = (),
         person: str | None = None,
     ) -> Classes:
         """The classes of some columns, with the histograms of sensitive ones."""
         if not sensitive:
-            return self._grouped(attributes, None, hierarchies, person)
-        first, *others = (self._grouped(attributes, each, hierarchies, person) for each in sensitive)
+            return self._group(attributes, None, hierarchies, person)
+        first, *others = (self._group(attributes, each, hierarchies, person) for each in sensitive)
         return replace(first, sensitive=(first.sensitive[0], *(other.sensitive[0] for other in others)))
 
-    def _grouped(
+    def _group(
         self,
         attributes: Sequence[str],
         chosen: tuple[str, Hierarchy | None] | None,
@@ -169,18 +172,16 @@ class Tally:
         if attributes and person is None and len(words([self.sizes[name] for name in names])) == 1:
             (key,) = self.keys(names)
             whole = key == "w0"
-            found = self.session.fetch(
+            counted = self.session.fetch(
                 f"SELECT {key} AS k, {'n' if whole else 'CAST(sum(n) AS BIGINT) AS n'} FROM {self.table}"
                 f"{'' if whole else ' GROUP BY k'} ORDER BY k"
             )
             last = None if chosen is None else (chosen[0], self.sizes[chosen[0]], chosen[1])
-            return unpacked(attributes, sizes, found["k"].to_numpy(), found["n"].to_numpy(), last, hierarchies)
+            return unpacked(attributes, sizes, counted["k"].to_numpy(), counted["n"].to_numpy(), last, hierarchies)
         names += [] if person is None else [person]
         selected = ", ".join(f"{self.code(name)} AS k{at}" for at, name in enumerate(names))
-        found = self.session.fetch(f"SELECT {selected}, CAST(sum(n) AS BIGINT) AS n FROM {self.table} GROUP BY ALL")
-        *columns, counts = (found[at].to_numpy() for at in range(found.num_columns))
+        counted = self.session.fetch(f"SELECT {selected}, CAST(sum(n) AS BIGINT) AS n FROM {self.table} GROUP BY ALL")
+        *columns, counts = (column.to_numpy() for column in counted.columns)
         beside = [] if chosen is None else [(chosen[0], columns[len(attributes)], self.sizes[chosen[0]], chosen[1])]
-        return summarize(
-            attributes, columns[: len(attributes)], sizes, beside, hierarchies, weights=counts,
-            person=None if person is None else (person, columns[-1], self.sizes[person]),
-        )  # fmt: skip
+        people = None if person is None else (person, columns[-1], self.sizes[person])
+        return summarize(attributes, columns[: len(attributes)], sizes, beside, hierarchies, counts, people)

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.engines.common.encoding import Encoded, as_came, said_by
+from shoal.engines.common.column_types import cast_back, is_text
+from shoal.engines.common.dictionaries import one_chunk
+from shoal.engines.common.encoding import Encoded
+from shoal.engines.common.identity import identifier_texts, spelled_otherwise
 from shoal.engines.duckdb.encoding import Distinct
-from shoal.engines.duckdb.session import Session, Stored, literal, quoted
-from shoal.engines.duckdb.source import Source
+from shoal.engines.duckdb.session import DatabaseSession, Stored, literal, quoted
+from shoal.engines.duckdb.source import DuckDBSource
 from shoal.parsing.identity import MOST_ZEROS, PLAIN_NUMBER, PLAIN_TEXT
 
 _WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER")
@@ -24,28 +26,27 @@ _PLAIN = (
 """A condition that holds for texts that say what they spell."""
 
 
-def respelled(session: Session, found: Distinct, encoded: Encoded) -> Stored | None:
+def respelled(session: DatabaseSession, distinct: Distinct, encoded: Encoded) -> Stored | None:
     """The texts of a column that are published in another spelling, or as missing, which is `said` beside them; None
     where there is none."""
-    values, raw = found.values.combine_chunks(), encoded.raw
-    if not (pa.types.is_string(raw.type) or pa.types.is_large_string(raw.type)):
+    if not is_text(encoded.raw.type):
         return None
+    values = one_chunk(distinct.values)
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     codes = encoded.codes
-    published = raw.take(pa.array(codes, mask=codes < 0))
-    other = pc.and_(values.is_valid(), pc.invert(pc.equal(values, published).fill_null(False)))
-    places = np.flatnonzero(other.to_numpy(zero_copy_only=False))
-    return _beside(session, found.table, places, published.take(pa.array(places))) if len(places) else None
+    published = encoded.raw.take(pa.array(codes, mask=codes < 0))
+    places = np.flatnonzero(spelled_otherwise(values, published).to_numpy(zero_copy_only=False))
+    return _beside(session, distinct.table, places, published.take(pa.array(places))) if len(places) else None
 
 
-def _beside(session: Session, numbered: Stored, ids: NDArray[Any], said: pa.Array) -> Stored:
+def _beside(session: DatabaseSession, numbered: Stored, ids: NDArray[Any], texts: pa.Array) -> Stored:
     """The values of a numbered table that have some numbers, each with what it says."""
-    loaded = session.load(pa.table({"id": ids, "said": said}))
+    loaded = session.load(pa.table({"id": ids, "said": texts}))
     return session.create(f"SELECT value, said FROM {numbered} JOIN {loaded} USING (id)")
 
 
-def published(value: str, kind: str, other: str | None) -> str:
+def published_value(value: str, kind: str, other: str | None) -> str:
     """A value of a column with a role as it is published; `other` is the alias of a table of `respelled` ones."""
     if other is not None:
         return f"CASE WHEN {other}.value IS NULL THEN {value} ELSE {other}.said END"
@@ -60,8 +61,8 @@ def is_nan(value: str) -> str:
     return f"(CAST({value} AS VARCHAR) = 'nan')"
 
 
-def said(source: Source, name: str) -> Stored:
-    """A table of the distinct identifiers of a column, and what each says; null where it says nothing."""
+def identifiers(source: DuckDBSource, name: str) -> Stored:
+    """A table of the distinct identifiers of a column, and what each `said`; null where it says nothing."""
     session, kind = source.session, source.kinds[name]
     distinct = f"(SELECT DISTINCT s.{quoted(name)} AS value FROM {source.relation})"
     if _WHOLE.fullmatch(kind):
@@ -71,8 +72,8 @@ def said(source: Source, name: str) -> Stored:
         f"SELECT value, row_number() OVER () - 1 AS id FROM {distinct} WHERE value IS NOT NULL AND {odd}",
         what=source.label,
     )
-    found = session.fetch(f"SELECT value FROM {numbered} ORDER BY id")["value"]
-    texts = said_by(as_came(found, source.came(name)).combine_chunks())
+    values = session.fetch(f"SELECT value FROM {numbered} ORDER BY id")["value"]
+    texts = identifier_texts(one_chunk(cast_back(values, source.type_of(name))))
     beside = _beside(session, numbered, np.arange(len(texts)), pa.array(texts, pa.string()))
     return session.create(
         f"SELECT d.value, CASE WHEN o.value IS NULL THEN CAST(d.value AS VARCHAR) ELSE o.said END AS said "

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from shoal.engines.duckdb.hashing import cell_hash
 from shoal.engines.duckdb.session import Stored, quoted
-from shoal.engines.duckdb.source import Source
+from shoal.engines.duckdb.source import DuckDBSource
 
 FEW = 1 << 18
 """Different values of a column up to which they are numbered."""
@@ -22,31 +22,29 @@ _SPELLED_ALIKE = re.compile(
 """Types whose equal values are the same to publish, but for a negative zero; those of intervals are not."""
 
 
-def repeating(source: Source, names: Sequence[str]) -> frozenset[str]:
+def repeating_columns(source: DuckDBSource, names: Sequence[str]) -> frozenset[str]:
     """The columns of some whose values can be numbered. About how many there are is enough to know: what is published
     does not depend on it."""
     chosen = [name for name in names if _SPELLED_ALIKE.fullmatch(source.kinds[name])]
     if not chosen:
         return frozenset()
-    counts = ", ".join(f"approx_count_distinct(s.{quoted(name)}), {_signed(source, name)}" for name in chosen)
-    with source.session.cursor(source.label) as cursor:
-        found = cursor.execute(f"SELECT {counts} FROM {source.relation}").fetchone()
-    assert found is not None
-    told = zip(chosen, found[::2], found[1::2], strict=True)
-    return frozenset(name for name, count, signed in told if count <= FEW and not signed)
+    counts = ", ".join(f"approx_count_distinct(s.{quoted(name)}), {_has_signed_zero(source, name)}" for name in chosen)
+    answers = source.session.row(f"SELECT {counts} FROM {source.relation}", what=source.label)
+    counted = zip(chosen, answers[::2], answers[1::2], strict=True)
+    return frozenset(name for name, count, signed in counted if count <= FEW and not signed)
 
 
-def numbered(source: Source, name: str) -> Stored:
+def numbered_values(source: DuckDBSource, name: str) -> Stored:
     """The values of a column, each with its number as `code`, and its hash."""
     return source.session.create(
         f"SELECT value, CAST(row_number() OVER () AS INTEGER) AS code, "
-        f"{cell_hash(name, 'value', source.kinds[name], source.came(name))} AS hash "
+        f"{cell_hash(name, 'value', source.kinds[name], source.type_of(name))} AS hash "
         f"FROM (SELECT DISTINCT s.{quoted(name)} AS value FROM {source.relation})",
         what=source.label,
     )
 
 
-def _signed(source: Source, name: str) -> str:
+def _has_signed_zero(source: DuckDBSource, name: str) -> str:
     """Whether a column has a zero with a sign, which equals the one without, and is another value to publish."""
     if source.kinds[name] not in ("FLOAT", "DOUBLE"):
         return "false"

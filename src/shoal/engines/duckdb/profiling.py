@@ -14,24 +14,27 @@ from numpy.typing import NDArray
 from shoal.core.grouping import Counts, words
 from shoal.core.survey import SHOWN, WIDE, Overview
 from shoal.core.values import Values
-from shoal.engines.common.encoding import as_came, encode, narrowest
-from shoal.engines.common.profiling import ranked, shown_values
-from shoal.engines.duckdb.encoding import distinct, joined, packed, translation
+from shoal.engines.common.column_types import cast_back
+from shoal.engines.common.dictionaries import narrowest, one_chunk
+from shoal.engines.common.encoding import encode
+from shoal.engines.common.engine import check_some_there
+from shoal.engines.common.profiling import ranks, shown_values
+from shoal.engines.common.source import changed
+from shoal.engines.duckdb.encoding import distinct, join_codes, pack, translation
 from shoal.engines.duckdb.hashing import value_hash
 from shoal.engines.duckdb.identity import is_nan
 from shoal.engines.duckdb.session import Stored, literal, quoted
-from shoal.engines.duckdb.source import Source, changed
-from shoal.errors import InputError, ShoalError
+from shoal.engines.duckdb.source import DuckDBSource
+from shoal.errors import ShoalError
 
 
-def looked_at(source: Source) -> Overview:
+def profile(source: DuckDBSource) -> Overview:
     """Every column. The distinct values of those that are not wide come to Python, and the distinct rows as packed
     codes, with 64 bits for each wide column."""
     session, relation = source.session, source.relation
     records = int(session.value(f"SELECT count(*) FROM {relation}", what=source.label))
-    if records == 0:
-        raise InputError("the table has no record")
-    kinds = {} if source.opened is None else source.opened.said
+    check_some_there(records)
+    kinds = source.stated_kinds
     values: dict[str, Values | str] = {}
     narrow: dict[str, tuple[str, Stored, int]] = {}
     wide: dict[str, str] = {}
@@ -41,11 +44,11 @@ def looked_at(source: Source) -> Overview:
         try:
             if count > WIDE:
                 bare = _bare(column, source.kinds[name], source.missing)
-                hash = value_hash(bare, source.kinds[name], source.came(name))
-                shown = as_came(_first(source, bare, hash, count), source.came(name)).combine_chunks()
+                hash = value_hash(bare, source.kinds[name], source.type_of(name))
+                shown = one_chunk(cast_back(_first(source, bare, hash, count), source.type_of(name)))
                 values[name], wide[name] = shown_values(name, shown, kinds.get(name), source.missing), hash
                 continue
-            listed = distinct(session, column, relation, came=source.came(name), what=source.label)
+            listed = distinct(session, column, relation, source_type=source.type_of(name), what=source.label)
             encoded = encode(name, listed.values, kinds.get(name), source.missing)
         except ShoalError as error:
             values[name] = str(error)
@@ -61,44 +64,44 @@ def looked_at(source: Source) -> Overview:
 
 
 def _rows(
-    source: Source, narrow: Mapping[str, tuple[str, Stored, int]], wide: Mapping[str, str]
+    source: DuckDBSource, narrow: Mapping[str, tuple[str, Stored, int]], wide: Mapping[str, str]
 ) -> tuple[dict[str, NDArray[Any]], Counts]:
     """The codes of the distinct rows in their order, and how many records have each."""
     aliases = {f"l{at}": (column, codes) for at, (column, codes, _) in enumerate(narrow.values())}
     sizes = [size for *_, size in narrow.values()]
-    chosen = [*packed([f"{alias}.code" for alias in aliases], sizes), *wide.values()]
+    chosen = [*pack([f"{alias}.code" for alias in aliases], sizes), *wide.values()]
     keys = [f"k{at}" for at in range(len(chosen))]
     selected = ", ".join(f"{expression} AS {key}" for expression, key in zip(chosen, keys, strict=True))
     ordered = ", ".join(f"{key} NULLS FIRST" for key in keys)
-    found = source.session.fetch(
-        f"SELECT * FROM (SELECT {selected}, count(*) AS n FROM {joined(source.relation, aliases)} GROUP BY ALL) "
+    counted = source.session.fetch(
+        f"SELECT * FROM (SELECT {selected}, count(*) AS n FROM {join_codes(source.relation, aliases)} GROUP BY ALL) "
         f"ORDER BY {ordered}",
         what=source.label,
     )
     codes: dict[str, NDArray[Any]] = {}
     names = list(narrow)
     for key, word in zip(keys, words(sizes), strict=False):
-        packed_codes = found[key].to_numpy()
+        packed_codes = counted[key].to_numpy()
         for place, stride in word.items():
             code = packed_codes // stride % sizes[place] - 1
             codes[names[place]] = code.astype(narrowest(sizes[place]))
     for key, name in zip(keys[len(chosen) - len(wide) :], wide, strict=True):
-        codes[name] = ranked(found[key])
-    return codes, found["n"].to_numpy()
+        codes[name] = ranks(counted[key])
+    return codes, counted["n"].to_numpy()
 
 
-def _first(source: Source, bare: str, hash: str, count: int) -> pa.ChunkedArray:
+def _first(source: DuckDBSource, bare: str, hash: str, count: int) -> pa.ChunkedArray:
     """The values of a wide column whose hashes come first."""
     share = 1.5 * SHOWN / count  # of all hashes, within which there are almost surely enough
     while True:
         bound = min(int(share * 2**64), 2**64 - 1)
-        found = source.session.fetch(
+        values = source.session.fetch(
             f"SELECT DISTINCT {bare} AS value, {hash} AS hash FROM {source.relation} WHERE {hash} <= {bound}::UBIGINT "
             f"ORDER BY hash LIMIT {SHOWN}",
             what=source.label,
         )["value"]
-        if len(found) == SHOWN or share >= 1:
-            return found
+        if len(values) == SHOWN or share >= 1:
+            return values
         share *= 2
 
 

@@ -44,7 +44,7 @@ def literal(text: str) -> str:
 class Stored:
     """A table in the database; it is dropped with whatever holds it."""
 
-    def __init__(self, session: Session, name: str) -> None:
+    def __init__(self, session: DatabaseSession, name: str) -> None:
         self.name = name
         weakref.finalize(self, session.drop, name).atexit = False
 
@@ -52,7 +52,7 @@ class Stored:
         return self.name
 
 
-class Session:
+class DatabaseSession:
     """A database in memory that spills into a private temporary folder, which goes with it.
 
     Every call has a cursor of its own, so that any number of threads may call. DuckDB's error messages quote cells of
@@ -73,11 +73,11 @@ class Session:
             "autoinstall_known_extensions": "false",  # nothing is fetched from anywhere unless the holder does it
             "python_enable_replacements": "false",  # no variable of a program is taken for a table
         }
-        with _told_plainly("the database"):
+        with _plain_errors("the database"):
             self._connection = duckdb.connect(":memory:", config={**settings, **fixed})
         self._numbers = itertools.count()
         self._attached: dict[str, str] = {}
-        self.stored: dict[str, Any] = {}
+        self.writers: dict[str, Any] = {}
         """Connections to tables that are being written, by what names them: nobody else sees yet what is in them, and
         nobody else may open the file of a SQLite database meanwhile, which would end its locks."""
         self._running: dict[int, list[duckdb.DuckDBPyConnection]] = {}
@@ -101,7 +101,7 @@ class Session:
             running = self._running.setdefault(thread, [])
             running.append(cursor)
         try:
-            with _told_plainly(what):
+            with _plain_errors(what):
                 if thread in self._queries:
                     cursor.execute("SET enable_progress_bar = true")
                     cursor.execute("SET enable_progress_bar_print = false")
@@ -126,7 +126,7 @@ class Session:
 
         def watch() -> None:
             while not over.wait(POLL):
-                share = self._looked_after(thread, run.cancelled, several)
+                share = self._progress(thread, run.cancelled, several)
                 if doing and share is not None:
                     with suppress(CancelledError):
                         run.report(begin + share * (end - begin), doing)
@@ -148,7 +148,7 @@ class Session:
         if doing:
             run.report(end, doing)
 
-    def _looked_after(self, thread: int, cancelled: bool, several: bool) -> float | None:
+    def _progress(self, thread: int, cancelled: bool, several: bool) -> float | None:
         """How far the queries of a thread are, where there are some; those of a run that was cancelled are stopped."""
         with self._lock:
             running = self._running.get(thread, ())
@@ -175,12 +175,16 @@ class Session:
         with self.cursor(what) as cursor:
             yield from cursor.sql(sql).to_arrow_reader(BATCH)
 
-    def value(self, sql: str, *, what: str = "the table") -> Any:
-        """A result of one row and one column."""
+    def row(self, sql: str, *, what: str = "the table") -> tuple[Any, ...]:
+        """A result of one row."""
         with self.cursor(what) as cursor:
             row = cursor.execute(sql).fetchone()
         assert row is not None
-        return row[0]
+        return row
+
+    def value(self, sql: str, *, what: str = "the table") -> Any:
+        """A result of one row and one column."""
+        return self.row(sql, what=what)[0]
 
     def create(self, sql: str, *, what: str = "the table") -> Stored:
         """The result of a query, stored."""
@@ -206,23 +210,23 @@ class Session:
         with self.cursor() as cursor:
             cursor.execute(f"DROP TABLE IF EXISTS {name}")
 
-    def attached(self, target: str) -> str:
+    def catalog(self, target: str) -> str:
         """The name that a database has here."""
         with self._lock:
             return self._attached.setdefault(target, f"d{len(self._attached)}")
 
-    def attached_already(self, target: str) -> bool:
+    def is_attached(self, target: str) -> bool:
         """Whether a table is read from a database."""
         return target in self._attached
 
-    def described(self, relation: str, *, what: str = "the table") -> dict[str, str]:
+    def types_of(self, relation: str, *, what: str = "the table") -> dict[str, str]:
         """The columns of a relation and their types."""
         with self.cursor(what) as cursor:
             return {row[0]: row[1] for row in cursor.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
 
 
 @contextmanager
-def _told_plainly(what: str) -> Iterator[None]:
+def _plain_errors(what: str) -> Iterator[None]:
     """Errors of DuckDB as Shoal's own, without their texts."""
     import duckdb
 

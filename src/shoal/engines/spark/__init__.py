@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,27 +14,28 @@ import numpy as np
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.table import Published
-from shoal.core.read_request import AS_IT_IS, Description, Opening
+from shoal.core.read_request import Description, Opening
 from shoal.core.run import Run
-from shoal.core.schema import Kind, Missing, Schema, refused, with_roles
+from shoal.core.schema import Column, Kind
 from shoal.core.survey import Overview
-from shoal.engines.common.encoding import MISSING, Encoded, bind, check_type, encode
-from shoal.engines.common.published_table import format_of, open_published
-from shoal.engines.spark.encoding import CodedColumn
-from shoal.engines.spark.profiling import looked_at
-from shoal.engines.spark.published_table import PublishedColumn, SparkPublished
-from shoal.engines.spark.reading_checkpoint import kept_tally
-from shoal.engines.spark.session import Session
-from shoal.engines.spark.source import Source, open_source
+from shoal.engines.common.column_types import check_type
+from shoal.engines.common.encoding import bind
+from shoal.engines.common.engine import CommonEngine, check_some_left, check_some_there, encode_column, required_values
+from shoal.engines.common.published_table import open_published
+from shoal.engines.spark.apply_plan import SparkApplication
+from shoal.engines.spark.encoding import SparkColumn
+from shoal.engines.spark.profiling import profile
+from shoal.engines.spark.published_table import ListedColumn, SparkPublished
+from shoal.engines.spark.reading_checkpoint import checkpointed_tally
+from shoal.engines.spark.session import ClusterSession
+from shoal.engines.spark.source import SparkSource, open_source
 from shoal.engines.spark.table import SparkTable
-from shoal.errors import InputError
 from shoal.storage.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spark(Engine):
+class Spark(CommonEngine):
     """Spark does the work on rows: it counts the distinct rows of the columns with a role, carries a plan out as a
     join, counts what would be published, orders and writes it. The driver gets what is counted, and searches there.
 
@@ -74,56 +76,44 @@ class Spark(Engine):
         return self.block_records
 
     @cached_property
-    def session(self) -> Session:
+    def session(self) -> ClusterSession:
         """Where everything is done that does not come with a session of its own."""
-        return Session.started(self.master)
+        return ClusterSession.start(self.master)
 
     @classmethod
     def takes(cls, source: Any) -> bool:
         return type(source).__module__.startswith("pyspark.sql.") and hasattr(source, "sparkSession")
 
-    def open(self, source: Any, opening: Opening = AS_IT_IS) -> Source:
-        return replace(open_source(self.session, source, opening), neutralize=opening.neutralize)
+    def _open(self, source: Any, opening: Opening) -> SparkSource:
+        return open_source(self.session, source, opening)
 
-    def read(
-        self,
-        source: Source,  # type: ignore[override]
-        description: Description,
-        *,
-        run: Run | None = None,
-        checkpoint: Checkpoint | None = None,
-    ) -> tuple[SparkTable, Schema]:
-        """The table and its schema: the distinct rows of the columns with a role are counted and encoded now."""
-        wanted = description if source.opened is None else source.opened.described(description)
-        named = with_roles(source.names, wanted.roles)
-        for name in named:
-            check_type(name, source.came(name) or source.arrow_type(name))
-        with source.session.stopped_by(run or Run(), "reading"):
-            tallied = kept_tally(checkpoint, source, named)
-        if not len(tallied.counts):
-            raise InputError("the table has no record")
-        encoded = {
-            name: encode(
-                name, tallied.came(source, name), wanted.kinds.get(name), source.missing, wanted.formats.get(name)
-            )
-            for name in named
-        }
-        dropping, kept = _kept(encoded, tallied.counts, wanted)
-        columns, held = {}, {}
+    def _encode(
+        self, source: SparkSource, names: Sequence[str], request: Description, run: Run, checkpoint: Checkpoint | None
+    ) -> tuple[SparkTable, Mapping[str, Column]]:
+        """The distinct rows of the columns are counted and encoded now."""
+        for name in names:
+            check_type(name, source.type_of(name) or source.arrow_type(name))
+        with source.session.stopped_by(run, "reading"):
+            tally = checkpointed_tally(checkpoint, source, names)
+        check_some_there(len(tally.counts))
+        encoded = {name: encode_column(name, tally.column(source, name), source, request) for name in names}
+        required = required_values(encoded, request, dict.fromkeys(names, tally.counts))
+        included = reduce(and_, required.values(), np.ones(len(tally.counts), np.bool_))
+        check_some_left(int(included.sum()))
+        counts = tally.counts[included]
+        columns, coded = {}, {}
         for name, each in encoded.items():
-            places = tallied.places[name][kept]
-            codes, hierarchy, raw = bind(
-                Encoded(each.codes[kept], each.values, each.raw), wanted.hierarchy(each.values), tallied.counts[kept]
-            )
-            leaves = np.full(len(tallied.spelled[name]), -1, np.int32)
+            places = tally.places[name][included]
+            some = replace(each, indices=each.indices[included])
+            codes, hierarchy, raw = bind(some, request.hierarchy(each.values), counts)
+            leaves = np.full(len(tally.spelled[name]), -1, np.int32)
             leaves[places] = codes
-            held[name] = CodedColumn(codes, places, hierarchy, raw, tallied.spelled[name], leaves)
-            columns[name] = wanted.column(each.values, hierarchy)
-        table = SparkTable(source, held, tallied.counts[kept], frozenset(dropping))
-        return table, wanted.schema(source.names, columns)
+            coded[name] = SparkColumn(codes, places, hierarchy, raw, tally.spelled[name], leaves)
+            columns[name] = request.column(each.values, hierarchy)
+        return SparkTable(source, coded, SparkApplication, frozenset(required), weights=counts), columns
 
-    def profile(self, source: Source) -> Overview:  # type: ignore[override]
-        return looked_at(source)
+    def profile(self, source: SparkSource) -> Overview:  # type: ignore[override]
+        return profile(source)
 
     def watch(self, run: Run, doing: str) -> AbstractContextManager[None]:
         return self.session.stopped_by(run, doing)
@@ -132,28 +122,7 @@ class Spark(Engine):
         source = open_source(self.session, path)
         if source.opened is not None:
             return open_published(path, kinds)
-        columns = tuple(PublishedColumn(name, source.column(name), came=source.came(name)) for name in source.names)
+        columns = tuple(ListedColumn(name, source.column(name), source.type_of(name)) for name in source.names)
         return SparkPublished(
-            source.session, source.rows, columns, source, read=True, label=path.name, kinds=kinds or {}
+            source.session, source.rows, columns, label=path.name, kinds=kinds or {}, source=source, read=True
         )
-
-    def check_format(self, path: Path) -> None:
-        format_of(path)
-
-
-def _kept(encoded: Mapping[str, Encoded], counts: Any, wanted: Description) -> tuple[list[str], Any]:
-    """The columns whose missing values leave records out, and which rows of the tally stay; a rule that refuses missing
-    values is kept."""
-    kept, dropping = np.ones(len(counts), np.bool_), []
-    for name, column in encoded.items():
-        if not column.has_missing:
-            continue
-        present = column.codes != MISSING
-        if wanted.rule(name) is Missing.REFUSE:
-            raise refused(name, wanted.roles[name], int(counts[~present].sum()), int(counts.sum()))
-        if wanted.rule(name) is Missing.DROP:
-            dropping.append(name)
-            kept &= present
-    if not kept.any():
-        raise InputError("the missing-value rules leave no record")
-    return dropping, kept

@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.contracts.table import Sheet
+from shoal.core.contracts.table import Published, Sheet
 from shoal.core.grouping import Codes, group
 from shoal.core.pseudonyms import Pseudonyms
-from shoal.core.recoding import Counterfeits, Plan, Recoding
-from shoal.core.schema import Schema
-from shoal.engines.common.encoding import as_came, by_identity
-from shoal.engines.common.table import changed_values, published_values, tokens, with_labels
-from shoal.engines.spark.encoding import looked_up
+from shoal.core.recoding import Counterfeits
+from shoal.engines.common.apply_plan import QueriedApplication, tokens
+from shoal.engines.common.column_types import cast_back
+from shoal.engines.common.dictionaries import one_chunk
+from shoal.engines.common.identity import identifier_dictionary
+from shoal.engines.spark.encoding import join_dictionary
 from shoal.engines.spark.hashing import ascending
-from shoal.engines.spark.published_table import PublishedColumn, SparkPublished
-from shoal.engines.spark.session import Session
-from shoal.engines.spark.source import Source
+from shoal.engines.spark.published_table import ListedColumn, SparkPublished
+from shoal.engines.spark.session import ClusterSession
 from shoal.engines.spark.table import SparkTable
-from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -31,18 +30,27 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class _Draft:
-    """A published table in the making: the rows that it is made from, what is stored of them, and its columns; `leaves`
-    has the names of columns of which leaves are stored."""
+    """A published table in the making: whether it follows from what was `counted` when the table was read, the rows
+    that it is made from, what is stored of them, and its columns; `leaves` has the names of columns of which leaves are
+    stored."""
 
+    counted: bool
     rows: DataFrame
     stored: dict[str, Column] = field(default_factory=dict)
-    columns: list[PublishedColumn] = field(default_factory=list)
+    columns: list[ListedColumn] = field(default_factory=list)
     books: dict[str, pa.Array] = field(default_factory=dict)
     leaves: dict[str, str] = field(default_factory=dict)
 
+    def add(self, key: str, name: str, column: str, source_type: pa.DataType | None = None) -> None:
+        """A column that is stored as it is published."""
+        from pyspark.sql import functions as sql
+
+        self.stored[key] = sql.col(column)
+        self.columns.append(ListedColumn(name, key, source_type))
+
 
 @dataclass(frozen=True, eq=False)
-class Publishing:
+class SparkApplication(QueriedApplication[_Draft]):
     """One release of a table.
 
     The distinct rows of a published table are stored on the workers, as numbers where they can be: that of the class,
@@ -52,31 +60,16 @@ class Publishing:
     """
 
     table: SparkTable
-    schema: Schema
-    recoding: Recoding
-    seed: int
-    pseudonyms: Pseudonyms | None
 
     @property
-    def _source(self) -> Source:
-        return self.table.source
-
-    @property
-    def _session(self) -> Session:
-        return self.table.session
-
-    @property
-    def _plan(self) -> Plan:
-        plan = self.recoding.plan
-        assert plan is not None
-        return plan
+    def _session(self) -> ClusterSession:
+        return self.table.source.session
 
     @cached_property
-    def _tallied(self) -> Codes:
+    def _tally_owners(self) -> Codes:
         """The class of each row of the table's tally; negative: withheld."""
         columns = [self.table.columns[name] for name in self.schema.quasi]
         tuples = group([each.codes for each in columns], [each.hierarchy.size for each in columns], index=True).index
-        assert tuples is not None
         owners: Codes = self._plan.owners[tuples]
         return owners
 
@@ -88,19 +81,19 @@ class Publishing:
         columns = [self.table.columns[name] for name in quasi]
         spelled = group([each.places for each in columns], [len(each.spelled) for each in columns], index=True)
         owners = np.empty(len(spelled.counts), np.int32)
-        owners[spelled.index] = self._tallied
-        kept = owners >= 0
+        owners[spelled.index] = self._tally_owners
+        shown = owners >= 0
         keys = {
-            self._source.column(name): each.spelled.take(pa.array(places[kept]))
+            self.table.source.column(name): each.spelled.take(pa.array(places[shown]))
             for name, each, places in zip(quasi, columns, spelled.keys, strict=True)
         }
-        return keys, pa.array(owners[kept])
+        return keys, pa.array(owners[shown])
 
-    def _owned(self, rows: DataFrame) -> DataFrame:
+    def _with_owners(self, rows: DataFrame) -> DataFrame:
         """The records, each with its class as `owner`; those that are withheld are left out."""
         if not self._plan.by_record:
             keys, owners = self._owners
-            return looked_up(self._session, rows, keys, {"owner": owners})
+            return join_dictionary(self._session, rows, keys, {"owner": owners})
         from pyspark.sql import Window
         from pyspark.sql import functions as sql
 
@@ -110,20 +103,14 @@ class Publishing:
         rank = sql.row_number().over(Window.partitionBy(*leaves).orderBy("hash"))
         sizes = self.table.group(quasi, ()).sizes
         keys = {here: pa.array(codes) for here, codes in zip(leaves, plan.keys, strict=True)}
-        begun = looked_up(
+        begun = join_dictionary(
             self._session, coded.withColumn("rank", rank), keys, {"begin": pa.array(np.cumsum(sizes) - sizes)}
         )
         numbered = begun.withColumn("place", sql.col("begin") + sql.col("rank") - 1)
         shown = np.flatnonzero(plan.owners >= 0)
-        return looked_up(self._session, numbered, {"place": pa.array(shown)}, {"owner": pa.array(plan.owners[shown])})
-
-    @cached_property
-    def _changed(self) -> dict[str, pa.Array]:
-        """What a perturbation made of columns, by the place of the record in the order of the keyed hashes."""
-        return {
-            name: changed_values(changed, self.table.columns[name].raw.type)
-            for name, changed in self.recoding.changed.items()
-        }
+        return join_dictionary(
+            self._session, numbered, {"place": pa.array(shown)}, {"owner": pa.array(plan.owners[shown])}
+        )
 
     def _with_changes(self, rows: DataFrame) -> DataFrame:
         """The records, each with what a perturbation made of it as `y0`, `y1` and so on.
@@ -135,7 +122,7 @@ class Publishing:
 
         hashed = rows.withColumn("hash", self.table.record_hash(self.seed))
         nth = sql.row_number().over(Window.partitionBy("hash").orderBy("hash"))
-        hashes = self._session.fetch(hashed.select("hash"), what=self._source.label)["hash"].to_numpy()
+        hashes = self._session.fetch(hashed.select("hash"), what=self.table.source.label)["hash"].to_numpy()
         ordered = np.sort(hashes.view(np.uint64))
         fresh = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
         begins = np.flatnonzero(fresh)[np.cumsum(fresh) - 1]
@@ -143,106 +130,70 @@ class Publishing:
             "hash": pa.array(ordered.view(np.int64)),
             "nth": pa.array((np.arange(len(ordered)) - begins + 1).astype(np.int32)),
         }
-        values = {f"y{at}": values for at, values in enumerate(self._changed.values())}
-        return looked_up(self._session, hashed.withColumn("nth", nth), keys, values)
+        values = {f"y{at}": values for at, values in enumerate(self._changes.values())}
+        return join_dictionary(self._session, hashed.withColumn("nth", nth), keys, values)
 
-    def sheet(self, sheet: Sheet) -> SparkPublished:
-        """One published table."""
-        shown = {column.name: column.what for column in sheet.columns if column.what != "count"}
-        fakes = self.recoding.counterfeits if sheet.count_name is not None else None
-        counted = self._is_counted(shown)
-        draft = _Draft(self._source.rows if counted else self._origin())
-        for at, (name, what) in enumerate(shown.items()):
-            here = f"x{at}"
-            if what == "cell":
-                self._add_cell(draft, name)
-            elif what == "group":
-                groups = np.arange(self._plan.count, dtype=np.int32)
-                draft.columns.append(PublishedColumn(name, "owner", pa.array(groups)))
-            elif what == "pseudonym":
-                self._add_pseudonym(draft, here, name)
-            elif name in self.recoding.changed:
-                self._add_changed(draft, here, name)
-            elif name in self.table.columns:
-                self._add_leaves(draft, here, name)
-            else:
-                self._add(draft, here, name, self._source.column(name), self._source.came(name))
-        rows = self._from_tally(draft, fakes) if counted else self._from_rows(draft, fakes)
-        published = SparkPublished(
-            self._session, rows, tuple(draft.columns), self._source, draft.books, kinds=self.schema.kinds
-        )
-        if published.records != self._expected + (0 if fakes is None else len(fakes)):
-            raise InputError(f"{self._source.label}: the table changed while it was being read; read it again")
-        return published if sheet.count_name is None else published.counted(sheet.count_name)
+    def _draft(self, contents: Mapping[str, str]) -> _Draft:
+        counted = self._follows_from_codes(contents)
+        return _Draft(counted, self.table.source.rows if counted else self._records())
 
-    def _is_counted(self, shown: Mapping[str, str]) -> bool:
-        """Whether all columns of a published table follow from those that the table was counted by."""
-        plan, changed = self.recoding.plan, self.recoding.changed
-        return (
-            plan is not None
-            and not plan.by_record
-            and all(
-                what in ("cell", "group")
-                or (what != "pseudonym" and name in self.table.columns and name not in changed)
-                for name, what in shown.items()
-            )
-        )
-
-    def _origin(self) -> DataFrame:
+    def _records(self) -> DataFrame:
         """The records that a table is made from, and beside them their classes or what was changed."""
-        rows = self.table.kept(self._source.rows)
+        rows = self.table.rows()
         if self.recoding.plan is not None:
-            return self._owned(rows)
+            return self._with_owners(rows)
         return self._with_changes(rows) if self.recoding.changed else rows
 
-    def _add(self, draft: _Draft, here: str, name: str, column: str, came: pa.DataType | None = None) -> None:
-        """A column that is stored as it is published."""
+    def _add_cells(self, draft: _Draft, key: str, name: str, values: pa.Array, cells: Codes, *, raw: bool) -> None:
+        draft.books[name] = values
+        source_type, kind = self._raw_types(name) if raw else (None, None)
+        draft.columns.append(ListedColumn(name, "owner", source_type, values.take(pa.array(cells)), kind))
+
+    def _raw_types(self, name: str) -> tuple[pa.DataType | None, Any]:
+        """The type that a column came with, and the one that it has in Spark."""
+        return self.table.source.type_of(name), self.table.source.rows.schema[self.table.source.column(name)].dataType
+
+    def _add_groups(self, draft: _Draft, key: str, name: str) -> None:
+        groups = pa.array(np.arange(self._plan.count, dtype=np.int32))
+        draft.columns.append(ListedColumn(name, "owner", values=groups))
+
+    def _add_leaves(self, draft: _Draft, key: str, name: str) -> None:
         from pyspark.sql import functions as sql
 
-        draft.stored[here] = sql.col(column)
-        draft.columns.append(PublishedColumn(name, here, came=came))
+        source_type, kind = self._raw_types(name)
+        draft.leaves[key] = name
+        draft.stored[key] = sql.col(key)
+        draft.columns.append(ListedColumn(name, key, source_type, self._leaf_values(name), kind))
 
-    def _add_cell(self, draft: _Draft, name: str) -> None:
-        """What a quasi-identifier is published as, which follows from the class."""
-        place = self.schema.quasi.index(name)
-        book, cells = self._plan.codebooks[place], self._plan.cells[place]
-        draft.books[name] = published_values(book, self.table.columns[name].raw)
-        values = draft.books[name].take(pa.array(cells))
-        kind, came = self._raw_type(name) if book.raw else (None, None)
-        draft.columns.append(PublishedColumn(name, "owner", values, kind, came))
+    def _add_plain(self, draft: _Draft, key: str, name: str) -> None:
+        draft.add(key, name, self.table.source.column(name), self.table.source.type_of(name))
 
-    def _raw_type(self, name: str) -> tuple[Any, pa.DataType | None]:
-        """The type that a column has in Spark, and the one that it came with."""
-        return self._source.rows.schema[self._source.column(name)].dataType, self._source.came(name)
+    def _add_changes(self, draft: _Draft, key: str, name: str) -> None:
+        source_type = None if self._changes[name].type == pa.float64() else self.table.source.type_of(name)
+        draft.add(key, name, f"y{list(self._changes).index(name)}", source_type)
 
-    def _add_leaves(self, draft: _Draft, here: str, name: str) -> None:
-        """A column with a role that is published as it is: one spelling of each value."""
-        from pyspark.sql import functions as sql
+    def _add_pseudonyms(self, draft: _Draft, key: str, name: str, pseudonyms: Pseudonyms) -> None:
+        """The distinct identifiers pass through the driver."""
+        source, column = self.table.source, self.table.source.column(name)
+        distinct = self._session.fetch(self.table.rows().select(column).distinct(), what=source.label)[column]
+        texts = identifier_dictionary(name, cast_back(distinct, source.type_of(name)))
+        drawn = pa.DictionaryArray.from_arrays(texts.indices, tokens(name, texts.dictionary, pseudonyms))
+        keys, values = {column: one_chunk(distinct)}, {f"t{key}": drawn.dictionary_decode()}
+        draft.rows = join_dictionary(self._session, draft.rows, keys, values)
+        draft.add(key, name, f"t{key}")
 
-        held, fakes = self.table.columns[name], self.recoding.counterfeits
-        if fakes is None or name not in self.schema.sensitive:
-            raw = held.raw
-        else:
-            raw = with_labels(held.raw, held.hierarchy, fakes.leaves)
-        draft.leaves[here] = name
-        draft.stored[here] = sql.col(here)
-        draft.columns.append(PublishedColumn(name, here, raw, *self._raw_type(name)))
-
-    def _add_changed(self, draft: _Draft, here: str, name: str) -> None:
-        """What a perturbation made of a column."""
-        came = None if self._changed[name].type == pa.float64() else self._source.came(name)
-        self._add(draft, here, name, f"y{list(self.recoding.changed).index(name)}", came)
-
-    def _add_pseudonym(self, draft: _Draft, here: str, name: str) -> None:
-        """What stands in the place of an identifier; the distinct ones pass through the driver."""
-        assert self.pseudonyms is not None
-        source, column = self._source, self._source.column(name)
-        found = self._session.fetch(self.table.kept(source.rows).select(column).distinct(), what=source.label)
-        said = by_identity(name, as_came(found[column], source.came(name)))
-        drawn = pa.DictionaryArray.from_arrays(said.indices, tokens(name, said.dictionary, self.pseudonyms))
-        keys = {column: found[column].combine_chunks()}
-        draft.rows = looked_up(self._session, draft.rows, keys, {f"t{here}": drawn.dictionary_decode()})
-        self._add(draft, here, name, f"t{here}")
+    def _finish(self, draft: _Draft, sheet: Sheet) -> Published:
+        source, store = self.table.source, self._from_tally if draft.counted else self._from_rows
+        published = SparkPublished(
+            self._session,
+            store(draft, self._counterfeits(sheet)),
+            tuple(draft.columns),
+            source.opened,
+            draft.books,
+            kinds=self.schema.kinds,
+            source=source,
+        )
+        return self._check(published, sheet)
 
     def _alike(self, draft: _Draft) -> Codes | None:
         """For each class the first one that is published alike, by the columns that follow from the class; None when
@@ -252,61 +203,54 @@ class Publishing:
         codes = [each.indices.to_numpy(zero_copy_only=False).astype(np.int32) for each in encoded]
         if not codes:
             return np.zeros(self._plan.count, np.int32)
-        found = group(codes, [len(each.dictionary) for each in encoded], index=True)
-        firsts = np.full(len(found.counts), self._plan.count, np.int32)
-        np.minimum.at(firsts, found.index, np.arange(self._plan.count, dtype=np.int32))
-        return None if len(firsts) == self._plan.count else firsts[found.index]
+        groups = group(codes, [len(each.dictionary) for each in encoded], index=True)
+        firsts = np.full(len(groups.counts), self._plan.count, np.int32)
+        np.minimum.at(firsts, groups.index, np.arange(self._plan.count, dtype=np.int32))
+        return None if len(firsts) == self._plan.count else firsts[groups.index]
 
     def _from_tally(self, draft: _Draft, fakes: Counterfeits | None) -> DataFrame:
         """The distinct rows by the class and by leaves, counted in the driver."""
-        kept, alike = self._tallied >= 0, self._alike(draft)
-        columns = {"owner": self._tallied[kept] if alike is None else alike[self._tallied[kept]]}
-        columns |= {here: self.table.columns[name].codes[kept] for here, name in draft.leaves.items()}
-        counts = self.table.counts[kept]
+        shown, alike = self._tally_owners >= 0, self._alike(draft)
+        columns = {"owner": self._tally_owners[shown] if alike is None else alike[self._tally_owners[shown]]}
+        columns |= {key: self.table.columns[name].codes[shown] for key, name in draft.leaves.items()}
+        counts = self.table.weights[shown]
         if fakes is not None:  # a row for each, with the class and the one column beside it
             columns = {
-                here: np.append(codes, fakes.groups if here == "owner" else fakes.leaves).astype(np.int32)
-                for here, codes in columns.items()
+                key: np.append(codes, fakes.groups if key == "owner" else fakes.leaves).astype(np.int32)
+                for key, codes in columns.items()
             }
             counts = np.append(counts, np.ones(len(fakes), np.int64))
         sizes = [self._plan.count, *(self.table.columns[name].hierarchy.size for name in draft.leaves.values())]
-        found = group(list(columns.values()), sizes, weights=counts)
-        arrays = {here: pa.array(codes) for here, codes in zip(columns, found.keys, strict=True)}
-        return self._session.load(pa.table({**arrays, "times": pa.array(found.counts)}))
+        groups = group(list(columns.values()), sizes, weights=counts)
+        arrays = {key: pa.array(codes) for key, codes in zip(columns, groups.keys, strict=True)}
+        return self._session.load(pa.table({**arrays, "times": pa.array(groups.counts)}))
 
     def _from_rows(self, draft: _Draft, fakes: Counterfeits | None) -> DataFrame:
         """The distinct rows, counted on the cluster."""
         from pyspark.sql import functions as sql
 
         rows = draft.rows
-        for here, name in draft.leaves.items():
-            spelled, leaves = self.table.columns[name].kept
-            rows = looked_up(self._session, rows, {self._source.column(name): spelled}, {here: leaves})
+        for key, name in draft.leaves.items():
+            spelled, leaves = self.table.columns[name].included
+            rows = join_dictionary(self._session, rows, {self.table.source.column(name): spelled}, {key: leaves})
         if self.recoding.plan is not None:
             alike = self._alike(draft)
             draft.stored["owner"] = sql.col("owner" if alike is None else "alike")
             if alike is not None:
                 owners = pa.array(np.arange(len(alike), dtype=np.int32))
-                rows = looked_up(self._session, rows, {"owner": owners}, {"alike": pa.array(alike)})
-        rows = rows.select(*(column.alias(here) for here, column in draft.stored.items()))
+                rows = join_dictionary(self._session, rows, {"owner": owners}, {"alike": pa.array(alike)})
+        rows = rows.select(*(column.alias(key) for key, column in draft.stored.items()))
         if fakes is not None:
-            below = {here: pa.array(fakes.groups if here == "owner" else fakes.leaves) for here in draft.stored}
+            below = {key: pa.array(fakes.groups if key == "owner" else fakes.leaves) for key in draft.stored}
             rows = rows.union(self._session.load(pa.table(below)))
-        return self._session.held(_counted(rows), what=self._source.label)
+        return self._session.hold(_count_rows(rows), what=self.table.source.label)
 
-    @cached_property
-    def _expected(self) -> int:
-        """How many records the release has."""
-        plan = self.recoding.plan
-        if plan is None:
-            return self.table.records
-        if plan.by_record:
-            return int((plan.owners >= 0).sum())
+    def _published_by_tuple(self) -> int:
         sizes = self.table.group(self.schema.quasi, ()).sizes
-        return int(sizes[plan.owners >= 0].sum())
+        return int(sizes[self._plan.owners >= 0].sum())
 
 
-def _counted(rows: DataFrame) -> DataFrame:
+def _count_rows(rows: DataFrame) -> DataFrame:
     """Distinct rows and how many `times` each occurs. Spark groups a zero with a sign and one without together, and
     would make them one."""
     from pyspark.sql import functions as sql

@@ -15,12 +15,12 @@ from shoal.core.contracts.divisible import Work
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.run import Run
 from shoal.core.schema import Schema
-from shoal.engines.common.in_memory import InMemory
-from shoal.engines.common.source import Source
+from shoal.engines.common.in_memory import InMemory, MemoryApplication
+from shoal.engines.common.source import MemorySource, changed
 from shoal.engines.common.table import EncodedColumn, MemoryTable
 from shoal.engines.spark.encoding import LeafOf
 from shoal.engines.spark.hashing import RowHash
-from shoal.engines.spark.session import mapped
+from shoal.engines.spark.session import map_batches
 from shoal.errors import InputError, ShoalError
 
 if TYPE_CHECKING:
@@ -40,29 +40,29 @@ def map_blocks(
 
     source, session = table.source, table.session
     names = [*schema.quasi, *schema.sensitive, *([] if schema.person is None else [schema.person])]
-    rows, hash = table.kept(source.rows), None
+    rows, hash = table.rows(), None
     if len(names) > len(schema.quasi):
         hash = table.hash(seed)
         rows = rows.select(*(source.column(name) for name in source.names), sql.lit(1).cast("bigint").alias("n"))
     else:
         rows = rows.groupBy(*(source.column(name) for name in names)).agg(sql.count(sql.lit(1)).alias("n"))
-    leaves = {source.column(name): LeafOf(table.columns[name].spelled, table.columns[name].leaves) for name in names}
-    placed = _Placed(leaves, len(schema.quasi), blocks, tuple(source.column(name) for name in source.names), hash)
+    leaves = {source.column(name): table.columns[name].leaf_of for name in names}
+    placing = _Placing(leaves, len(schema.quasi), blocks, tuple(source.column(name) for name in source.names), hash)
     codes = ", ".join(f"k{at} int" for at in range(len(names)))
-    spread = mapped(rows, placed, f"block int, {codes}, n bigint, hash bigint").repartitionById(
-        len(blocks), sql.col("block")
-    )
+    placed_rows = map_batches(rows, placing, f"block int, {codes}, n bigint, hash bigint")
+    spread = placed_rows.repartitionById(len(blocks), sql.col("block"))
     trees = {name: table.columns[name].hierarchy for name in names}
     with session.stopped_by(run, doing):
-        made = session.held(mapped(spread, _Worked(trees, schema, work, seed), "block int, n bigint, made binary"))
-        found = [row for piece in session.batches(made) for row in piece.to_pylist()]
-    if len(found) != len(blocks) or sum(row["n"] for row in found) != table.records:
-        raise InputError(f"{source.label}: the table changed while it was being read; read it again")
-    return [_opened(row["made"]) for row in sorted(found, key=lambda row: row["block"])]
+        working = _Working(trees, schema, work, seed)
+        answers = session.hold(map_batches(spread, working, "block int, n bigint, answer binary"))
+        rows_back = [row for piece in session.batches(answers) for row in piece.to_pylist()]
+    if len(rows_back) != len(blocks) or sum(row["n"] for row in rows_back) != table.records:
+        raise changed(source.label)
+    return [_answer(row["answer"]) for row in sorted(rows_back, key=lambda row: row["block"])]
 
 
 @dataclass(frozen=True, eq=False)
-class _Placed:
+class _Placing:
     """Records as leaves `k0`, `k1` and so on, each with its block, how many there are, and the keyed hash."""
 
     leaves: Mapping[str, LeafOf]
@@ -84,7 +84,7 @@ class _Placed:
 
 
 @dataclass(frozen=True, eq=False)
-class _Worked:
+class _Working:
     """Works on the blocks of a partition, which is one."""
 
     trees: Mapping[str, Hierarchy]
@@ -99,21 +99,20 @@ class _Worked:
 
         context = TaskContext.get()
         threads.at_most(1 if context is None else context.cpus())
-        held = list(batches)
-        rows = pa.Table.from_batches(held) if held else None
-        numbers = [] if rows is None else np.unique(rows["block"].to_numpy()).tolist()
-        for number in numbers:
-            assert rows is not None
+        partition = list(batches)
+        if not partition:
+            return
+        rows = pa.Table.from_batches(partition)
+        for number in np.unique(rows["block"].to_numpy()).tolist():
             block = rows.filter(pa.array(rows["block"].to_numpy() == number))
             records = int(block["n"].to_numpy().sum())
             try:
-                made = True, self.work(self._table(block, records), self.schema, InMemory())
+                answer = True, self.work(self._table(block, records), self.schema, InMemory())
             except ShoalError as error:
-                made = False, (type(error), str(error), vars(error))
-            yield pa.record_batch({
-                "block": pa.array([number], pa.int32()), "n": pa.array([records], pa.int64()),
-                "made": pa.array([pickle.dumps(made)], pa.binary()),
-            })  # fmt: skip
+                answer = False, (type(error), str(error), vars(error))
+            cells = (number, pa.int32()), (records, pa.int64()), (pickle.dumps(answer), pa.binary())
+            arrays = [pa.array([cell], kind) for cell, kind in cells]
+            yield pa.record_batch(arrays, names=["block", "n", "answer"])
 
     def _table(self, block: pa.Table, records: int) -> MemoryTable:
         """A block as a table of its own: records as they came, whose order by the keyed hash is known."""
@@ -126,15 +125,15 @@ class _Worked:
         order = np.arange(records)
         if not block["hash"].null_count:
             order = np.argsort(block["hash"].to_numpy().view(np.uint64), kind="stable")
-        return MemoryTable(Source(()), columns, records, _orders={self.seed: order})
+        return MemoryTable(MemorySource(()), columns, records, MemoryApplication, _orders={self.seed: order})
 
 
-def _opened(made: bytes) -> Any:
-    """What a worker made; what it raised is raised here."""
-    well, found = pickle.loads(made)
+def _answer(pickled: bytes) -> Any:
+    """What a worker made of a block; what it raised is raised here."""
+    well, answer = pickle.loads(pickled)
     if well:
-        return found
-    kind, text, known = found
+        return answer
+    kind, text, attributes = answer
     error = kind.__new__(kind, text)
-    error.__dict__.update(known)
+    error.__dict__.update(attributes)
     raise error

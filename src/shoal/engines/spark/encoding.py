@@ -12,9 +12,10 @@ import pyarrow.compute as pc
 
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
-from shoal.engines.common.encoding import as_came
-from shoal.engines.spark.session import SMALL, Session
-from shoal.engines.spark.source import Source
+from shoal.engines.common.column_types import cast_back
+from shoal.engines.common.dictionaries import one_chunk
+from shoal.engines.spark.session import SMALL, ClusterSession
+from shoal.engines.spark.source import SparkSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tally:
+class SparkTally:
     """The distinct rows of some columns and how many records have each.
 
     A row has, of each column, the position `places[name]` of its value among `spelled[name]`, which are the values as
@@ -33,51 +34,31 @@ class Tally:
     spelled: Mapping[str, pa.Array]
     counts: Counts
 
-    def came(self, source: Source, name: str) -> pa.ChunkedArray:
+    def column(self, source: SparkSource, name: str) -> pa.ChunkedArray:
         """A column with the type that it had at the source."""
-        values = as_came(pa.chunked_array([self.spelled[name]]), source.came(name)).combine_chunks()
+        values = cast_back(self.spelled[name], source.type_of(name))
         return pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(self.places[name]), values)])
 
 
-def tally(source: Source, names: Sequence[str]) -> Tally:
+def tally(source: SparkSource, names: Sequence[str]) -> SparkTally:
     """Counted on the cluster."""
     from pyspark.sql import functions as sql
 
     columns = [source.column(name) for name in names]
     grouped = source.rows.groupBy(*columns).agg(sql.count(sql.lit(1)).alias("n"))
-    found = source.session.fetch(grouped, what=source.label)
+    counted = source.session.fetch(grouped, what=source.label)
     places, spelled = {}, {}
     for name, column in zip(names, columns, strict=True):
-        encoded = encoded_places(found[column])
+        encoded = encoded_places(counted[column])
         places[name], spelled[name] = encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary
-    return Tally(places, spelled, found["n"].to_numpy())
+    return SparkTally(places, spelled, counted["n"].to_numpy())
 
 
 def encoded_places(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """A column as places among its distinct values, missing being one of them. All of its chunks have one dictionary:
     Arrow encodes them together, and could not unify dictionaries in which a value is missing."""
-    encoded = column.dictionary_encode(null_encoding="encode").combine_chunks()
-    return encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CodedColumn:
-    """The leaves of a column: `codes` has that of each row of the tally, `places` the position of its value among the
-    `spelled` ones, `leaves` the leaf of each of these (negative where only dropped records have it), `raw` the original
-    value of each leaf that occurs."""
-
-    codes: Codes
-    places: Codes
-    hierarchy: Hierarchy
-    raw: pa.Array
-    spelled: pa.Array
-    leaves: Codes
-
-    @property
-    def kept(self) -> tuple[pa.Array, pa.Array]:
-        """The spelled values that have a leaf, and these."""
-        places = pa.array(np.flatnonzero(self.leaves >= 0))
-        return self.spelled.take(places), pa.array(self.leaves).take(places)
+    encoded: pa.DictionaryArray = one_chunk(column.dictionary_encode(null_encoding="encode"))
+    return encoded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,8 +73,33 @@ class LeafOf:
         return pa.array(self.leaves, mask=self.leaves < 0).take(places)
 
 
-def looked_up(
-    session: Session,
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkColumn:
+    """The leaves of a column: `codes` has that of each row of the tally, `places` the position of its value among the
+    `spelled` ones, `leaves` the leaf of each of these (negative where only dropped records have it), `raw` the original
+    value of each leaf that occurs."""
+
+    codes: Codes
+    places: Codes
+    hierarchy: Hierarchy
+    raw: pa.Array
+    spelled: pa.Array
+    leaves: Codes
+
+    @property
+    def included(self) -> tuple[pa.Array, pa.Array]:
+        """The spelled values that have a leaf, and these."""
+        places = pa.array(np.flatnonzero(self.leaves >= 0))
+        return self.spelled.take(places), pa.array(self.leaves).take(places)
+
+    @property
+    def leaf_of(self) -> LeafOf:
+        """What finds leaves on the workers."""
+        return LeafOf(self.spelled, self.leaves)
+
+
+def join_dictionary(
+    session: ClusterSession,
     frame: DataFrame,
     keys: Mapping[str, pa.Array],
     values: Mapping[str, pa.Array],

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from shoal.engines.common.encoding import as_came
+from shoal.engines.common.column_types import cast_back
 from shoal.engines.common.hashing import Hashes, row_hashes
-from shoal.engines.spark.session import computed
+from shoal.engines.spark.session import compute
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -33,8 +33,8 @@ class RowHash:
 
     def __call__(self, *columns: pa.Array) -> pa.Array:
         shown = []
-        for name, column, came in zip(self.names, columns, self.types, strict=True):
-            values = as_came(pa.chunked_array([column]), came)
+        for name, column, kind in zip(self.names, columns, self.types, strict=True):
+            values = cast_back(pa.chunked_array([column]), kind)
             shown.append((name, self.published[name](values) if name in self.published else values))
         return signed(row_hashes(shown, self.seed))
 
@@ -44,9 +44,9 @@ def signed(hashes: Hashes) -> pa.Array:
     return pa.array(hashes.view(np.int64))
 
 
-def hashed(columns: Sequence[str], function: RowHash) -> Column:
+def hash_of(columns: Sequence[str], function: RowHash) -> Column:
     """The hash of some columns of a row."""
-    return computed(function, columns, "bigint")
+    return compute(function, columns, "bigint")
 
 
 def row_hash(parts: Sequence[Column]) -> Column:

@@ -9,16 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.engines.common.encoding import as_came, said_by
+from shoal.engines.common.column_types import cast_back, is_text
 from shoal.engines.common.hashing import row_hashes
-from shoal.engines.spark.encoding import CodedColumn, LeafOf
+from shoal.engines.common.identity import identifier_texts, leaf_identifiers, spelled_otherwise
+from shoal.engines.spark.encoding import LeafOf, SparkColumn
 from shoal.engines.spark.hashing import signed
 from shoal.parsing.identifiers import one_spelling
-from shoal.parsing.identity import identifiers
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,13 +26,13 @@ class PublishedSpelling:
     published: pa.Array
 
     @classmethod
-    def of(cls, column: CodedColumn) -> PublishedSpelling:
+    def of(cls, column: SparkColumn) -> PublishedSpelling:
         empty = pa.array([], pa.string())
-        if not _is_text(column.raw.type):
+        if not is_text(column.raw.type):
             return cls(empty, empty)
-        spelled, leaves = column.kept
+        spelled, leaves = column.included
         published, spelled = column.raw.take(leaves).cast(pa.string()), spelled.cast(pa.string())
-        other = pc.and_(spelled.is_valid(), pc.invert(pc.equal(spelled, published).fill_null(False)))
+        other = spelled_otherwise(spelled, published)
         return cls(spelled.filter(other), published.filter(other))
 
     def __call__(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -45,7 +41,7 @@ class PublishedSpelling:
             wide = column.cast(pa.float32()) if pa.types.is_float16(kind) else column  # which can be compared
             known = pc.if_else(pc.is_nan(wide), pa.scalar(None, kind), column)
             return pc.if_else(pc.equal(wide, 0.0), pa.scalar(0, kind), known)
-        if not len(self.others) or not _is_text(kind):
+        if not len(self.others) or not is_text(kind):
             return column
         places = pc.index_in(column.cast(pa.string()), value_set=self.others)
         return pc.if_else(places.is_valid(), self.published.take(places.combine_chunks()).cast(kind), column)
@@ -59,9 +55,8 @@ class LabelOf:
     labels: pa.Array
 
     @classmethod
-    def of(cls, column: CodedColumn) -> LabelOf:
-        labels = pa.array(identifiers(column.hierarchy.labels[0].tolist()), pa.large_string())
-        return cls(LeafOf(column.spelled, column.leaves), labels)
+    def of(cls, column: SparkColumn) -> LabelOf:
+        return cls(column.leaf_of, leaf_identifiers(column.hierarchy))
 
     def __call__(self, column: pa.Array) -> pa.Array:
         return self.labels.take(self.leaf_of(column))
@@ -71,15 +66,15 @@ class LabelOf:
 class IdentifierText:
     """What identifiers say; null where they say nothing."""
 
-    came: pa.DataType | None
+    source_type: pa.DataType | None
 
     def __call__(self, column: pa.Array) -> pa.Array:
-        encoded = as_came(pa.chunked_array([column]), self.came).combine_chunks().dictionary_encode()
-        return pa.array(said_by(encoded.dictionary), pa.string()).take(encoded.indices)
+        encoded = cast_back(column, self.source_type).dictionary_encode()
+        return pa.array(identifier_texts(encoded.dictionary), pa.string()).take(encoded.indices)
 
 
 @dataclass(frozen=True, eq=False)
-class SaidHash:
+class IdentifierHash:
     """The hash of what some columns say, by which people are known again."""
 
     names: tuple[str, ...]
@@ -87,6 +82,6 @@ class SaidHash:
     key: int
 
     def __call__(self, *columns: pa.Array) -> pa.Array:
-        said = zip(self.names, self.readers, columns, strict=True)
-        texts = [(name, read(column)) for name, read, column in said]
+        read = zip(self.names, self.readers, columns, strict=True)
+        texts = [(name, reader(column)) for name, reader, column in read]
         return signed(row_hashes(texts, self.key, one_spelling).astype(np.uint64))

@@ -9,13 +9,23 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from shoal.core.survey import SHOWN, WIDE, Overview
-from shoal.engines.common.encoding import as_came, check_type, encode, narrowest
-from shoal.engines.common.profiling import Held, bare_hashes, overview, ranked, shown_values, without_blanks
+from shoal.engines.common.column_types import cast_back, check_type
+from shoal.engines.common.dictionaries import one_chunk
+from shoal.engines.common.engine import check_some_there
+from shoal.engines.common.profiling import (
+    ProfiledColumn,
+    bare_hashes,
+    overview,
+    profile_column,
+    ranks,
+    shown_values,
+    without_blanks,
+)
 from shoal.engines.spark.encoding import encoded_places
 from shoal.engines.spark.hashing import ascending, signed
-from shoal.engines.spark.session import computed
-from shoal.engines.spark.source import Source
-from shoal.errors import InputError, ShoalError
+from shoal.engines.spark.session import compute
+from shoal.engines.spark.source import SparkSource
+from shoal.errors import ShoalError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -28,57 +38,53 @@ DOUBT = 0.3
 class BareHash:
     """The hash by which a value of a wide column is known, batch by batch on the workers; null where there is none."""
 
-    came: pa.DataType | None
+    source_type: pa.DataType | None
     missing: tuple[str, ...]
 
     def __call__(self, column: pa.Array) -> pa.Array:
-        values = as_came(pa.chunked_array([column]), self.came).combine_chunks()
-        bare = without_blanks(values, self.missing)
+        bare = without_blanks(cast_back(column, self.source_type), self.missing)
         return pa.array(signed(bare_hashes(bare)).to_numpy(), mask=bare.is_null().to_numpy(zero_copy_only=False))
 
 
-def looked_at(source: Source) -> Overview:
+def profile(source: SparkSource) -> Overview:
     """Every column. The distinct rows are counted on the cluster and come to the driver, wide columns as 64 bits."""
     from pyspark.sql import functions as sql
 
-    found: dict[str, Held] = {}
+    columns: dict[str, ProfiledColumn] = {}
     for name in source.names:
         try:
-            check_type(name, source.came(name) or source.arrow_type(name))
+            check_type(name, source.type_of(name) or source.arrow_type(name))
         except ShoalError as error:
-            found[name] = str(error)
-    named = [name for name in source.names if name not in found]
+            columns[name] = str(error)
+    named = [name for name in source.names if name not in columns]
     records = source.session.count(source.rows, what=source.label)
-    if not records:
-        raise InputError("the table has no record")
+    check_some_there(records)
     wide = _wide(source, named)
     hashes = {
-        name: computed(BareHash(source.came(name), source.missing), [source.column(name)], "bigint") for name in wide
+        name: compute(BareHash(source.type_of(name), source.missing), [source.column(name)], "bigint") for name in wide
     }
     keys = [hashes[name].alias(source.column(name)) if name in hashes else source.column(name) for name in named]
     counted = source.rows.select(*keys).groupBy(*map(source.column, named)).agg(sql.count(sql.lit(1)).alias("n"))
     rows = source.session.fetch(counted, what=source.label)
-    kinds = {} if source.opened is None else source.opened.said
+    kinds = source.stated_kinds
     for name in named:
         column, kind = rows[source.column(name)], kinds.get(name)
         rows = rows.drop_columns([source.column(name)])
         try:
             if name in wide:
                 shown = _first(source, name, hashes[name])
-                found[name] = shown_values(name, shown, kind, source.missing), ranked(column)
+                columns[name] = shown_values(name, shown, kind, source.missing), ranks(column)
                 continue
             places = encoded_places(column)
-            values = as_came(pa.chunked_array([places.dictionary]), source.came(name)).combine_chunks()
-            held = encode(
-                name, pa.chunked_array([pa.DictionaryArray.from_arrays(places.indices, values)]), kind, source.missing
-            )
-            found[name] = held.values, held.codes.astype(narrowest(len(held.values.texts)))
+            values = cast_back(places.dictionary, source.type_of(name))
+            listed = pa.chunked_array([pa.DictionaryArray.from_arrays(places.indices, values)])
+            columns[name] = profile_column(name, listed, kind, source.missing)
         except ShoalError as error:
-            found[name] = str(error)
-    return overview({name: found[name] for name in source.names}, wide, records, rows["n"].to_numpy())
+            columns[name] = str(error)
+    return overview({name: columns[name] for name in source.names}, wide, records, rows["n"].to_numpy())
 
 
-def _wide(source: Source, names: Sequence[str]) -> set[str]:
+def _wide(source: SparkSource, names: Sequence[str]) -> set[str]:
     """The columns with very many different values: counted quickly, and again where that leaves a doubt."""
     from pyspark.sql import functions as sql
 
@@ -87,8 +93,8 @@ def _wide(source: Source, names: Sequence[str]) -> set[str]:
 
     def counts(of: Sequence[str], function: Any) -> dict[str, int]:
         each = [function(source.column(name)).alias(source.column(name)) for name in of]
-        told = source.session.fetch(source.rows.agg(*each), what=source.label)
-        return {name: int(told[source.column(name)][0].as_py()) for name in of}
+        numbers = source.session.fetch(source.rows.agg(*each), what=source.label)
+        return {name: int(numbers[source.column(name)][0].as_py()) for name in of}
 
     quick = counts(names, sql.approx_count_distinct)
     doubtful = [name for name, count in quick.items() if abs(count - WIDE) <= DOUBT * WIDE]
@@ -96,11 +102,10 @@ def _wide(source: Source, names: Sequence[str]) -> set[str]:
     return {name for name, count in sure.items() if count > WIDE}
 
 
-def _first(source: Source, name: str, hash: Column) -> pa.Array:
+def _first(source: SparkSource, name: str, hash: Column) -> pa.Array:
     """The values of a wide column whose hashes come first."""
-
     column = source.column(name)
     hashed = source.rows.select(column, ascending(hash).alias("hash")).where("hash IS NOT NULL")
     some = hashed.dropDuplicates(["hash"]).orderBy("hash").limit(SHOWN)
-    found = source.session.fetch(some.select(column, "hash"), what=source.label).sort_by("hash")[column]
-    return without_blanks(as_came(found, source.came(name)).combine_chunks(), source.missing)
+    values = source.session.fetch(some.select(column, "hash"), what=source.label).sort_by("hash")[column]
+    return without_blanks(one_chunk(cast_back(values, source.type_of(name))), source.missing)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
-POLL, TOLD = 0.1, 5
+POLL, REPORTED = 0.1, 5
 """Seconds between two looks at whether a run was cancelled; and after how many looks it is told how far it is."""
 
 SMALL = 2_000_000
@@ -51,18 +51,18 @@ _QUIET = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH),
 }
-_starting, _warning = Lock(), Lock()
+_start_lock, _warning_lock = Lock(), Lock()
 
 
-def started(master: str | None = None) -> SparkSession:
+def active_session(master: str | None = None) -> SparkSession:
     """The session that runs in this process, or a new one; it is stopped when the process ends."""
     try:
-        with _unwarned():
+        with _without_warnings():
             from pyspark.errors import PySparkRuntimeError
             from pyspark.sql import SparkSession
     except ImportError:
         raise MissingExtraError("the spark engine", "spark") from None
-    with _starting:
+    with _start_lock:
         try:
             running = SparkSession.active()
         except PySparkRuntimeError:
@@ -85,9 +85,9 @@ def _new(builder: Any, master: str | None) -> SparkSession:
         if urlsplit(master).hostname in _LOOPBACK:
             settings["spark.driver.host"] = settings["spark.driver.bindAddress"] = "127.0.0.1"
     try:
-        with told_plainly("the cluster"), _unwarned(), nullcontext() if _start_java(settings) else _silent():
-            made: SparkSession = builder.appName("shoal").config(map=settings).getOrCreate()
-            return made
+        with plain_errors("the cluster"), _without_warnings(), nullcontext() if _start_java(settings) else _silent():
+            session: SparkSession = builder.appName("shoal").config(map=settings).getOrCreate()
+            return session
     except MissingProgramError:
         raise
     except ShoalError:
@@ -116,17 +116,17 @@ def _start_java(settings: Mapping[str, str]) -> bool:
 @contextmanager
 def _silent() -> Iterator[None]:
     """What programs that are started meanwhile say on the standard error, and this one too, is seen by nobody."""
-    kept = os.dup(2)
+    standard_error = os.dup(2)
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(standard_error, 2)
+        os.close(standard_error)
 
 
-class Session:
+class ClusterSession:
     """Where everything of a table is done. Any number of threads may call.
 
     Spark's error messages quote cells of the table: none of them is passed on.
@@ -136,55 +136,54 @@ class Session:
         self.spark = spark
 
     @classmethod
-    def started(cls, master: str | None = None) -> Session:
-        return cls(started(master))
+    def start(cls, master: str | None = None) -> ClusterSession:
+        return cls(active_session(master))
 
     def load(self, table: pa.Table, kinds: Mapping[str, DataType] | None = None) -> DataFrame:
         """A table of the driver as a frame, its columns of the Spark types `kinds` where these are given."""
         from pyspark.sql.pandas.types import from_arrow_schema
         from pyspark.sql.types import StructField, StructType
 
-        found = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
-        given = kinds or {}
-        schema = StructType([StructField(each.name, given.get(each.name, each.dataType)) for each in found])
-        with told_plainly("the table"):
-            made: DataFrame = self.spark.createDataFrame(table, schema)
-            return made
+        usual, given = from_arrow_schema(table.schema, prefer_timestamp_ntz=True), kinds or {}
+        schema = StructType([StructField(each.name, given.get(each.name, each.dataType)) for each in usual])
+        with plain_errors("the table"):
+            frame: DataFrame = self.spark.createDataFrame(table, schema)
+            return frame
 
     def fetch(self, frame: DataFrame, *, what: str = "the table") -> pa.Table:
         """A result as a whole."""
-        with told_plainly(what):
+        with plain_errors(what):
             return frame.toArrow()
 
     def batches(self, frame: DataFrame, *, what: str = "the table") -> Iterator[pa.Table]:
         """A result piece by piece in its order: one partition at a time is in the driver."""
-        packed = mapped(frame, _packed, "piece binary")
-        with told_plainly(what):
+        packed = map_batches(frame, _as_cells, "piece binary")
+        with plain_errors(what):
             for row in packed.toLocalIterator():
                 yield pa.ipc.open_stream(row["piece"]).read_all()
 
-    def held(self, frame: DataFrame, *, what: str = "the table") -> DataFrame:
+    def hold(self, frame: DataFrame, *, what: str = "the table") -> DataFrame:
         """A result that is computed now, and never again: it stays on the workers until nobody needs it."""
-        with told_plainly(what):
+        with plain_errors(what):
             return frame.localCheckpoint(eager=True)
 
     def count(self, frame: DataFrame, *, what: str = "the table") -> int:
-        with told_plainly(what):
+        with plain_errors(what):
             return int(frame.count())
 
     @contextmanager
-    def stopped_by(self, run: Run, doing: str = "", told: Callable[[], float] | None = None) -> Iterator[None]:
+    def stopped_by(self, run: Run, doing: str = "", progress: Callable[[], float] | None = None) -> Iterator[None]:
         """Meanwhile, the jobs of this thread stop when the run is cancelled. Where it is said what they are `doing`,
-        the run is told how far they are: as `told` says, or by their tasks."""
+        the run is told how far they are: as `progress` says, or by their tasks."""
         context, over, tag = self.spark.sparkContext, Event(), f"shoal-{secrets.token_hex(8)}"
-        share = told or (lambda: _done(context, tag))
+        share = progress or (lambda: _share_done(context, tag))
 
         def watch() -> None:
             polls = 0
             while not over.wait(POLL):
                 polls += 1
                 with suppress(CancelledError, *_failures()):  # a cluster that is lost is told of by its jobs
-                    if doing and polls % TOLD == 0:
+                    if doing and polls % REPORTED == 0:
                         run.report(share(), doing)
                 if run.cancelled:
                     context.cancelJobsWithTag(tag)
@@ -205,7 +204,7 @@ class Session:
             run.report(1.0, doing)
 
 
-def _done(context: SparkContext, tag: str) -> float:
+def _share_done(context: SparkContext, tag: str) -> float:
     """The share of the tasks of jobs with a tag that are done. More of them may be to come: as many as the cluster does
     at a time are added to those that are known."""
     tracker = context.statusTracker()
@@ -219,35 +218,35 @@ def _done(context: SparkContext, tag: str) -> float:
     return sum(stage.numCompletedTasks for stage in stages) / (known + context.defaultParallelism)
 
 
-def mapped(frame: DataFrame, function: Callable[..., Any], schema: str | StructType) -> DataFrame:
+def map_batches(frame: DataFrame, function: Callable[..., Any], schema: str | StructType) -> DataFrame:
     """The batches of a frame, through a function of Arrow batches on the workers."""
-    with _unwarned():
-        made: DataFrame = frame.mapInArrow(function, schema)
-        return made
+    with _without_warnings():
+        results: DataFrame = frame.mapInArrow(function, schema)
+        return results
 
 
 @contextmanager
-def _unwarned() -> Iterator[None]:
+def _without_warnings() -> Iterator[None]:
     """PySpark looks at which pandas there is, and warns of the newest, though Arrow's batches never meet it."""
-    with _warning, warnings.catch_warnings():
+    with _warning_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         yield
 
 
-def computed(function: Callable[..., Any], columns: Sequence[str], kind: str) -> Column:
+def compute(function: Callable[..., Any], columns: Sequence[str], kind: str) -> Column:
     """What a function of Arrow arrays makes of columns on the workers, of a type that Spark names."""
-    with _unwarned():
+    with _without_warnings():
         from pyspark.sql.pandas.functions import arrow_udf
 
     def apply(*arrays):  # type: ignore[no-untyped-def]
         return function(*arrays)
 
     apply.__annotations__ = {"arrays": pa.Array, "return": pa.Array}  # which PySpark reads, and not as texts
-    made: Column = arrow_udf(apply, kind)(*columns)  # type: ignore[call-overload]
-    return made
+    results: Column = arrow_udf(apply, kind)(*columns)  # type: ignore[call-overload]
+    return results
 
 
-def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _as_cells(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Each batch as one cell that holds all of it."""
     for batch in batches:
         stream = pa.BufferOutputStream()
@@ -265,7 +264,7 @@ def _failures() -> tuple[type[Exception], ...]:
 
 
 @contextmanager
-def told_plainly(what: str) -> Iterator[None]:
+def plain_errors(what: str) -> Iterator[None]:
     """Errors of Spark as Shoal's own, without their texts."""
     try:
         yield

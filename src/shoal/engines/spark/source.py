@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -17,11 +15,10 @@ import pyarrow.parquet
 
 from shoal.core.read_request import AS_IT_IS, Opening
 from shoal.core.values import FORMULA, NUMBER
-from shoal.engines.common import csv
-from shoal.engines.common import source as shared
-from shoal.engines.spark.hashing import RowHash, ascending, hashed
-from shoal.engines.spark.session import Session
-from shoal.errors import InputError
+from shoal.engines.common import opening
+from shoal.engines.common.source import MemorySource, QueriedSource
+from shoal.engines.spark.hashing import RowHash, ascending, hash_of
+from shoal.engines.spark.session import ClusterSession
 from shoal.parsing.header import names as checked_names
 
 if TYPE_CHECKING:
@@ -36,30 +33,15 @@ _NATIVE = (
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class SparkSource(QueriedSource):
     """A table that Spark can query, its columns called `c0`, `c1` and so on.
 
-    Frames of Spark and Parquet files are queried where they are. What else there is (`opened`) is read by the driver
-    and sent to the workers the first time that rows are needed.
+    Frames of Spark and Parquet files are queried where they are, as the `frame`. What else there is (`opened`) is read
+    by the driver and sent to the workers the first time that rows are needed.
     """
 
-    session: Session
-    label: str
-    names: tuple[str, ...]
+    session: ClusterSession
     frame: DataFrame | None = None
-    opened: shared.Source | None = None
-    missing: tuple[str, ...] = ()
-    types: pa.Schema | None = None
-    files: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
-    neutralize: bool = False
-
-    @property
-    def dialect(self) -> csv.Dialect | None:
-        return None if self.opened is None else self.opened.dialect
-
-    def came(self, name: str) -> pa.DataType | None:
-        """The Arrow type of a column at its source, where Spark may have another one for it."""
-        return None if self.types is None else self.types.field(self.names.index(name)).type
 
     @property
     def unordered(self) -> bool:
@@ -76,7 +58,7 @@ class Source:
         return f"c{self.names.index(name)}"
 
     @cached_property
-    def _sent(self) -> DataFrame:
+    def _copy(self) -> DataFrame:
         """What the driver read, sent to the workers, each record with its `place`."""
         assert self.opened is not None
         loaded = self.opened.load(self.names)
@@ -88,10 +70,8 @@ class Source:
         """The records; files that changed since they were opened are refused."""
         from pyspark.sql import functions as sql
 
-        for path, stamp in self.files.items():
-            if shared.file_stamp(path) != stamp:
-                raise InputError(f"{path.name}: the file changed while it was being read; read it again")
-        frame = self._sent if self.frame is None else self.frame
+        self.check_unchanged()
+        frame = self._copy if self.frame is None else self.frame
         if not self.neutralize:
             return frame
         return frame.select(
@@ -101,7 +81,7 @@ class Source:
             )
         )
 
-    def placed(self, names: Sequence[str]) -> DataFrame:
+    def with_places(self, names: Sequence[str]) -> DataFrame:
         """Some columns of the records, and a number by whose order they stand as they do at the source, as `place`.
 
         A frame of Spark has no order: there it is a hash of the whole record.
@@ -113,7 +93,7 @@ class Source:
             return rows.select(*chosen, "place")
         if not self.files:
             every = [self.column(name) for name in self.names]
-            return rows.select(*chosen, ascending(hashed(every, self.hash(self.names))).alias("place"))
+            return rows.select(*chosen, ascending(hash_of(every, self.hash(self.names))).alias("place"))
         numbered = rows.select(
             *chosen, sql.col("_metadata.file_path").alias("f"), sql.col("_metadata.row_index").alias("r")
         )
@@ -122,7 +102,7 @@ class Source:
 
     def hash(self, names: Sequence[str], seed: int | None = None) -> RowHash:
         """The hash of some columns."""
-        return RowHash(tuple(names), tuple(map(self.came, names)), seed)
+        return RowHash(tuple(names), tuple(map(self.type_of, names)), seed)
 
     @cached_property
     def _begins(self) -> DataFrame:
@@ -146,8 +126,8 @@ def _neutral(name: str) -> Any:
 
 
 def loadable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """A column that Spark can hold: dictionaries resolved, times and rare numbers as plain numbers; `as_came` undoes
-    it."""
+    """A column that Spark can hold: dictionaries resolved, times and rare numbers as plain numbers; `cast_back`
+    undoes it."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         return loadable(column.cast(kind.value_type))
@@ -162,42 +142,33 @@ def loadable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return column
 
 
-def open_source(session: Session, source: Any, opening: Opening = AS_IT_IS) -> Source:
+def open_source(session: ClusterSession, source: Any, how: Opening = AS_IT_IS) -> SparkSource:
     """A frame of Spark, or whatever the embedded engine opens; the workers read Parquet files themselves."""
     if hasattr(source, "sparkSession"):
-        return _open_frame(source, opening)
-    if not isinstance(source, (str, PathLike)):
-        return _held(session, "the frame", shared.open_frame(source, opening))
-    path = Path(source)
-    opened = shared.open_path(path, opening)
+        return _open_frame(source, how)
+    label, opened = opening.open_source(source, how)
     types = _native(opened)
-    if types is None:
-        return _held(session, path.name, opened)
+    if types is None:  # it passes through the driver
+        types = None if opened.frame is None else opened.frame.schema
+        if opened.frame is None and opened.format in ("arrow", "parquet"):
+            types = pa.table(opened.load(opened.names)).schema
+        return SparkSource(session, label, opened.names, opened, opened.missing, types, opened.files)
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    files = [str(each.resolve()) for each in opened.files]
+    files = [str(path.resolve()) for path in opened.files]
     read = session.spark.read.schema(from_arrow_schema(types, prefer_timestamp_ntz=True)).parquet(*files)
     frame = read.toDF(*(f"c{place}" for place in range(len(types))))
-    return Source(session, path.name, opened.names, frame, None, opened.missing, types, opened.files)
+    return SparkSource(session, label, opened.names, None, opened.missing, types, opened.files, frame=frame)
 
 
-def _open_frame(frame: DataFrame, opening: Opening) -> Source:
-    names = checked_names(frame.columns, "the frame", rename=opening.rename_duplicates)
+def _open_frame(frame: DataFrame, how: Opening) -> SparkSource:
+    names = tuple(checked_names(frame.columns, "the frame", rename=how.rename_duplicates))
     numbered = frame.toDF(*(f"c{place}" for place in range(len(names))))
-    return Source(
-        Session(frame.sparkSession), "the frame", tuple(names), numbered, missing=shared.spellings_of(opening.missing)
-    )
+    session, missing = ClusterSession(frame.sparkSession), opening.spellings_of(how.missing)
+    return SparkSource(session, "the frame", names, missing=missing, frame=numbered)
 
 
-def _held(session: Session, label: str, opened: shared.Source) -> Source:
-    """What passes through the driver."""
-    types = opened.frame.schema if opened.frame is not None else None
-    if opened.frame is None and opened.format in ("arrow", "parquet"):
-        types = pa.table(opened.load(opened.names)).schema
-    return Source(session, label, opened.names, None, opened, opened.missing, types, opened.files)
-
-
-def _native(opened: shared.Source) -> pa.Schema | None:
+def _native(opened: MemorySource) -> pa.Schema | None:
     """The types of Parquet files that Spark reads as they are meant; None when the driver has to read them."""
     if opened.frame is not None or opened.format != "parquet" or opened.dialect is not None:
         return None

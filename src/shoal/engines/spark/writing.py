@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from shoal.engines.common.encoding import as_came
-from shoal.engines.spark.session import DISK_FULL, Session, computed
+from shoal.engines.common.column_types import cast_back
+from shoal.engines.spark.session import DISK_FULL, ClusterSession, compute
 from shoal.storage.files import piece
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ _TOP = 48
 """The bits below those by which rows are counted to find where files begin."""
 
 
-def repeated(table: pa.Table) -> pa.Table:
+def repeat(table: pa.Table) -> pa.Table:
     """The rows, each as often as its last column, `times`, says."""
     times = table["times"].to_numpy()
     rows = table.drop_columns(["times"])
     return rows if bool(np.all(times == 1)) else rows.take(pa.array(np.repeat(np.arange(len(times)), times)))
 
 
-def repeated_there(frame: DataFrame) -> DataFrame:
+def repeat_on_cluster(frame: DataFrame) -> DataFrame:
     """The same on the cluster, in the order of the frame; in blocks, because a list of all copies would fill memory."""
     from pyspark.sql import functions as sql
 
@@ -60,7 +60,7 @@ class FileOf:
         return pa.array(np.searchsorted(self.lasts, places.to_numpy(), "left").astype(np.int32))
 
 
-def in_files(session: Session, rows: DataFrame, files: int, rows_per_file: int) -> DataFrame:
+def in_files(session: ClusterSession, rows: DataFrame, files: int, rows_per_file: int) -> DataFrame:
     """Distinct rows with a `place` and `times`, a partition for each file, in their order; copies of a row may be in
     several files."""
     from pyspark.sql import functions as sql
@@ -68,7 +68,7 @@ def in_files(session: Session, rows: DataFrame, files: int, rows_per_file: int) 
     if files == 1:
         return rows.withColumn("file", sql.lit(0)).coalesce(1).sortWithinPartitions("place")
     lasts, parted = _ends(session, rows, files, rows_per_file)
-    numbered = rows.withColumn("file", computed(FileOf(lasts), ["place"], "int"))
+    numbered = rows.withColumn("file", compute(FileOf(lasts), ["place"], "int"))
     parts = sql.broadcast(session.load(parted))
     split = numbered.join(parts, "place", "left").select(
         *(name for name in rows.columns if name != "times"),
@@ -78,7 +78,9 @@ def in_files(session: Session, rows: DataFrame, files: int, rows_per_file: int) 
     return split.repartitionById(files, sql.col("file")).sortWithinPartitions("place")
 
 
-def _ends(session: Session, rows: DataFrame, files: int, rows_per_file: int) -> tuple[NDArray[np.int64], pa.Table]:
+def _ends(
+    session: ClusterSession, rows: DataFrame, files: int, rows_per_file: int
+) -> tuple[NDArray[np.int64], pa.Table]:
     """The place of the row with which each file but the last ends; and, for each such row, how many copies are in which
     file.
 
@@ -93,8 +95,8 @@ def _ends(session: Session, rows: DataFrame, files: int, rows_per_file: int) -> 
     ends = np.arange(1, files, dtype=np.int64) * rows_per_file
     around = np.unique(np.searchsorted(until, ends, "left"))
     near = rows.select("place", "times").where(top.isin([int(each) for each in tops[around]]))
-    found = session.fetch(near).sort_by("place")
-    places, times = found["place"].to_numpy(), found["times"].to_numpy().astype(np.int64)
+    rows_near = session.fetch(near).sort_by("place")
+    places, times = rows_near["place"].to_numpy(), rows_near["times"].to_numpy().astype(np.int64)
     owners = np.searchsorted(tops, places >> _TOP)
     before = np.append(0, until)[owners]  # rows before those with the same first bits
     own = np.cumsum(times) - times
@@ -130,7 +132,7 @@ class FileWriter:
         try:
             with pa.parquet.ParquetWriter(beside, self.schema, compression="zstd") as file:
                 for batch in chain((first,), batches):
-                    for table in self._published(pa.table(batch)):
+                    for table in self._publish(pa.table(batch)):
                         file.write_table(table)
             beside.replace(target)
         except OSError as error:
@@ -139,10 +141,10 @@ class FileWriter:
             raise
         yield pa.record_batch({"file": pa.array([number], pa.int32())})
 
-    def _published(self, table: pa.Table) -> Iterator[pa.Table]:
+    def _publish(self, table: pa.Table) -> Iterator[pa.Table]:
         """The rows as they are published, so many at a time."""
         names = [name for name in table.column_names if name.startswith("x")]
-        shown: list[Any] = [as_came(table[name], field.type) for name, field in zip(names, self.schema, strict=True)]
+        shown: list[Any] = [cast_back(table[name], field.type) for name, field in zip(names, self.schema, strict=True)]
         places = np.repeat(np.arange(len(table)), table["times"].to_numpy())
         for begin in range(0, len(places), ROW_GROUP):
             chosen = pa.array(places[begin : begin + ROW_GROUP])

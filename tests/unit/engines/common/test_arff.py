@@ -34,7 +34,7 @@ def test_what_is_written_is_read_back(tmp_path_factory, names, rows):
     path = tmp_path_factory.mktemp("arff") / "table.arff"
     texts, numbers = zip(*rows, strict=True)
     table = pa.table([pa.array(texts, pa.string()), pa.array(numbers, pa.int64())], names=names)
-    path.write_text(arff.written(table, nominal=names[:1]), encoding="utf-8", newline="")
+    path.write_text(arff.render(table, nominal=names[:1]), encoding="utf-8", newline="")
     found, nominal = arff.read(path)
     assert found.column_names == names and nominal == {names[0]}
     assert [column.to_pylist() for column in found.columns] == [column.to_pylist() for column in table.columns]
@@ -97,7 +97,7 @@ def test_names_of_digits_are_categories_and_stay_so(tmp_path, engine, name):
 
 def test_numbers_of_a_csv_file_are_numbers_and_codes_are_names(tmp_path):
     table = pl.DataFrame({"age": ["30", "31.5"], "zip": ["01234", "98765"], "born": [date(1990, 1, 1), None]})
-    text = arff.written(table.to_arrow())
+    text = arff.render(table.to_arrow())
     assert "@attribute age numeric" in text and "@attribute zip {01234,98765}" in text
     assert "@attribute born date yyyy-MM-dd" in text and text.endswith("30,01234,1990-01-01\n31.5,98765,?\n")
 

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shoal.engines.common.encoding import in_known_zone, plain_values
+from shoal.engines.common.column_types import in_known_zone, plain_values
 
 CODED = pa.array(["a", "secret", "b", None, "a", "b"]).dictionary_encode()
 KEYS = pa.array(["k", "l", "m", "n", "o", "p"]).dictionary_encode()
