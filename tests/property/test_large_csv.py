@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.engines.common import csv, dictionaries, fields, lines
+from shoal.engines.common.dialect import detect
 from shoal.errors import InputError
 
 FIELD = st.sampled_from(
@@ -27,7 +28,7 @@ ANY_ROW = st.one_of(ROW, ROW, ROW, st.just(""), st.lists(st.one_of(FIELD, ODD), 
 def outcome(path: Path) -> object:
     """The columns as lists, or what is said of the file."""
     try:
-        dialect = csv.detect(path, delimiter=",", encoding="utf-8")
+        dialect = detect(path, delimiter=",", encoding="utf-8")
         loaded = csv.load(path, dialect, dialect.names[::-1], ["NA"])
     except InputError as error:
         return str(error)

@@ -76,7 +76,7 @@ class InMemory(CommonEngine):
 
 
 @dataclass(eq=False)
-class _Draft:
+class _MemoryDraft:
     """The columns of a published table: those that differ from row to row, and those that follow from the class."""
 
     by_row: dict[str, pa.Array | pa.ChunkedArray] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class _Draft:
 
 
 @dataclass(frozen=True, eq=False)
-class MemoryApplication(PlanApplication[_Draft]):
+class MemoryApplication(PlanApplication[_MemoryDraft]):
     """One release of a table in memory."""
 
     table: MemoryTable
@@ -117,16 +117,18 @@ class MemoryApplication(PlanApplication[_Draft]):
         there = [name for name in self.schema.names if name in shown and name not in self.table.columns]
         return self.table.load(there)
 
-    def _draft(self, contents: Mapping[str, str]) -> _Draft:
-        return _Draft()
+    def _draft(self, contents: Mapping[str, str]) -> _MemoryDraft:
+        return _MemoryDraft()
 
-    def _add_cells(self, draft: _Draft, key: str, name: str, values: pa.Array, cells: Codes, *, raw: bool) -> None:
+    def _add_cells(
+        self, draft: _MemoryDraft, key: str, name: str, values: pa.Array, cells: Codes, *, raw: bool
+    ) -> None:
         draft.by_class[name] = pa.DictionaryArray.from_arrays(cells, values)
 
-    def _add_groups(self, draft: _Draft, key: str, name: str) -> None:
+    def _add_groups(self, draft: _MemoryDraft, key: str, name: str) -> None:
         draft.by_row[name] = pa.array(self._owners[1])
 
-    def _add_pseudonyms(self, draft: _Draft, key: str, name: str, pseudonyms: Pseudonyms) -> None:
+    def _add_pseudonyms(self, draft: _MemoryDraft, key: str, name: str, pseudonyms: Pseudonyms) -> None:
         there = name not in self.table.columns
         every = identifier_dictionary(name, self._plain[name]) if there else self.table.identifiers(name)
         encoded = self._published_rows(every)
@@ -134,23 +136,23 @@ class MemoryApplication(PlanApplication[_Draft]):
             encoded.indices, tokens(name, encoded.dictionary, pseudonyms)
         )
 
-    def _add_changes(self, draft: _Draft, key: str, name: str) -> None:
+    def _add_changes(self, draft: _MemoryDraft, key: str, name: str) -> None:
         order = self.table.order(self.seed)
         places = np.empty_like(order)
         places[order] = np.arange(len(order))
         draft.by_row[name] = self._published_rows(self._changes[name].take(pa.array(places)))
 
-    def _add_leaves(self, draft: _Draft, key: str, name: str) -> None:
+    def _add_leaves(self, draft: _MemoryDraft, key: str, name: str) -> None:
         rows, _ = self._owners
         codes = self.table.columns[name].codes
         draft.by_row[name] = pa.DictionaryArray.from_arrays(
             codes if rows is None else codes[rows], self._leaf_values(name)
         )
 
-    def _add_plain(self, draft: _Draft, key: str, name: str) -> None:
+    def _add_plain(self, draft: _MemoryDraft, key: str, name: str) -> None:
         draft.by_row[name] = self._published_rows(self._plain[name])
 
-    def _finish(self, draft: _Draft, sheet: Sheet) -> MemoryPublished:
+    def _finish(self, draft: _MemoryDraft, sheet: Sheet) -> MemoryPublished:
         counterfeits, (_, owners) = self._counterfeits(sheet), self._owners
         names = [column.name for column in sheet.columns if column.what != "count"]
         by_row, by_class = draft.by_row, draft.by_class

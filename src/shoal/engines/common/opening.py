@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.read_request import AS_IT_IS, Opening
-from shoal.engines.common import arff, csv, formats
+from shoal.engines.common import arff, formats
 from shoal.engines.common.column_types import is_text, value_type
+from shoal.engines.common.dialect import detect
 from shoal.engines.common.formats import format_of
 from shoal.engines.common.source import MemorySource, file_stamp, without_views
 from shoal.engines.common.unpacking import Unpacked
@@ -82,7 +83,7 @@ def open_file(path: Path, opening: Opening) -> MemorySource:
     try:
         form = format_of(path, opening.format)
         if form == "csv":
-            dialect = csv.detect(path, delimiter=opening.delimiter, encoding=opening.encoding, rename=rename)
+            dialect = detect(path, delimiter=opening.delimiter, encoding=opening.encoding, rename=rename)
             return MemorySource(dialect.names, path, dialect, spellings, files=files)
         if form in ("parquet", "arrow"):
             header, table = _header_and_reader(path, form)

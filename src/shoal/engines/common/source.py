@@ -16,6 +16,7 @@ from shoal.core.schema import Kind
 from shoal.core.values import FORMULA, NUMBER
 from shoal.engines.common import csv
 from shoal.engines.common.column_types import is_text
+from shoal.engines.common.dialect import Dialect
 from shoal.errors import InputError, quoted
 
 
@@ -60,7 +61,7 @@ class MemorySource(CommonSource):
 
     names: tuple[str, ...]
     path: Path | None = None
-    dialect: csv.Dialect | None = None
+    dialect: Dialect | None = None
     missing: tuple[str, ...] = ()
     frame: pa.Table | None = None
     native: str | None = None

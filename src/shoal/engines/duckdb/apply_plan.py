@@ -25,7 +25,7 @@ from shoal.engines.duckdb.table import DuckDBTable
 
 
 @dataclass(eq=False)
-class _Draft:
+class _DuckDBDraft:
     """A published table in the making: where its rows come from, and whether each is `repeated` `n` times; what is
     stored of them, what is looked up in which dictionary, and what their hashes are made of. `by_class` has the
     name, the values and the type of columns that follow from the class, `joined` the tables that must not be dropped
@@ -56,7 +56,7 @@ class _Draft:
 
 
 @dataclass(frozen=True, eq=False)
-class DuckDBApplication(QueriedApplication[_Draft]):
+class DuckDBApplication(QueriedApplication[_DuckDBDraft]):
     """One release of a table.
 
     The rows of a published table are stored as numbers where they can be: that of the class, and the leaves of columns
@@ -104,9 +104,9 @@ class DuckDBApplication(QueriedApplication[_Draft]):
         columns = {f"x{at}": values for at, values in enumerate(self._changes.values())}
         return self._session.load(pa.table({"place": np.arange(self.table.records), **columns}))
 
-    def _draft(self, contents: Mapping[str, str]) -> _Draft:
+    def _draft(self, contents: Mapping[str, str]) -> _DuckDBDraft:
         repeated = self._follows_from_codes(contents)
-        return _Draft(self._combinations(contents) if repeated else self._records(contents), repeated)
+        return _DuckDBDraft(self._combinations(contents) if repeated else self._records(contents), repeated)
 
     def _combinations(self, contents: Mapping[str, str]) -> str:
         """The combinations of codes `b` that a table is made from, `n` records each, and their classes `p`."""
@@ -136,23 +136,31 @@ class DuckDBApplication(QueriedApplication[_Draft]):
         numbered = f"(SELECT *, row_number() OVER (ORDER BY hash) - 1 AS place FROM {rows})"
         return f"{numbered} AS b JOIN {self._changed_records} AS h USING (place)"
 
-    def _add_cells(self, draft: _Draft, key: str, name: str, values: pa.Array, cells: Codes, *, raw: bool) -> None:
+    def _add_cells(
+        self, draft: _DuckDBDraft, key: str, name: str, values: pa.Array, cells: Codes, *, raw: bool
+    ) -> None:
         draft.books[name] = values
         kind = self.table.source.kinds[name] if raw else None
         source_type = self.table.source.type_of(name) if raw else None
         self._add_by_class(draft, key, name, values.take(pa.array(cells)), kind, source_type)
 
-    def _add_groups(self, draft: _Draft, key: str, name: str) -> None:
+    def _add_groups(self, draft: _DuckDBDraft, key: str, name: str) -> None:
         self._add_by_class(draft, key, name, pa.array(np.arange(self._plan.count, dtype=np.int32)))
 
     def _add_by_class(
-        self, draft: _Draft, key: str, name: str, values: pa.Array, kind: str | None = None, source_type: Any = None
+        self,
+        draft: _DuckDBDraft,
+        key: str,
+        name: str,
+        values: pa.Array,
+        kind: str | None = None,
+        source_type: Any = None,
     ) -> None:
         """A column that follows from the class of a record."""
         draft.by_class[key] = name, values, kind
         draft.columns.append(ExpressedColumn(name, "owner", source_type, f"owner.{key}"))
 
-    def _add_leaves(self, draft: _Draft, key: str, name: str) -> None:
+    def _add_leaves(self, draft: _DuckDBDraft, key: str, name: str) -> None:
         raw = self._leaf_values(name)
         codes = np.arange(len(raw), dtype=np.int32)
         leaves = pa.table({"code": codes, "value": loadable(raw), "hash": row_hashes([(name, raw)])})
@@ -166,7 +174,7 @@ class DuckDBApplication(QueriedApplication[_Draft]):
         plain = [name for name in self.table.source.names if name not in self.table.columns]
         return repeating_columns(self.table.source, plain)
 
-    def _add_plain(self, draft: _Draft, key: str, name: str) -> None:
+    def _add_plain(self, draft: _DuckDBDraft, key: str, name: str) -> None:
         source, value = self.table.source, f"b.c{self.table.source.names.index(name)}"
         if name not in self._repeating:
             draft.add(key, name, value, source.kinds[name], source.type_of(name))
@@ -175,12 +183,12 @@ class DuckDBApplication(QueriedApplication[_Draft]):
         draft.origin += f" JOIN {values} AS d{key} ON d{key}.value IS NOT DISTINCT FROM {value}"
         draft.add_coded(key, name, f"d{key}.code", values, source.type_of(name))
 
-    def _add_changes(self, draft: _Draft, key: str, name: str) -> None:
+    def _add_changes(self, draft: _DuckDBDraft, key: str, name: str) -> None:
         kind = {pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}.get(self._changes[name].type, "BIGINT")
         source_type = None if kind == "DOUBLE" else self.table.source.type_of(name)
         draft.add(key, name, f"h.x{list(self._changes).index(name)}", kind, source_type)
 
-    def _add_pseudonyms(self, draft: _Draft, key: str, name: str, pseudonyms: Pseudonyms) -> None:
+    def _add_pseudonyms(self, draft: _DuckDBDraft, key: str, name: str, pseudonyms: Pseudonyms) -> None:
         drawn, value = self._tokens(name, pseudonyms), f"b.c{self.table.source.names.index(name)}"
         draft.origin += f" JOIN {drawn} AS t{key} ON t{key}.value IS NOT DISTINCT FROM {value}"
         draft.joined.append(drawn)
@@ -202,7 +210,7 @@ class DuckDBApplication(QueriedApplication[_Draft]):
             f"JOIN {numbered} AS n ON n.said IS NOT DISTINCT FROM s.said JOIN {drawn} AS d USING (id)"
         )
 
-    def _finish(self, draft: _Draft, sheet: Sheet) -> Published:
+    def _finish(self, draft: _DuckDBDraft, sheet: Sheet) -> Published:
         session, counterfeits = self._session, self._counterfeits(sheet)
         if self.recoding.plan is not None:
             draft.stored["owner"] = "p.owner"
@@ -231,7 +239,7 @@ class DuckDBApplication(QueriedApplication[_Draft]):
         )
         return self._check(published, sheet)
 
-    def _dictionary(self, draft: _Draft) -> Stored:
+    def _dictionary(self, draft: _DuckDBDraft) -> Stored:
         """What each class that has a published record is published as."""
         plan = self._plan
         named = [(name, array) for name, array, _ in draft.by_class.values()]

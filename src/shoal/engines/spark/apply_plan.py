@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class _Draft:
+class _SparkDraft:
     """A published table in the making: whether it follows from what was `counted` when the table was read, the rows
     that it is made from, what is stored of them, and its columns; `leaves` has the names of columns of which leaves are
     stored."""
@@ -50,7 +50,7 @@ class _Draft:
 
 
 @dataclass(frozen=True, eq=False)
-class SparkApplication(QueriedApplication[_Draft]):
+class SparkApplication(QueriedApplication[_SparkDraft]):
     """One release of a table.
 
     The distinct rows of a published table are stored on the workers, as numbers where they can be: that of the class,
@@ -133,9 +133,9 @@ class SparkApplication(QueriedApplication[_Draft]):
         values = {f"y{at}": values for at, values in enumerate(self._changes.values())}
         return join_dictionary(self._session, hashed.withColumn("nth", nth), keys, values)
 
-    def _draft(self, contents: Mapping[str, str]) -> _Draft:
+    def _draft(self, contents: Mapping[str, str]) -> _SparkDraft:
         counted = self._follows_from_codes(contents)
-        return _Draft(counted, self.table.source.rows if counted else self._records())
+        return _SparkDraft(counted, self.table.source.rows if counted else self._records())
 
     def _records(self) -> DataFrame:
         """The records that a table is made from, and beside them their classes or what was changed."""
@@ -144,7 +144,7 @@ class SparkApplication(QueriedApplication[_Draft]):
             return self._with_owners(rows)
         return self._with_changes(rows) if self.recoding.changed else rows
 
-    def _add_cells(self, draft: _Draft, key: str, name: str, values: pa.Array, cells: Codes, *, raw: bool) -> None:
+    def _add_cells(self, draft: _SparkDraft, key: str, name: str, values: pa.Array, cells: Codes, *, raw: bool) -> None:
         draft.books[name] = values
         source_type, kind = self._raw_types(name) if raw else (None, None)
         draft.columns.append(ListedColumn(name, "owner", source_type, values.take(pa.array(cells)), kind))
@@ -153,11 +153,11 @@ class SparkApplication(QueriedApplication[_Draft]):
         """The type that a column came with, and the one that it has in Spark."""
         return self.table.source.type_of(name), self.table.source.rows.schema[self.table.source.column(name)].dataType
 
-    def _add_groups(self, draft: _Draft, key: str, name: str) -> None:
+    def _add_groups(self, draft: _SparkDraft, key: str, name: str) -> None:
         groups = pa.array(np.arange(self._plan.count, dtype=np.int32))
         draft.columns.append(ListedColumn(name, "owner", values=groups))
 
-    def _add_leaves(self, draft: _Draft, key: str, name: str) -> None:
+    def _add_leaves(self, draft: _SparkDraft, key: str, name: str) -> None:
         from pyspark.sql import functions as sql
 
         source_type, kind = self._raw_types(name)
@@ -165,14 +165,14 @@ class SparkApplication(QueriedApplication[_Draft]):
         draft.stored[key] = sql.col(key)
         draft.columns.append(ListedColumn(name, key, source_type, self._leaf_values(name), kind))
 
-    def _add_plain(self, draft: _Draft, key: str, name: str) -> None:
+    def _add_plain(self, draft: _SparkDraft, key: str, name: str) -> None:
         draft.add(key, name, self.table.source.column(name), self.table.source.type_of(name))
 
-    def _add_changes(self, draft: _Draft, key: str, name: str) -> None:
+    def _add_changes(self, draft: _SparkDraft, key: str, name: str) -> None:
         source_type = None if self._changes[name].type == pa.float64() else self.table.source.type_of(name)
         draft.add(key, name, f"y{list(self._changes).index(name)}", source_type)
 
-    def _add_pseudonyms(self, draft: _Draft, key: str, name: str, pseudonyms: Pseudonyms) -> None:
+    def _add_pseudonyms(self, draft: _SparkDraft, key: str, name: str, pseudonyms: Pseudonyms) -> None:
         """The distinct identifiers pass through the driver."""
         source, column = self.table.source, self.table.source.column(name)
         distinct = self._session.fetch(self.table.rows().select(column).distinct(), what=source.label)[column]
@@ -182,7 +182,7 @@ class SparkApplication(QueriedApplication[_Draft]):
         draft.rows = join_dictionary(self._session, draft.rows, keys, values)
         draft.add(key, name, f"t{key}")
 
-    def _finish(self, draft: _Draft, sheet: Sheet) -> Published:
+    def _finish(self, draft: _SparkDraft, sheet: Sheet) -> Published:
         source, store = self.table.source, self._from_tally if draft.counted else self._from_rows
         published = SparkPublished(
             self._session,
@@ -195,7 +195,7 @@ class SparkApplication(QueriedApplication[_Draft]):
         )
         return self._check(published, sheet)
 
-    def _alike(self, draft: _Draft) -> Codes | None:
+    def _alike(self, draft: _SparkDraft) -> Codes | None:
         """For each class the first one that is published alike, by the columns that follow from the class; None when
         all differ. Then equal rows are stored as one."""
         shown = [column.values for column in draft.columns if column.stored == "owner" and column.values is not None]
@@ -208,7 +208,7 @@ class SparkApplication(QueriedApplication[_Draft]):
         np.minimum.at(firsts, groups.index, np.arange(self._plan.count, dtype=np.int32))
         return None if len(firsts) == self._plan.count else firsts[groups.index]
 
-    def _from_tally(self, draft: _Draft, fakes: Counterfeits | None) -> DataFrame:
+    def _from_tally(self, draft: _SparkDraft, fakes: Counterfeits | None) -> DataFrame:
         """The distinct rows by the class and by leaves, counted in the driver."""
         shown, alike = self._tally_owners >= 0, self._alike(draft)
         columns = {"owner": self._tally_owners[shown] if alike is None else alike[self._tally_owners[shown]]}
@@ -225,7 +225,7 @@ class SparkApplication(QueriedApplication[_Draft]):
         arrays = {key: pa.array(codes) for key, codes in zip(columns, groups.keys, strict=True)}
         return self._session.load(pa.table({**arrays, "times": pa.array(groups.counts)}))
 
-    def _from_rows(self, draft: _Draft, fakes: Counterfeits | None) -> DataFrame:
+    def _from_rows(self, draft: _SparkDraft, fakes: Counterfeits | None) -> DataFrame:
         """The distinct rows, counted on the cluster."""
         from pyspark.sql import functions as sql
 
