@@ -394,7 +394,7 @@ def test_a_file_that_reads_otherwise_is_not_written(
 
     def torn(self: Any, path: Path, kinds: Any = None) -> MemoryPublished:
         whole = opened(self, path, kinds)
-        return replace(whole, table=whole.table.slice(2), _read={})
+        return replace(whole, table=whole.table.slice(2), _texts={})
 
     monkeypatch.setattr(type(release.engine), "open_published", torn)
     with pytest.raises(VerificationError, match="breaks the policy"):

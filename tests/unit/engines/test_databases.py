@@ -199,6 +199,10 @@ def test_a_file_that_was_made_for_a_release_goes_with_it(place, tmp_path, monkey
     assert not list(tmp_path.glob("after*"))
 
 
+ENDED = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+"""What ends all other connections to a server."""
+
+
 def test_a_connection_that_is_lost_is_told_and_nothing_is_published(server, tmp_path):
     before, after = f"{server}::lost {tmp_path.name}", f"{server}::never {tmp_path.name}"
     stored(before, people())
@@ -206,8 +210,8 @@ def test_a_connection_that_is_lost_is_told_and_nothing_is_published(server, tmp_
 
     def lose(share, doing):
         if doing == "reading back":
-            other = Connection(spot(before))
-            other._execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+            with closing(Connection(spot(before))) as other, other._executed(ENDED):
+                pass
 
     with pytest.raises(InputError, match="lost") as caught:
         release.write(after, manifest=tmp_path / "m.json", run=Run(lose))
@@ -224,10 +228,8 @@ def test_a_connection_that_is_lost_among_the_rows_is_told(server, when, tmp_path
     def lost(rows):
         for place, row in enumerate(rows):
             if place == 1:
-                with closing(Connection(spot(before))) as other:
-                    other._execute(
-                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
-                    )
+                with closing(Connection(spot(before))) as other, other._executed(ENDED):
+                    pass
             yield row
 
     release = None
