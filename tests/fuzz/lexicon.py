@@ -139,7 +139,7 @@ class Lexicon:
         own = self._texts(row)
         if text.startswith("{") and any(f"|{spelled}|" in f"|{text[1:-1]}|" for spelled in own):
             return True
-        if any(self._generalizes(text, spelled) for spelled in own):
+        if any(self._generalizes(text, spelled, value) for spelled in own):
             return True
         return self._is_about(text, value) if self.reading == "moments" else False
 
@@ -175,10 +175,12 @@ class Lexicon:
             return self._days[text]
         return moment(text, pa.string())
 
-    def _generalizes(self, text: str, spelled: str) -> bool:
+    def _generalizes(self, text: str, spelled: str, value: Hashable) -> bool:
         given = self.column.hierarchy
         if isinstance(given, Given):
             path = given.texts.get(spelled)
+            if path is None and self._meant(spelled, pa.string()) != value:
+                return False  # what a clock shows, which may be another moment where the tree has it
             if path is None:
                 path = next((found for key, found in given.texts.items() if self._same(key, spelled)), ())
             return text in path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.fuzz.case import Column
+from tests.fuzz.case import Column, Given
 from tests.fuzz.drawing import drawn
 from tests.fuzz.lexicon import Lexicon
 
@@ -25,3 +25,11 @@ def test_an_interval_holds_what_lies_between_its_ends_to_the_last_digit() -> Non
 def test_a_value_that_looks_like_a_set_is_one_where_the_manifest_says_so(as_it_was: bool, of: list[bool]) -> None:
     assert covered("{a|b}", "{a|b}", "a", "b", as_it_was=as_it_was) == of
     assert covered("*", "{a|b}", "a", "b", as_it_was=as_it_was) == [True] * 3
+
+
+def test_a_moment_of_a_tree_is_not_what_another_clock_shows() -> None:
+    values = ("2020-01-01T00:00:00Z", "2020-01-01T00:00:00+05:30")
+    tree = Given(tuple((value, f"group {at}", "any") for at, value in enumerate(values)), "json")
+    lexicon = Lexicon(Column("x", "quasi", values, hierarchy=tree), drawn(1))
+    for cell, of in (("any", [True, True]), ("group 0", [True, False]), (values[0], [True, None])):
+        assert [lexicon.covers(cell, None, row, as_it_was=False) for row in range(2)] == of
