@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 from shoal.adversary.locating import groups_of_records
-from shoal.attacks.definetti import Buckets, Definetti, by_bayes, hand_out
+from shoal.attacks.definetti import Definetti, GroupedPeople, by_bayes, hand_out
 from shoal.core.run import Run
 
 HIV = shoal.models.AlphaKAnonymity(alpha=0.5, k=1, values=("hiv",))
@@ -75,7 +75,7 @@ def buckets():
         held += [(home, "cfo".index(each)) for each in ill]
     homes, smoking = np.array(people).T
     owners, values = np.array(held).T
-    return Buckets(homes.astype(np.int32), smoking[None].astype(np.int32), owners, values, 3)
+    return GroupedPeople(homes.astype(np.int32), smoking[None].astype(np.int32), owners, values, 3)
 
 
 def test_definetti():

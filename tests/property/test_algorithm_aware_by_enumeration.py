@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.adversary.locating import groups_of_records
-from shoal.attacks.definetti import Buckets, Definetti, by_bayes, pair_chances
+from shoal.attacks.definetti import Definetti, GroupedPeople, by_bayes, pair_chances
 from shoal.core.run import Run
 from shoal.errors import InfeasibleError
 
@@ -136,7 +136,7 @@ def test_definetti_is_em_over_permutations(seed):
     columns = generator.integers(0, 3, (2, len(homes)))
     values = generator.integers(0, 3, len(homes))
     steps = 7
-    made = Buckets(homes.astype(np.int32), columns.astype(np.int32), homes, values, 3)
+    made = GroupedPeople(homes.astype(np.int32), columns.astype(np.int32), homes, values, 3)
     found, _ = by_bayes(made, Definetti(steps=steps, tolerance=1e-300), generator, Run())
     beliefs = np.zeros((len(homes), 3))
     for person, home in enumerate(homes):

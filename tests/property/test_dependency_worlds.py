@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.adversary.possible_worlds import posteriors
-from shoal.adversary.posteriors import Effort, People, Posteriors, plain_posteriors
+from shoal.adversary.posteriors import Effort, KnownPeople, Posteriors, plain_posteriors
 from shoal.adversary.twins import twins
 from shoal.core.run import Run
 
@@ -26,14 +26,14 @@ Rows = list[tuple[int, int, int, int]]
 
 def people_of(
     rows: Rows, *, determines: bool = True, beside: bool = False, concerns: Any = None, only: int = -1
-) -> People:
+) -> KnownPeople:
     columns = [np.array(column, np.int32) for column in zip(*rows, strict=True)]
     groups, values, other, next_to = columns
     chosen = np.ones(len(rows), dtype=np.bool_) if concerns is None else np.array(concerns, dtype=np.bool_)
-    return People(groups, values, other, next_to if beside else np.zeros_like(next_to), chosen, determines, only)
+    return KnownPeople(groups, values, other, next_to if beside else np.zeros_like(next_to), chosen, determines, only)
 
 
-def all_worlds(people: People) -> Iterator[tuple[int, ...]]:
+def all_worlds(people: KnownPeople) -> Iterator[tuple[int, ...]]:
     """Every assignment of the values of each group to its people, each once for every way to permute them."""
     groups = people.groups.tolist()
 
@@ -48,7 +48,7 @@ def all_worlds(people: People) -> Iterator[tuple[int, ...]]:
     return go(0, {})
 
 
-def broken(people: People, world: tuple[int, ...]) -> int:
+def broken(people: KnownPeople, world: tuple[int, ...]) -> int:
     """The records too many, by the definition."""
     rows: dict[Any, Counter[int]] = {}
     for person, value in enumerate(world):
@@ -59,7 +59,7 @@ def broken(people: People, world: tuple[int, ...]) -> int:
     return sum(row.total() - max(row.values()) for row in rows.values())
 
 
-def by_enumeration(people: People, factor: Fraction) -> list[Fraction]:
+def by_enumeration(people: KnownPeople, factor: Fraction) -> list[Fraction]:
     """For each person the probability of the most likely value."""
     seen: list[Counter[int]] = [Counter() for _ in people.groups]
     total = Fraction(0)

@@ -276,13 +276,13 @@ def test_a_job_file_says_it_all_and_comes_back(file: Path, capsys: Any, tmp_path
 
 def test_pictures_have_every_point_and_every_crossing() -> None:
     from shoal.tradeoff.balance import Balance
-    from shoal.tradeoff.sweep_result import Axis, Definition, Measured, Point
+    from shoal.tradeoff.sweep_result import Definition, Measured, Point, SweptAxis
 
     def point(k: int, utility: float, privacy: float) -> Point:
         return Point(place={"k": k}, runs=(Measured(shares={"u": utility, "p": privacy}),))
 
     found = Balance(
-        axes=(Axis("k", (8, 9)),), points=(point(8, 0.62, 0.58), point(9, 0.58, 0.62)),
+        axes=(SweptAxis("k", (8, 9)),), points=(point(8, 0.62, 0.58), point(9, 0.58, 0.62)),
         utilities=(Definition(name="u", words="accuracy", heading="u"),),
         privacies=(Definition(name="p", words="share", heading="p"),), records=10, seeds=1, seed=0, target=None,
     )  # fmt: skip

@@ -57,12 +57,12 @@ def assignments(things: Counts, bins: Counts, *, nodes: int, draws: int, generat
     bin_kinds, bin_of, alike = np.unique(bins, axis=0, return_inverse=True, return_counts=True)
     kind_of, bin_of = kind_of.reshape(-1), bin_of.reshape(-1)
     order = np.argsort(-kinds.sum(axis=1), kind="stable")
-    search = _Search(kinds[order], sizes[order].tolist(), nodes)
+    search = _AssignmentSearch(kinds[order], sizes[order].tolist(), nodes)
     try:
         if len(things) > DEEPEST:
-            raise _TooManyError
+            raise _TooManyNodesError
         count, counts = search.count(bin_kinds, alike.tolist())
-    except _TooManyError:
+    except _TooManyNodesError:
         shares, error = _estimate(things, bins, kind_of, bin_of, draws, generator)
         return Assignments(shares, possible, None, error)
     if not count:
@@ -72,11 +72,11 @@ def assignments(things: Counts, bins: Counts, *, nodes: int, draws: int, generat
     return Assignments(by_kind[kind_of][:, bin_of], possible, count, 0.0)
 
 
-class _TooManyError(Exception):
+class _TooManyNodesError(Exception):
     """The search has more nodes than it may have."""
 
 
-class _Search:
+class _AssignmentSearch:
     """Counts assignments depth first. What is left to be done is remembered by what is left of the bins, whichever they
     are, and things of one kind are not told apart, so that each is looked at once."""
 
@@ -111,7 +111,7 @@ class _Search:
             return self.memory[key]
         self.nodes -= 1
         if self.nodes < 0:
-            raise _TooManyError
+            raise _TooManyNodesError
         size, ways = self.kinds[kind], 0
         for text, count in rest.items():
             room = np.frombuffer(text, size.dtype)

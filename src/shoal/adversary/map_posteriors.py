@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.adversary.assignments import Assignments, assignments
-from shoal.adversary.posteriors import Effort, People, Posteriors
+from shoal.adversary.posteriors import Effort, KnownPeople, Posteriors
 from shoal.core.grouping import Codes, Counts
 from shoal.core.run import Run
 
@@ -15,7 +15,7 @@ WIDEST = 1 << 26
 """Entries of the table of values and groups of a component."""
 
 
-def by_maps(people: People, effort: Effort, run: Run) -> Posteriors:
+def by_maps(people: KnownPeople, effort: Effort, run: Run) -> Posteriors:
     """What is believed when all maps that fit the groups are equally likely, component by component."""
     generator = np.random.default_rng(effort.seed)
     parts = []
@@ -26,7 +26,7 @@ def by_maps(people: People, effort: Effort, run: Run) -> Posteriors:
     return Posteriors.joined(parts)
 
 
-def _component(people: People, effort: Effort, generator: np.random.Generator) -> Posteriors:
+def _component(people: KnownPeople, effort: Effort, generator: np.random.Generator) -> Posteriors:
     groups, group_of = np.unique(people.groups, return_inverse=True)
     values, value_of = np.unique(people.values, return_inverse=True)
     others, other_of = np.unique(people.other, return_inverse=True)
@@ -44,7 +44,7 @@ def _component(people: People, effort: Effort, generator: np.random.Generator) -
     return _of_others(maps, having, block, values.astype(np.int32))
 
 
-def _by_twins(people: People) -> Posteriors:
+def _by_twins(people: KnownPeople) -> Posteriors:
     """What twins alone say."""
     kinds = people.kinds()
     low, high = people.bounds(kinds.keys[0])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal.adversary.map_posteriors import by_maps
-from shoal.adversary.posteriors import Effort, People, Posteriors
+from shoal.adversary.posteriors import Effort, KnownPeople, Posteriors
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 
@@ -24,13 +24,13 @@ FEWEST = 25
 """Worlds of a batch below which there is no estimate."""
 
 
-def posteriors(people: People, factor: float, effort: Effort, run: Run) -> Posteriors:
+def posteriors(people: KnownPeople, factor: float, effort: Effort, run: Run) -> Posteriors:
     """What somebody believes who knows the dependency; every record that breaks it makes a world less likely by the
     `factor`, 0 for a dependency that holds."""
     return by_maps(people, effort, run) if people.plain and not factor else _by_worlds(people, factor, effort, run)
 
 
-def _by_worlds(people: People, factor: float, effort: Effort, run: Run) -> Posteriors:
+def _by_worlds(people: KnownPeople, factor: float, effort: Effort, run: Run) -> Posteriors:
     """Every world is looked at where there are few; else a walk among them, from the true one, gives an estimate."""
     left, parts, many = effort.nodes, [], []
     for share, chosen in people.by_component():
@@ -39,21 +39,21 @@ def _by_worlds(people: People, factor: float, effort: Effort, run: Run) -> Poste
             search = _Worlds(people.some(chosen), factor, left)
             parts.append(search.posteriors())
             left = search.nodes
-        except _TooManyError:
+        except _TooManyWorldsError:
             many.append(chosen)
     if many:
         parts.append(_by_walk(people.some(np.concatenate(many)), factor, effort, run))
     return replace(Posteriors.joined(parts), maps=None)
 
 
-class _TooManyError(Exception):
+class _TooManyWorldsError(Exception):
     """There are more worlds than may be looked at."""
 
 
 class _Worlds:
     """All worlds of a component: kind by kind of people, each kind with every share of what its group has left."""
 
-    def __init__(self, people: People, factor: float, nodes: int) -> None:
+    def __init__(self, people: KnownPeople, factor: float, nodes: int) -> None:
         self.people, self.factor, self.nodes = people, factor, nodes
         kinds = people.kinds()
         self.kinds: list[list[int]] = kinds.keys.T.tolist()
@@ -63,7 +63,7 @@ class _Worlds:
             counts = self.left.setdefault(owner, {})
             counts[value] = counts.get(value, 0) + 1
         if sum(1 + len(self.left[kind[0]]) for kind in self.kinds) > DEEPEST:
-            raise _TooManyError
+            raise _TooManyWorldsError
         self.pairs: dict[Any, dict[int, int]] = {}
         self.world: list[dict[int, int]] = [{} for _ in self.kinds]
         self.total = 0.0
@@ -92,7 +92,7 @@ class _Worlds:
         """Gives people of a kind, of whom so many want one, the first of the open values, then the others."""
         self.nodes -= 1
         if self.nodes < 0:
-            raise _TooManyError
+            raise _TooManyWorldsError
         if not wanted:
             self._kind(kind + 1, ways)
             return
@@ -117,7 +117,7 @@ class _Worlds:
                 self.left[owner][value] += times
 
 
-def _by_walk(people: People, factor: float, effort: Effort, run: Run) -> Posteriors:
+def _by_walk(people: KnownPeople, factor: float, effort: Effort, run: Run) -> Posteriors:
     """Swaps between people of a group, from the true world on: the shares of what people of a kind had on the way.
 
     Where a dependency holds strictly the walk also passes worlds that break it, for it would get stuck otherwise, and

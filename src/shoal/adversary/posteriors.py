@@ -20,7 +20,7 @@ from shoal.core.hierarchy import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class KnownPeople:
     """The people of a release, one an entry: the group, the true sensitive value, and the other columns of the
     dependency as one code each.
 
@@ -48,7 +48,7 @@ class People:
         left, right = ([self.values, self.beside], self.other) if self.determines else ([self.other], self.values)
         return violations([codes[among] for codes in left], right[among])
 
-    def some(self, chosen: NDArray[Any]) -> People:
+    def some(self, chosen: NDArray[Any]) -> KnownPeople:
         """Some of the people."""
         names = ("groups", "values", "other", "beside", "concerns")
         return replace(self, **{name: getattr(self, name)[chosen] for name in names})
@@ -154,7 +154,7 @@ class Posteriors:
         return float(self.people @ self.most / max(int(self.people.sum()), 1))
 
 
-def plain_posteriors(people: People) -> Floats:
+def plain_posteriors(people: KnownPeople) -> Floats:
     """For each person the share of the most frequent value of the group: what anybody knows without a dependency."""
     pairs = group([people.groups, people.values])
     sizes, most = np.bincount(people.groups), np.zeros(int(people.groups.max()) + 1, np.int64)

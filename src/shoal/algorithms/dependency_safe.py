@@ -11,7 +11,7 @@ from annotated_types import Ge, Gt
 from typing_extensions import Doc
 
 from shoal.adversary.possible_worlds import posteriors
-from shoal.adversary.posteriors import Effort, People, Posteriors
+from shoal.adversary.posteriors import Effort, KnownPeople, Posteriors
 from shoal.algorithms._clustering import Numeric, Publish, outputs
 from shoal.algorithms._eligibility import check_one_sensitive
 from shoal.algorithms._merging import join_leftovers, merged
@@ -155,7 +155,7 @@ class DependencySafe(Algorithm):
         known = records.dataset.knowing([self.repair])
         (other,) = known.table.listing(known.schema.quasi, [self.repair], records.policy.seed)
         nothing, everybody = np.zeros(len(values), np.int32), np.ones(len(values), dtype=np.bool_)
-        people = People(nothing, values, other, nothing, everybody, determines=True)
+        people = KnownPeople(nothing, values, other, nothing, everybody, determines=True)
         if people.violations():
             raise ParameterError(
                 f"the sensitive attribute does not determine column {self.repair!r}: {people.violations():,} of "
@@ -245,7 +245,7 @@ def _settled(records: Records, owners: Codes, run: Run) -> Codes:
 
 
 def _worst(
-    records: Records, owners: Codes, values: Codes, beliefs: Posteriors, exceeding: Counts, people: People
+    records: Records, owners: Codes, values: Codes, beliefs: Posteriors, exceeding: Counts, people: KnownPeople
 ) -> list[int]:
     """In every component, one record of the value that somebody is most likely to have: the one that lies farthest from
     the middle of its class. Components tell nothing about one another."""

@@ -102,10 +102,10 @@ def balance(
     from shoal.tradeoff.measures import ANALYSES, Accuracy, checked_target
     from shoal.tradeoff.measures import privacy as privacy_by
     from shoal.tradeoff.measures import utility as utility_by
-    from shoal.tradeoff.points import Task, available, carry_out
+    from shoal.tradeoff.points import SweepTask, available, carry_out
     from shoal.tradeoff.progress import SweepProgress
     from shoal.tradeoff.sweep import Setting, checked, settings, shown
-    from shoal.tradeoff.sweep_result import Axis, Point
+    from shoal.tradeoff.sweep_result import Point, SweptAxis
 
     check_dataset(data)
     run = run or Run()
@@ -144,7 +144,9 @@ def balance(
     measures = tuple({each.name: each for each in (*utilities, *privacies)}.values())
     task_seeds = _seeds(progress.seed, seeds)
     tasks = [
-        Task(setting=each, seed=one, measures=measures, target=target) for each in combinations for one in task_seeds
+        SweepTask(setting=each, seed=one, measures=measures, target=target)
+        for each in combinations
+        for one in task_seeds
     ]
     results = {place: result for place, task in enumerate(tasks) if (result := progress.find(task)) is not None}
 
@@ -156,7 +158,7 @@ def balance(
     carry_out(data, remaining, available(workers), keep, run)
     leading = utilities[0]
     return Balance(
-        axes=tuple(Axis(name, tuple(map(shown, values))) for name, values in axes.items()),
+        axes=tuple(SweptAxis(name, tuple(map(shown, values))) for name, values in axes.items()),
         utilities=tuple(each.definition for each in utilities), privacies=tuple(each.definition for each in privacies),
         records=data.records, seeds=seeds, seed=progress.seed,
         target=target, original=leading.original(data) if isinstance(leading, Accuracy) else None,

@@ -75,7 +75,7 @@ class Regression:
 
 
 @dataclass(eq=False)
-class Balance:
+class BalancedGroups:
     """People of groups too large for permutations: beliefs whose sums over a group are the group's own counts."""
 
     homes: Places
@@ -83,7 +83,7 @@ class Balance:
     factors: Floats
 
     @classmethod
-    def of(cls, homes: Codes, owners: Places, values: NDArray[np.integer], width: int) -> Balance:
+    def of(cls, homes: Codes, owners: Places, values: NDArray[np.integer], width: int) -> BalancedGroups:
         """The group of each person, and the values of these groups, each in the group that has it."""
         groups, places = np.unique(homes, return_inverse=True)
         at = np.searchsorted(groups, owners)

@@ -16,7 +16,7 @@ from typing_extensions import Doc
 from shoal.adversary.guessing import most_likely
 from shoal.adversary.locating import groups_of_records
 from shoal.adversary.rates import wilson
-from shoal.attacks._group_regression import RIDGE, Balance, Regression, features_of, reconcile, sums_by_code
+from shoal.attacks._group_regression import RIDGE, BalancedGroups, Regression, features_of, reconcile, sums_by_code
 from shoal.core.classes import Histogram
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
@@ -116,7 +116,7 @@ class Definetti(Attack):
         entries = drawn[histogram.owners]
         times = histogram.counts[entries]
         owners, values = np.repeat(histogram.owners[entries], times), np.repeat(histogram.values[entries], times)
-        buckets = Buckets(places[inside], columns[:, inside], owners, values, len(histogram.population))
+        buckets = GroupedPeople(places[inside], columns[:, inside], owners, values, len(histogram.population))
         truth = truths[inside]
         chosen = ("bayes", "regression") if self.learner == "best" else (self.learner,)
         parts = [run.part(between=(at / len(chosen), (at + 1) / len(chosen))) for at in range(len(chosen))]
@@ -161,7 +161,7 @@ def _draw_groups(sizes: Any, most: int, generator: np.random.Generator) -> NDArr
 
 
 @dataclass(frozen=True, eq=False)
-class Buckets:
+class GroupedPeople:
     """People with their group and the codes of their quasi-identifiers, and as many values, each in the group that has
     it."""
 
@@ -214,7 +214,7 @@ class Buckets:
         return likelihoods
 
 
-def by_bayes(buckets: Buckets, effort: Definetti, generator: np.random.Generator, run: Run) -> tuple[Floats, int]:
+def by_bayes(buckets: GroupedPeople, effort: Definetti, generator: np.random.Generator, run: Run) -> tuple[Floats, int]:
     """What is believed of each person when beliefs and likelihoods are in line, and after how many steps. A sampler
     never comes to rest: then it is the mean over the second half of the steps."""
     beliefs = buckets.alone()
@@ -231,7 +231,7 @@ def by_bayes(buckets: Buckets, effort: Definetti, generator: np.random.Generator
 
 
 def hand_out(
-    buckets: Buckets,
+    buckets: GroupedPeople,
     likelihoods: Sequence[Floats],
     effort: Definetti,
     slots_of: dict[int, Places],
@@ -252,7 +252,7 @@ def hand_out(
     return beliefs
 
 
-def deal(buckets: Buckets, logs: Floats, exact: int) -> Floats:
+def deal(buckets: GroupedPeople, logs: Floats, exact: int) -> Floats:
     """What is believed of the people of groups up to some size, over all permutations; nothing of the others."""
     beliefs = np.zeros(logs.size)
     for size, (people, slots) in buckets.by_size.items():
@@ -266,7 +266,7 @@ def deal(buckets: Buckets, logs: Floats, exact: int) -> Floats:
 
 
 def by_regression(
-    buckets: Buckets,
+    buckets: GroupedPeople,
     effort: Definetti,
     generator: np.random.Generator,
     run: Run,
@@ -279,7 +279,7 @@ def by_regression(
     for size, (people, _) in buckets.by_size.items():
         large[buckets.homes[people]] |= size > effort.exact
     some, slots = np.flatnonzero(large[buckets.homes]), large[buckets.owners]
-    balance = Balance.of(buckets.homes[some], buckets.owners[slots], buckets.values[slots], buckets.width)
+    balance = BalancedGroups.of(buckets.homes[some], buckets.owners[slots], buckets.values[slots], buckets.width)
 
     def fitting(logs: Floats) -> Floats:
         beliefs = deal(buckets, logs, effort.exact)

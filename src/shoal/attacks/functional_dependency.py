@@ -11,7 +11,7 @@ from typing_extensions import Doc
 
 from shoal.adversary.locating import groups_of_records
 from shoal.adversary.possible_worlds import posteriors
-from shoal.adversary.posteriors import Effort, People, plain_posteriors
+from shoal.adversary.posteriors import Effort, KnownPeople, plain_posteriors
 from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
@@ -132,7 +132,7 @@ class FunctionalDependency(Attack):
             )
         return sensitive[0]
 
-    def _people(self, known: Dataset, groups: Codes, sensitive: str, seed: int) -> People:
+    def _people(self, known: Dataset, groups: Codes, sensitive: str, seed: int) -> KnownPeople:
         """Everybody in the table, in the order of a plan by record."""
         determines = sensitive != self.dependent
         beside = [name for name in self.determinant if name != sensitive] if determines else []
@@ -151,7 +151,7 @@ class FunctionalDependency(Attack):
             else:
                 concerns = columns[self.condition] == leaf
         others, further = (_one([columns[name] for name in names], len(groups)) for names in (other, beside))
-        return People(groups, columns[sensitive], others, further, concerns, determines, only)
+        return KnownPeople(groups, columns[sensitive], others, further, concerns, determines, only)
 
 
 def _one(columns: list[Codes], records: int) -> Codes:

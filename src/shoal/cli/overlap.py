@@ -12,7 +12,7 @@ import typer
 from shoal.cli import options, output
 
 if TYPE_CHECKING:
-    from shoal.overlap import Overlap, Question
+    from shoal.overlap import Overlap, OverlapQuestion
 
 app = typer.Typer(
     help="Find how many people two data holders have in common, or who, without showing each other their lists.",
@@ -86,7 +86,7 @@ class AnswerLimits:
 
         return self.sessions or SESSIONS
 
-    def check(self, question: Question | None = None) -> int | None:
+    def check(self, question: OverlapQuestion | None = None) -> int | None:
         """How many sessions were answered before; refuses, before any work is done, one that may not be answered."""
         from shoal.errors import ParameterError
         from shoal.ledger import Ledger
@@ -101,7 +101,7 @@ class AnswerLimits:
         _check(self.ledger)
         return before
 
-    def enter(self, step: str, column: str, question: Question) -> None:
+    def enter(self, step: str, column: str, question: OverlapQuestion) -> None:
         """Enters a session that is about to be answered: what is told, and of how many people."""
         from shoal.ledger import Ledger
         from shoal.ledger.sessions import enter_answer
@@ -113,7 +113,7 @@ class AnswerLimits:
             figures["fewest"] = self.least_overlap
         enter_answer(Ledger(self.ledger), question.session, figures, most=self.most_sessions)
 
-    def sentence(self, question: Question, before: int | None) -> str:
+    def sentence(self, question: OverlapQuestion, before: int | None) -> str:
         """What the other holder asked and learns, and how many sessions were answered by now."""
         from shoal.overlap.cardinality import margin
 

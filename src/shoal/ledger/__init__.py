@@ -22,7 +22,7 @@ from shoal.core.release_history import History, LocatedRelease, Naming
 from shoal.core.run import Run
 from shoal.errors import DisclosureError, InputError, NotDefined, ParameterError, quoted
 from shoal.ledger.entry import Entry, pack
-from shoal.ledger.judgement import THIS, Breach, Judgement, Unjudged, judge
+from shoal.ledger.judgement import THIS, Breach, JointJudgement, Unjudged, judge
 from shoal.ledger.store import PENDING, PUBLISHED, Store
 from shoal.storage.files import check_target, recover, sha256, shown
 
@@ -103,7 +103,7 @@ class Ledger:
 
     def judge(
         self, history: History, data: Dataset, release: Release, run: Run, allowed: Iterable[str] = ()
-    ) -> tuple[LocatedRelease | None, Judgement]:
+    ) -> tuple[LocatedRelease | None, JointJudgement]:
         """The release beside the earlier ones, when they keep what they promise together, and what that was judged by;
         what could not be judged is among the `allowed`. Raises `DisclosureError` when they do not, or when something
         could not be judged that nobody allowed."""
@@ -112,7 +112,7 @@ class Ledger:
         try:
             later = locate(release.origin or data, release, by=history.by, key=history.key, name="this release")
         except NotDefined as reason:
-            judgement = Judgement(unjudged=(Unjudged(THIS, f"nobody can say who is where in it: {reason}"),))
+            judgement = JointJudgement(unjudged=(Unjudged(THIS, f"nobody can say who is where in it: {reason}"),))
             if entries:
                 self._refuse(judgement, len(entries), allowed)
             return None, judgement
@@ -142,7 +142,7 @@ class Ledger:
                     "is being made"
                 )
 
-    def _refuse(self, judgement: Judgement, earlier: int, allowed: tuple[str, ...]) -> None:
+    def _refuse(self, judgement: JointJudgement, earlier: int, allowed: tuple[str, ...]) -> None:
         """Raises where the releases break a promise together, or where nobody can say whether they do."""
         refused = judgement.refused(allowed)
         if not judgement.breaches and not refused:
@@ -192,7 +192,7 @@ class Publication:
     ledger: Ledger
     history: History
     later: LocatedRelease | None
-    judgement: Judgement
+    judgement: JointJudgement
     number: int | None = None
     place: Path | None = None
 
@@ -243,7 +243,7 @@ def open_ledger(ledger: Ledger | str | Path) -> Ledger:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ReleaseVerdict:
     """A release of a ledger, with what it breaks together with those before it, and what could not be judged."""
 
     entry: Entry
@@ -272,18 +272,18 @@ class Verdict:
         }
 
 
-def verdicts(ledger: Ledger, run: Run) -> list[Verdict]:
+def verdicts(ledger: Ledger, run: Run) -> list[ReleaseVerdict]:
     """For each release of a ledger, what it broke together with those before it, and what could not be judged."""
     entries = ledger.entries()
     earlier: list[LocatedRelease] = []
-    verdicts: list[Verdict] = []
+    verdicts: list[ReleaseVerdict] = []
     for at, entry in enumerate(entries):
         later, part = entry.release(), run.part(between=(at / len(entries), (at + 1) / len(entries)))
         if later is None:
-            verdicts.append(Verdict(entry, (), entry.unjudged if at else ()))
+            verdicts.append(ReleaseVerdict(entry, (), entry.unjudged if at else ()))
             continue
         judgement = judge(earlier, later, part, allowed=[each.name for each in entry.unjudged])
         not_located = (before.not_located for before in entries[:at] if before.located is None)
-        verdicts.append(Verdict(entry, judgement.breaches, (*judgement.unjudged, *not_located)))
+        verdicts.append(ReleaseVerdict(entry, judgement.breaches, (*judgement.unjudged, *not_located)))
         earlier.append(later)
     return verdicts

@@ -91,7 +91,7 @@ class Unjudged:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
+class JointJudgement:
     """What a release and earlier ones give away together, what could not be judged, what is worth knowing, how many
     `people` the table has and how many of them are `known` from earlier tables, and how long it took."""
 
@@ -123,11 +123,11 @@ def judge(
     *,
     allowed: Iterable[str] = (),
     seconds: float = SECONDS,
-) -> Judgement:
+) -> JointJudgement:
     """What comes of a release after others. A new column in the place of one that is gone is taken for that one renamed
     where its values say so, unless it is `allowed` to stay unjudged."""
     if not earlier:
-        return Judgement(people=len(np.unique(later.ids)))
+        return JointJudgement(people=len(np.unique(later.ids)))
     began, run = time.monotonic(), run.part(seconds=seconds)
     releases, notes = _one_name_each([*earlier, later], set(allowed))
     known = np.isin(np.unique(later.ids), np.concatenate([each.ids for each in earlier]))
@@ -144,7 +144,7 @@ def judge(
         exposed, reasons = _what(name, releases, part, seconds)
         breaches += exposed
         unjudged += [Unjudged(name, reason) for reason in reasons]
-    return Judgement(
+    return JointJudgement(
         breaches=tuple(breaches),
         unjudged=tuple(unjudged),
         notes=tuple(notes),

@@ -50,7 +50,7 @@ class Overlap:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class OverlapQuestion:
     """What an asker's message says before anybody answers it: how many people it asks about, and what it wants."""
 
     session: str
@@ -171,10 +171,10 @@ class Asker:
         return hmac.new(self.key, b"".join(digests), "sha256").hexdigest()
 
 
-def asked(message: bytes, *, most: int = MOST) -> Question:
+def asked(message: bytes, *, most: int = MOST) -> OverlapQuestion:
     """What an asker's message asks for."""
     header, _ = unpack(message, "ask", most=most)
-    return Question(session=header["session"], size_only=header["size_only"], people=header["own"])
+    return OverlapQuestion(session=header["session"], size_only=header["size_only"], people=header["own"])
 
 
 def answered(

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable, Iterable
 
 from shoal.errors import InputError
-from shoal.overlap import FEWEST, Asker, Overlap, Question, answered, asked, cardinality
+from shoal.overlap import FEWEST, Asker, Overlap, OverlapQuestion, answered, asked, cardinality
 from shoal.overlap.messages import LONGEST_HEADER, MOST, MOST_FEWEST
 
 HOST = "127.0.0.1"
@@ -22,8 +22,8 @@ def listen(
     fewest: int = FEWEST,
     seconds: float = 600.0,
     announce: Callable[[int], object] = print,
-    entering: Callable[[Question], object] = lambda question: None,
-) -> Question:
+    entering: Callable[[OverlapQuestion], object] = lambda question: None,
+) -> OverlapQuestion:
     """Answers one session on this machine, and says what was asked. `announce` is called with the port, and `entering`
     with the question when the answer is ready and before any of it is sent; where that raises, nothing is sent."""
     listed = list(identifiers)

@@ -22,7 +22,7 @@ from shoal.errors import NotDefined, ParameterError, alternatives, unknown_colum
 from shoal.job import plugins
 from shoal.tradeoff.sweep_result import Definition
 from shoal.utility.analyses import Analysis
-from shoal.utility.classification import Records, check_target, majority, of_dataset, of_release, ten_fold
+from shoal.utility.classification import LabelledRecords, check_target, majority, of_dataset, of_release, ten_fold
 
 RISKS = ("highest-risk", "average-risk")
 PRIVACY, GAINS = "suppression-share", ("privacy-loss",)
@@ -31,7 +31,7 @@ ANALYSES = "analyses"
 
 
 @dataclass(frozen=True)
-class Measure(ABC):
+class TradeoffMeasure(ABC):
     """One definition of privacy or of utility, as a share of a release."""
 
     definition: Definition
@@ -46,7 +46,7 @@ class Measure(ABC):
 
 
 @dataclass(frozen=True)
-class Accuracy(Measure):
+class Accuracy(TradeoffMeasure):
     """How often a learner names the target of a record that it was not trained on: ten-fold, on the release itself.
 
     Generalized values are names to it, means are numbers. Where the target is itself generalized, what counts is its
@@ -67,13 +67,13 @@ class Accuracy(Measure):
 
 
 @lru_cache(maxsize=1)
-def _table(data: Dataset, target: str) -> Records:
+def _table(data: Dataset, target: str) -> LabelledRecords:
     """The table as learners see it; a sweep asks for it again and again."""
     return of_dataset(data, target)
 
 
 @dataclass(frozen=True)
-class Survival(Measure):
+class Survival(TradeoffMeasure):
     """How well declared analyses survive, on average: a query by 1 less its relative error, a regression by the
     overlap of its confidence intervals. One that cannot be done on the release counts 0."""
 
@@ -91,7 +91,7 @@ class Survival(Measure):
 
 
 @dataclass(frozen=True)
-class MetricShare(Measure):
+class MetricShare(TradeoffMeasure):
     """The share that a metric says, or what it leaves where it is a `loss`."""
 
     metric: Metric
@@ -103,14 +103,14 @@ class MetricShare(Measure):
 
 
 @dataclass(frozen=True)
-class Safety(Measure):
+class Safety(TradeoffMeasure):
     """1 less the chance that somebody who is known to be in the table is found, counted in people."""
 
     def of(self, data: Dataset, release: Release) -> float:
         return 1.0 - float(exposure(release.in_people(release.view.people()))[self.name].value)
 
 
-def privacy(spec: str | Metric) -> Measure:
+def privacy(spec: str | Metric) -> TradeoffMeasure:
     """A definition of privacy by its name: the share of suppressed cells, a risk, or Li and Li's privacy loss.
 
     Example:
@@ -127,13 +127,13 @@ def privacy(spec: str | Metric) -> Measure:
     return MetricShare(Definition(name=name, words=words, heading=name), metric, loss=False)
 
 
-def _left(metric: Metric) -> Measure:
+def _left(metric: Metric) -> TradeoffMeasure:
     """What is left when a loss is taken off."""
     name = plugins.written(metric)
     return MetricShare(Definition(name=name, words=f"1 − {name}", heading=f"1 − {name}"), metric)
 
 
-def utility(spec: Any, target: str | None, analyses: Sequence[Analysis] = ()) -> Measure:
+def utility(spec: Any, target: str | None, analyses: Sequence[Analysis] = ()) -> TradeoffMeasure:
     """A definition of utility: a learner (`decision-stump`, `c45`, a classifier of scikit-learn), the declared
     analyses, or a metric that is a share of what was lost.
 

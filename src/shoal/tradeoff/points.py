@@ -15,7 +15,7 @@ from shoal.api.anonymizing import anonymize
 from shoal.core.dataset import Dataset
 from shoal.core.run import Run
 from shoal.errors import CancelledError, NotDefined, ShoalError
-from shoal.tradeoff.measures import Measure, guessing_share
+from shoal.tradeoff.measures import TradeoffMeasure, guessing_share
 from shoal.tradeoff.sweep import Setting
 from shoal.tradeoff.sweep_result import Measured
 
@@ -28,16 +28,16 @@ ALONE = {"NUMBA_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS":
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
+class SweepTask:
     """A setting with its seed, and what is measured of its release."""
 
     setting: Setting
     seed: int
-    measures: tuple[Measure, ...]
+    measures: tuple[TradeoffMeasure, ...]
     target: str | None
 
 
-def measure(data: Dataset, task: Task, run: Run) -> Measured:
+def measure(data: Dataset, task: SweepTask, run: Run) -> Measured:
     """Makes the release of a task as `anonymize` does, and measures it. Where there is none, the reason is told."""
     setting, began = task.setting, time.perf_counter()
     try:
@@ -83,7 +83,7 @@ Keep = Callable[[int, Measured], None]
 """Called with the number of a task and what came out, as soon as it is done."""
 
 
-def carry_out(data: Dataset, tasks: Mapping[int, Task], workers: int, keep: Keep, run: Run) -> None:
+def carry_out(data: Dataset, tasks: Mapping[int, SweepTask], workers: int, keep: Keep, run: Run) -> None:
     """Carries out every task, in as many processes as there are workers; with one, in this one.
 
     What comes out of a task depends on nothing but the task. A table that cannot be handed to another process, such as
@@ -103,7 +103,7 @@ def _pickled(data: Dataset) -> bytes | None:
         return None
 
 
-def _here(data: Dataset, tasks: Mapping[int, Task], run: Run) -> Iterator[tuple[int, Measured]]:
+def _here(data: Dataset, tasks: Mapping[int, SweepTask], run: Run) -> Iterator[tuple[int, Measured]]:
     for number, (place, task) in enumerate(tasks.items()):
         between = number / len(tasks), (number + 1) / len(tasks)
         run.report(between[0], _doing(number, len(tasks)))
@@ -115,7 +115,7 @@ def _doing(done: int, count: int) -> str:
     return f"{done} of {count} releases"
 
 
-def _beside(content: bytes, tasks: Mapping[int, Task], workers: int, run: Run) -> Iterator[tuple[int, Measured]]:
+def _beside(content: bytes, tasks: Mapping[int, SweepTask], workers: int, run: Run) -> Iterator[tuple[int, Measured]]:
     from loky import ProcessPoolExecutor
 
     run.report(0.0, _doing(0, len(tasks)))
@@ -161,7 +161,7 @@ def _begin(content: bytes) -> None:
     _table = pickle.loads(content)
 
 
-def _measure_beside(task: Task) -> Measured:
+def _measure_beside(task: SweepTask) -> Measured:
     assert _table is not None
     return measure(_table, task, Run())
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from shoal.core.dataset import Dataset
 from shoal.errors import InputError
 from shoal.storage.files import check_target, replacing
-from shoal.tradeoff.points import Task
+from shoal.tradeoff.points import SweepTask
 from shoal.tradeoff.sweep_result import Measured
 from shoal.version import __version__
 
@@ -54,7 +54,7 @@ class SweepProgress:
             )
         return cls(path, saved["seed"], saved["table"], saved["points"])
 
-    def find(self, task: Task) -> Measured | None:
+    def find(self, task: SweepTask) -> Measured | None:
         """What a task came to, if it is done."""
         point = self._points.get(self._key(task))
         try:
@@ -63,7 +63,7 @@ class SweepProgress:
             assert self.path is not None
             raise InputError(f"{self.path.name}: this file was changed; name a new file") from None
 
-    def add(self, task: Task, measured: Measured) -> None:
+    def add(self, task: SweepTask, measured: Measured) -> None:
         """Keeps what a task came to; the file changes as a whole or not at all."""
         self._points[self._key(task)] = asdict(measured)
         if self.path is not None:
@@ -72,7 +72,7 @@ class SweepProgress:
                 beside.touch(mode=0o600)
                 beside.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
-    def _key(self, task: Task) -> str:
+    def _key(self, task: SweepTask) -> str:
         what = [task.setting.spelled(), task.seed, [repr(measure) for measure in task.measures], task.target]
         return _keyed_hash(self.seed, json.dumps(what, sort_keys=True, default=str).encode())
 

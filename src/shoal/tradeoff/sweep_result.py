@@ -15,7 +15,7 @@ Place = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Axis:
+class SweptAxis:
     """A parameter and the values that it takes, as they are printed."""
 
     name: str
@@ -113,7 +113,7 @@ class SweepResult:
     stand beside. Figures are means over the seeds.
     """
 
-    axes: tuple[Axis, ...]
+    axes: tuple[SweptAxis, ...]
     points: tuple[Point, ...]
     utilities: tuple[Definition, ...]
     privacies: tuple[Definition, ...]
@@ -125,7 +125,7 @@ class SweepResult:
     """The accuracy of the first learner on the table as it is."""
 
     @cached_property
-    def axis(self) -> Axis | None:
+    def axis(self) -> SweptAxis | None:
         """The parameter along which the curves run: the first that has something between two of its values."""
         return next((axis for axis in self.axes if axis.numeric), None)
 

@@ -18,7 +18,7 @@ from shoal.errors import NotDefined, ParameterError, unknown_columns
 from shoal.utility import queries
 from shoal.utility.conditions import Condition, where
 from shoal.utility.published_labels import Labels
-from shoal.utility.queries import WeightedRows
+from shoal.utility.queries import ExpectedRows
 from shoal.utility.regressions import Fit, Method, fit, overlaps
 
 _FORM = re.compile(r"\s*(\w+)\s*(?:\((.*?)\))?\s*(?:\bwhere\b(.*))?", re.DOTALL)
@@ -177,7 +177,7 @@ class Analysis:
         )
         return self._finding(value, label=f"{self.title}: overlap", how=how, detail=detail)
 
-    def _outcome(self, rows: WeightedRows, names: Sequence[str]) -> Condition | None:
+    def _outcome(self, rows: ExpectedRows, names: Sequence[str]) -> Condition | None:
         """What the outcome of a logistic regression is; None where the outcome is a number."""
         if self.kind == "linear":
             if not rows.labels[str(self.column)].numeric:
@@ -193,7 +193,7 @@ class Analysis:
             )
         return Condition(column=str(self.column), values=frozenset([max(values)]))
 
-    def _fit(self, rows: WeightedRows, terms: Sequence[Term], outcome: Condition | None, names: Sequence[str]) -> Fit:
+    def _fit(self, rows: ExpectedRows, terms: Sequence[Term], outcome: Condition | None, names: Sequence[str]) -> Fit:
         chance = np.ones(len(rows.weights))
         for condition in where(self.conditions, names):
             chance = chance * condition.meaning(rows.labels[condition.column]).chance[rows.codes[condition.column]]

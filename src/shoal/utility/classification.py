@@ -34,7 +34,7 @@ SEED = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Records:
+class LabelledRecords:
     """Columns of values, the class of each record, and whose each record is where that is known."""
 
     columns: Mapping[str, Sequence[Any]]
@@ -50,7 +50,7 @@ class Records:
         columns = self.columns.items()
         return frozenset(name for name, column in columns if not any(isinstance(value, str) for value in column))
 
-    def without(self, names: Sequence[str]) -> Records:
+    def without(self, names: Sequence[str]) -> LabelledRecords:
         return replace(self, columns={name: each for name, each in self.columns.items() if name not in names})
 
 
@@ -96,7 +96,7 @@ def accuracies(
     return [within, outside]
 
 
-def check_target(records: Records, target: str) -> None:
+def check_target(records: LabelledRecords, target: str) -> None:
     """Refuses a column that there is nothing to learn about."""
     present = [value for value in records.target if value is not None]
     classes = len(set(present))
@@ -111,7 +111,7 @@ def check_target(records: Records, target: str) -> None:
         raise ParameterError(f"{len(present)} records are too few for {FOLDS} folds")
 
 
-def of_dataset(data: Dataset, target: str) -> Records:
+def of_dataset(data: Dataset, target: str) -> LabelledRecords:
     """The records of a table, in an order that follows from their content alone."""
     if target not in data.schema.names:
         raise unknown_columns([target], data.schema.names)
@@ -122,7 +122,7 @@ def of_dataset(data: Dataset, target: str) -> Records:
     chosen = spaced(data.records, MOST)
     columns = {name: _values(known, name, codes[chosen]) for name, codes in zip(names, listed, strict=False)}
     classes = _values(known, target, listed[len(names)][chosen], plain=True)
-    return Records(columns, classes, None if person is None else listed[-1][chosen])
+    return LabelledRecords(columns, classes, None if person is None else listed[-1][chosen])
 
 
 def _telling(data: Dataset) -> list[str]:
@@ -139,7 +139,7 @@ def _values(data: Dataset, name: str, codes: Codes, *, plain: bool = False) -> S
     return texts
 
 
-def of_release(release: Release, target: str, numeric: Collection[str]) -> Records:
+def of_release(release: Release, target: str, numeric: Collection[str]) -> LabelledRecords:
     """The published records: the columns that stand together with the target. A `numeric` column of the table is one
     here, too, if everything that is published of it is a number, also in a file that holds texts."""
     linked = next((each for each in release.view.linked() if target in each.columns), None)
@@ -168,7 +168,7 @@ def of_release(release: Release, target: str, numeric: Collection[str]) -> Recor
         values = [None if text is None else number(text) for text in texts]
         shown = name in numeric and not any(value != value for value in values)
         columns[name] = values if shown else texts
-    return Records(columns, _spelled(target, [published[target][row] for row in chosen]), whose)
+    return LabelledRecords(columns, _spelled(target, [published[target][row] for row in chosen]), whose)
 
 
 def _spelled(column: str, values: Sequence[Any]) -> list[str | None]:
@@ -182,7 +182,7 @@ def _spelled(column: str, values: Sequence[Any]) -> list[str | None]:
     return [None if text is None else known[text] for text in texts]
 
 
-def recoded_like(release: Release, held_out: Dataset, target: str) -> Records:
+def recoded_like(release: Release, held_out: Dataset, target: str) -> LabelledRecords:
     """Records that a release was not made from, as it would have published them."""
     quasi = held_out.schema.quasi
     others = [name for name in _telling(held_out) if name not in quasi]
@@ -195,10 +195,10 @@ def recoded_like(release: Release, held_out: Dataset, target: str) -> Records:
     for name, codes in zip(others, listed, strict=True):
         columns[name] = _values(data, name, codes[chosen], plain=name == target)
     asked = columns.pop(target)
-    return Records(columns, asked)
+    return LabelledRecords(columns, asked)
 
 
-def ten_fold(learner: Learner, records: Records) -> float:
+def ten_fold(learner: Learner, records: LabelledRecords) -> float:
     """The share of the records whose class is predicted when they are left out; nobody's records are split."""
     if not records.columns:
         return majority(records, records)
@@ -211,7 +211,7 @@ def ten_fold(learner: Learner, records: Records) -> float:
     return share_predicted(learner, examples, dealt)
 
 
-def accuracy_on(learner: Learner, training: Records, test: Records) -> float:
+def accuracy_on(learner: Learner, training: LabelledRecords, test: LabelledRecords) -> float:
     """The share of some records whose class is predicted by what was learned from others."""
     if not training.columns:
         return majority(training, test)
@@ -223,7 +223,7 @@ def accuracy_on(learner: Learner, training: Records, test: Records) -> float:
     return float(sum(guess == value for guess, value in pairs) / max(len(pairs), 1))
 
 
-def majority(training: Records, test: Records) -> float:
+def majority(training: LabelledRecords, test: LabelledRecords) -> float:
     """The share of some records that have the most frequent class of others."""
     values, counts = np.unique([value for value in training.target if value is not None], return_counts=True)
     most = values[counts.argmax()]
@@ -231,7 +231,7 @@ def majority(training: Records, test: Records) -> float:
     return float(sum(value == most for value in present) / max(len(present), 1))
 
 
-def _examples(records: Records) -> Examples:
+def _examples(records: LabelledRecords) -> Examples:
     """The records that have a class, as a learner sees them."""
     attributes, rows = attributes_of_columns(records.columns)
     classes, labels = class_codes(np.array(records.target, object))

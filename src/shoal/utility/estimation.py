@@ -45,7 +45,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class PublishedPart:
     """Rows of columns that stand together: `groups[i]` is the group of row `i`, which counts `weights[i]` records, and
     `codes[name][i]` its place among the labels of a column."""
 
@@ -74,7 +74,7 @@ class _Rows:
 
 
 def estimate(
-    parts: Sequence[Part], sizes: Counts, measure: Measure, column: str | None, conditions: Sequence[Condition]
+    parts: Sequence[PublishedPart], sizes: Counts, measure: Measure, column: str | None, conditions: Sequence[Condition]
 ) -> Estimate:
     """The estimate from parts whose groups have `sizes` records; conditions and the column are each in one of them."""
     with np.errstate(over="ignore", invalid="ignore"):  # of huge numbers, whose figures are not told then
@@ -85,7 +85,7 @@ def estimate(
 
 
 def _estimate(
-    parts: Sequence[Part], sizes: Counts, measure: Measure, column: str | None, conditions: Sequence[Condition]
+    parts: Sequence[PublishedPart], sizes: Counts, measure: Measure, column: str | None, conditions: Sequence[Condition]
 ) -> Estimate:
     if column is not None:
         conditions = (*conditions, Condition(column=column, missing=False))
@@ -135,7 +135,7 @@ def _pairs(counts: Counts) -> Floats:
     return counts * (counts - 1.0)
 
 
-def _matching_rows(part: Part, column: str | None, conditions: Sequence[Condition], count: int) -> _Rows:
+def _matching_rows(part: PublishedPart, column: str | None, conditions: Sequence[Condition], count: int) -> _Rows:
     shown = np.bincount(part.groups, weights=part.weights, minlength=count).astype(np.int64)
     chance, (sure, possible) = np.ones(len(part.weights)), np.ones((2, len(part.weights)), np.bool_)
     own = [condition for condition in conditions if condition.column in part.codes]

@@ -27,7 +27,7 @@ _EXPECTED: WeakKeyDictionary[Dataset | Release, dict[tuple[str, ...], Expected]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rows:
+class RangeRows:
     """Columns that stand together: row `i` counts `weights[i]` records of the group `groups[i]`, and in column `j` it
     stands for the leaves from `low[j, i]` to `high[j, i]`."""
 
@@ -51,7 +51,7 @@ class Rows:
 class Expected:
     """The parts of a table that stand together, over the same groups of `sizes` records; each column is in one part."""
 
-    parts: tuple[Rows, ...]
+    parts: tuple[RangeRows, ...]
     sizes: Floats
     trees: Mapping[str, Hierarchy]
 
@@ -62,7 +62,7 @@ class Expected:
         def make() -> Expected:
             rows = data.knowing(names).table.group(tuple(names), ())
             weights = rows.sizes.astype(np.float64)
-            part = Rows(tuple(names), np.zeros(len(rows), np.int32), rows.keys, rows.keys, weights)
+            part = RangeRows(tuple(names), np.zeros(len(rows), np.int32), rows.keys, rows.keys, weights)
             return cls((part,), np.array([weights.sum()]), dict(zip(names, rows.hierarchies, strict=True)))
 
         return _remembered(data, names, make)
@@ -88,7 +88,7 @@ class Expected:
             chosen = [place for place, name in enumerate(each.columns) if name in trees]
             if chosen:
                 leaves, columns = each.leaves[chosen], tuple(each.columns[place] for place in chosen)
-                parts.append(Rows(columns, each.groups, leaves, leaves, each.counts.astype(np.float64)))
+                parts.append(RangeRows(columns, each.groups, leaves, leaves, each.counts.astype(np.float64)))
         sizes = np.bincount(parts[0].groups, weights=parts[0].weights, minlength=groups).astype(np.float64)
         return cls(tuple(parts), sizes, trees)
 
@@ -114,7 +114,7 @@ class Expected:
                 low.append(np.array(leaves, np.int32)[rows.keys[rows.attributes.index(name)]])
                 high.append(low[-1])
         weights = rows.sizes.astype(np.float64)
-        part = Rows(names, np.zeros(len(rows), np.int32), np.stack(low), np.stack(high), weights)
+        part = RangeRows(names, np.zeros(len(rows), np.int32), np.stack(low), np.stack(high), weights)
         return cls((part,), np.array([weights.sum()]), trees)
 
     @property
@@ -152,7 +152,7 @@ class Expected:
         counts = (one / np.maximum(self.sizes, 1)[:, None]).T @ other
         return counts / max(self.records, 1.0)
 
-    def _by_group(self, part: Rows, owners: NDArray[np.int64], shares: Floats) -> Floats:
+    def _by_group(self, part: RangeRows, owners: NDArray[np.int64], shares: Floats) -> Floats:
         """How many records of each group are in each bin, of which the ranges of a column have shares."""
         groups, width = len(self.sizes), len(shares)
         counts = np.bincount(part.groups * width + owners, weights=part.weights, minlength=groups * width)
@@ -178,7 +178,7 @@ class Expected:
                 columns[name] = (low + generator.random(count) * (high - low + 1)).astype(np.int32)
         return columns
 
-    def _holding(self, name: str) -> tuple[Rows, int]:
+    def _holding(self, name: str) -> tuple[RangeRows, int]:
         return next((part, part.columns.index(name)) for part in self.parts if name in part.columns)
 
 
@@ -196,7 +196,7 @@ def _class_of(rows: Classes, leading: int) -> Codes:
     return np.cumsum(fresh, dtype=np.int32)
 
 
-def _shares(part: Rows, place: int, bins: Codes, size: int) -> tuple[Floats, NDArray[np.int64]]:
+def _shares(part: RangeRows, place: int, bins: Codes, size: int) -> tuple[Floats, NDArray[np.int64]]:
     """For each distinct range of a column, its share in each bin; and the range of each row."""
     low, high, owners = part.ranges(place)
     first, last = low[:, None], high[:, None]

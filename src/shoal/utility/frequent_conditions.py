@@ -152,7 +152,7 @@ class _Chain:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _ChainPart:
     """Some rows of a chain from a level on, by their numbers there, each once unless there are few."""
 
     chain: _Chain
@@ -170,21 +170,21 @@ class _Part:
         """The ranges of the next column."""
         return self.chain.codes[self.level][self.numbers]
 
-    def done(self, factors: Floats) -> _Part:
+    def done(self, factors: Floats) -> _ChainPart:
         """Without the next column, each of whose ranges lowers what rows count by its factor."""
         chain, at = self.chain, self.level
         codes, nexts, size = chain.codes[at], chain.nexts[at], chain.sizes[at + 1]
         numbers, weights, once = further(self.numbers, self.weights, codes, factors, nexts, size)
         if once or len(numbers) <= SMALL:
-            return _Part(chain, at + 1, numbers, weights)
+            return _ChainPart(chain, at + 1, numbers, weights)
         return _merge(chain, at + 1, numbers, weights)
 
 
-def _merge(chain: _Chain, level: int, numbers: Codes, weights: Floats) -> _Part:
+def _merge(chain: _Chain, level: int, numbers: Codes, weights: Floats) -> _ChainPart:
     """Rows with equal numbers as one."""
     distinct, index = np.unique(numbers, return_inverse=True)
     totals = np.bincount(index, weights=weights, minlength=len(distinct)).astype(np.float64)
-    return _Part(chain, level, distinct.astype(np.int32), totals)
+    return _ChainPart(chain, level, distinct.astype(np.int32), totals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +192,7 @@ class ConditionedTable:
     """The records of a table that meet some conditions, in parts over the same groups of `sizes` records, with the
     distinct ranges of each column. Columns are done with in the order in which they were given."""
 
-    parts: tuple[_Part, ...]
+    parts: tuple[_ChainPart, ...]
     ranges: Mapping[str, tuple[Codes, Codes]]
     sizes: Floats
     counted: str | None = None
@@ -208,7 +208,7 @@ class ConditionedTable:
 
     @classmethod
     def _of(cls, table: Expected, attributes: Sequence[str], counted: str | None) -> ConditionedTable:
-        parts: list[_Part] = []
+        parts: list[_ChainPart] = []
         ranges = {}
         for rows in table.parts:
             names = [name for name in attributes if name in rows.columns]
@@ -225,7 +225,7 @@ class ConditionedTable:
                 parts.append(_merge(chain, 0, numbers, rows.weights))
         return cls(tuple(parts), ranges, table.sizes, counted, 0 if counted is None else table.trees[counted].size)
 
-    def _next(self, name: str) -> tuple[int, _Part]:
+    def _next(self, name: str) -> tuple[int, _ChainPart]:
         at = next(at for at, part in enumerate(self.parts) if part.columns[:1] == (name,))
         return at, self.parts[at]
 
@@ -273,7 +273,7 @@ class ConditionedTable:
         leaves = first.chain.values[first.level][first.numbers]
         return np.bincount(leaves, weights=weights, minlength=self.values).astype(np.float64)
 
-    def _met(self, part: _Part) -> Floats:
+    def _met(self, part: _ChainPart) -> Floats:
         """The share of each group that is left in a part."""
         groups = part.chain.groups[part.level][part.numbers]
         return np.bincount(groups, weights=part.weights, minlength=len(self.sizes)) / np.maximum(self.sizes, 1)

@@ -20,7 +20,7 @@ from shoal.core.release import Release
 from shoal.core.schema import ENCODED, Column, Kind
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 from shoal.utility.conditions import Condition, where
-from shoal.utility.estimation import Estimate, Measure, Part, estimate
+from shoal.utility.estimation import Estimate, Measure, PublishedPart, estimate
 from shoal.utility.published_labels import Labels
 
 Conditions = Mapping[str, Any] | Iterable[str]
@@ -36,7 +36,7 @@ def of_dataset(data: Dataset, measure: Measure, column: str | None, conditions: 
     return replace(truth, records=data.records, how=truth.how or "counted in the table itself")
 
 
-def _table_part(data: Dataset, names: Sequence[str]) -> Part:
+def _table_part(data: Dataset, names: Sequence[str]) -> PublishedPart:
     """The rows of a table as far as they are about some columns."""
     known = data.knowing(names)
     rows = known.table.group(names, ())
@@ -45,7 +45,7 @@ def _table_part(data: Dataset, names: Sequence[str]) -> Part:
         hierarchy, kind = known.schema.hierarchy_of(name), _kind(data.schema[name])
         weights = np.bincount(rows.keys[place], weights=rows.sizes, minlength=hierarchy.size)
         labels[name] = Labels(name, hierarchy.labels[0].tolist(), weights, hierarchy=hierarchy, kind=kind)
-    return Part(np.zeros(len(rows), np.int32), rows.sizes, dict(zip(names, rows.keys, strict=True)), labels)
+    return PublishedPart(np.zeros(len(rows), np.int32), rows.sizes, dict(zip(names, rows.keys, strict=True)), labels)
 
 
 def _kind(column: Column) -> Kind | None:
@@ -79,7 +79,9 @@ def of_release(
     return replace(answer, how=answer.how or how)
 
 
-def _parts(release: Release, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> tuple[list[Part], Counts]:
+def _parts(
+    release: Release, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]
+) -> tuple[list[PublishedPart], Counts]:
     """The published rows as far as they are about some columns, and how many records each group has."""
     sets = release.view.linked()
     concerned = [each for each in sets if set(each.columns) & set(names)]
@@ -99,7 +101,7 @@ def _parts(release: Release, names: Sequence[str], hierarchies: Mapping[str, Hie
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WeightedRows:
+class ExpectedRows:
     """Rows of columns, and how many records each counts: where columns stand apart, every way to put the rows of a
     group together counts as likely as any other."""
 
@@ -108,13 +110,13 @@ class WeightedRows:
     labels: Mapping[str, Labels]
 
 
-def rows_of_dataset(data: Dataset, names: Sequence[str]) -> WeightedRows:
+def rows_of_dataset(data: Dataset, names: Sequence[str]) -> ExpectedRows:
     """The rows of a table, as far as they are about some columns."""
     part = _table_part(data, names)
-    return WeightedRows(part.weights.astype(np.float64), part.codes, part.labels)
+    return ExpectedRows(part.weights.astype(np.float64), part.codes, part.labels)
 
 
-def rows_of_release(release: Release, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> WeightedRows:
+def rows_of_release(release: Release, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> ExpectedRows:
     """The rows that a recipient has to expect, as far as they are about some columns."""
     (first, *others), sizes = _parts(release, names, hierarchies)
     weights, groups, codes, labels = first.weights.astype(np.float64), first.groups, dict(first.codes), first.labels
@@ -130,7 +132,7 @@ def rows_of_release(release: Release, names: Sequence[str], hierarchies: Mapping
         codes = {name: each[here] for name, each in codes.items()}
         codes |= {name: each[there] for name, each in other.codes.items()}
         groups, labels = groups[here], {**labels, **other.labels}
-    return WeightedRows(weights, codes, labels)
+    return ExpectedRows(weights, codes, labels)
 
 
 def _checked(
@@ -172,7 +174,7 @@ def _part(
     names: Sequence[str],
     grouped: Grouped | None,
     hierarchies: Mapping[str, Hierarchy],
-) -> Part:
+) -> PublishedPart:
     """The rows of a set of columns that stand together, as far as a query is about them."""
     table = release.tables[linked.part]
     shown = () if linked.multisets else tuple(names)
@@ -194,10 +196,10 @@ def _part(
         weights = np.bincount(rows.keys[place], weights=rows.sizes, minlength=len(texts))
         spelling = release.spellings.get(name, "levels") if name in coarse else "raw"
         labels[name] = Labels(name, texts, weights, spelling, hierarchies.get(name), _kind(release.schema[name]))
-    return Part(groups, rows.sizes, dict(zip(names, rows.keys, strict=False)), labels)
+    return PublishedPart(groups, rows.sizes, dict(zip(names, rows.keys, strict=False)), labels)
 
 
-def _multiset_part(table: Published, column: Column, rows: Classes, groups: Codes) -> Part:
+def _multiset_part(table: Published, column: Column, rows: Classes, groups: Codes) -> PublishedPart:
     """The values that the multisets of a column count, for each group as often as it has them."""
     name = column.name
     multisets = [parsed(label) or [] for label in table.labels(name)]
@@ -214,4 +216,4 @@ def _multiset_part(table: Published, column: Column, rows: Classes, groups: Code
     weights = np.array(counts, np.int64)
     weighted = np.bincount(codes, weights=weights, minlength=len(places))
     labels = Labels(name, list(places), weighted, kind=_kind(column))
-    return Part(np.array(owners, np.int32), weights, {name: np.array(codes, np.int32)}, {name: labels})
+    return PublishedPart(np.array(owners, np.int32), weights, {name: np.array(codes, np.int32)}, {name: labels})

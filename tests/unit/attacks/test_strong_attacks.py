@@ -16,7 +16,7 @@ from scipy.optimize import linear_sum_assignment
 import shoal
 from shoal.adversary.noise import linear_estimate
 from shoal.attacks.assignment_linkage import Pairs, _answerable, _consistent, _fitting, link
-from shoal.attacks.definetti import Buckets, Definetti, by_regression
+from shoal.attacks.definetti import Definetti, GroupedPeople, by_regression
 from shoal.core.displacement import Coordinate, Displacement
 from shoal.core.run import Run
 from shoal.perturbation.rank_swapping import RankSwapping, swapped
@@ -287,7 +287,7 @@ def test_a_settled_regression_agrees_with_its_own_beliefs(seed: int) -> None:
     sizes = generator.integers(1, 5, 8)
     homes = np.repeat(np.arange(8), sizes)
     column, values = generator.integers(0, 3, len(homes)), generator.integers(0, 2, len(homes))
-    made = Buckets(homes.astype(np.int32), column[None].astype(np.int32), homes, values, 2)
+    made = GroupedPeople(homes.astype(np.int32), column[None].astype(np.int32), homes, values, 2)
     effort = Definetti(steps=1500, tolerance=1e-300)
     found, _ = by_regression(made, effort, generator, Run(), ridge=1e-4, settled=1e-7)
     usual = np.bincount(values, minlength=2) / len(values)
@@ -311,7 +311,7 @@ def test_large_groups_keep_their_counts() -> None:
     generator = np.random.default_rng(9)
     homes = np.repeat(np.arange(4), 30)
     column, values = generator.integers(0, 3, 120), generator.integers(0, 3, 120)
-    made = Buckets(homes.astype(np.int32), column[None].astype(np.int32), homes, values, 3)
+    made = GroupedPeople(homes.astype(np.int32), column[None].astype(np.int32), homes, values, 3)
     found, _ = by_regression(made, Definetti(steps=200), generator, Run())
     assert np.allclose(found.sum(axis=1), 1)
     for home in range(4):

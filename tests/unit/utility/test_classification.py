@@ -9,7 +9,7 @@ import pytest
 import shoal
 from shoal.api.learning import learner
 from shoal.errors import ParameterError, SchemaError
-from shoal.utility.classification import Records, accuracy_on, majority, of_dataset, of_release, ten_fold
+from shoal.utility.classification import LabelledRecords, accuracy_on, majority, of_dataset, of_release, ten_fold
 from shoal.utility.learning import cross_validated, person_folds
 
 LEARNERS = ["decision-stump", "c45", "naive-bayes", "sklearn.tree.DecisionTreeClassifier:max_depth=3"]
@@ -60,7 +60,7 @@ def test_scikit_learn_sees_names_as_columns_and_numbers_as_numbers():
     generator = np.random.default_rng(1)
     number, name = generator.normal(size=200), generator.choice(["a", "b", "c"], 200)
     labels = np.where((number > 0) ^ (name == "b"), "yes", "no")
-    records = Records({"number": number.tolist(), "name": name.tolist()}, labels.tolist())
+    records = LabelledRecords({"number": number.tolist(), "name": name.tolist()}, labels.tolist())
     matrix = np.column_stack([(number - number.mean()) / number.std(), *(name == value for value in "abc")])
     model = LogisticRegression(random_state=1).fit(matrix, labels)
     assert accuracy_on(learner(LogisticRegression())[1], records, records) == pytest.approx(model.score(matrix, labels))
@@ -152,7 +152,7 @@ def test_a_form_that_does_not_tell_the_class(heart):
 
 
 def test_without_columns_the_most_frequent_class_is_guessed():
-    records = Records({}, ["a", "a", "b", None])
+    records = LabelledRecords({}, ["a", "a", "b", None])
     assert ten_fold(learner("c45")[1], records) == majority(records, records) == pytest.approx(2 / 3)
 
 

@@ -13,7 +13,7 @@ import shoal
 from shoal.core.codebook import Codebook
 from shoal.errors import NotDefined, ParameterError, SchemaError
 from shoal.utility.conditions import Condition
-from shoal.utility.estimation import Part, estimate
+from shoal.utility.estimation import PublishedPart, estimate
 from shoal.utility.published_labels import Labels
 
 PATIENTS = pl.DataFrame(
@@ -34,7 +34,7 @@ def part(groups, spelling="intervals", **columns):
         texts = list(dict.fromkeys(values))
         codes[name] = np.array([texts.index(value) for value in values], np.int32)
         labels[name] = Labels(name, texts, np.bincount(codes[name]), spelling)
-    return Part(np.asarray(groups, np.int32), np.ones(len(groups), np.int64), codes, labels)
+    return PublishedPart(np.asarray(groups, np.int32), np.ones(len(groups), np.int64), codes, labels)
 
 
 def texts(values):
