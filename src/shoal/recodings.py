@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal import registry
 from shoal.core.codebook import Codebook
@@ -23,6 +22,7 @@ from shoal.core.schema import Column, Kind, Missing, Role, Schema
 from shoal.errors import InputError, ShoalError
 from shoal.job import plugins
 from shoal.parsing.dates import Calendar
+from shoal.parsing.labels import objects
 from shoal.publishing.reusable_recoding import ReusableRecoding
 from shoal.storage.files import replacing
 
@@ -122,19 +122,14 @@ def _rule(stated: dict[str, Any]) -> ReusableRecoding:
 def _book(stated: dict[str, Any]) -> Codebook:
     low, high, levels = (np.array(stated[what], np.int32) for what in ("low", "high", "levels"))
     lengths = np.array(stated["lengths"], np.float64)
-    return Codebook(stated["column"], _objects(stated["labels"]), low, high, levels, lengths, raw=stated["raw"])
-
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    """Texts, and nothing where one is missing, as an array of objects however many there are."""
-    return np.array([*values, None], object)[:-1]
+    return Codebook(stated["column"], objects(stated["labels"]), low, high, levels, lengths, raw=stated["raw"])
 
 
 def _hierarchy(name: str, stated: dict[str, Any]) -> Hierarchy:
     return Hierarchy(
         name,
         np.array(stated["codes"], np.int32),
-        tuple(_objects(level) for level in stated["labels"]),
+        tuple(objects(level) for level in stated["labels"]),
         None if stated["values"] is None else np.array(stated["values"], np.float64),
         None if stated["bounds"] is None else tuple((np.array(low), np.array(high)) for low, high in stated["bounds"]),
         stated["missing"],

@@ -18,6 +18,7 @@ from shoal.core.release import Release
 from shoal.core.release_history import LocatedRelease
 from shoal.core.run import Run
 from shoal.errors import NotDefined
+from shoal.parsing.labels import objects
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +110,7 @@ def _row_classes(first: LocatedRelease, second: LocatedRelease) -> tuple[list[Co
             raise NotDefined("the releases have other quasi-identifiers, so that rows cannot be compared")
         rows = group([table.codes(name) for name in quasi], [len(table.labels(name)) for name in quasi], index=True)
         classes.append(rows.index)
-        labels = [np.array([*table.labels(name), None], object)[:-1] for name in quasi]
+        labels = [objects(table.labels(name)) for name in quasi]
         cells = [label[codes].tolist() for label, codes in zip(labels, rows.keys, strict=True)]
         texts.append({row: at for at, row in enumerate(zip(*cells, strict=True))})
     both = [(at, texts[1][row]) for row, at in texts[0].items() if row in texts[1]]

@@ -120,5 +120,5 @@ class Blocks:
             nodes = places[moving]
             right = keys[self.attributes[nodes], moving] > self.thresholds[nodes]
             places[moving] = self.children[nodes] + right
-        found: Codes = self._numbers[places]
-        return found
+        numbers: Codes = self._numbers[places]
+        return numbers

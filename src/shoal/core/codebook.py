@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -17,7 +17,7 @@ from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import TOP, Floats, Hierarchy
 from shoal.core.multisets import spelled_multiset, spelled_value
 from shoal.errors import ParameterError
-from shoal.parsing.labels import DATES, INTERVAL, number
+from shoal.parsing.labels import DATES, INTERVAL, number, objects
 
 Spelling = Literal["values", "intervals", "means", "levels"]
 """How a quasi-identifier is published: as it was, or hidden; as intervals of numbers; as means; as nodes of its
@@ -71,7 +71,8 @@ class Codebook:
     def at_level(cls, hierarchy: Hierarchy, level: int) -> Codebook:
         """Every value of one level of the hierarchy."""
         low, high = hierarchy.starts[level], hierarchy.stops[level]
-        return cls._of(hierarchy, hierarchy.labels[level], low, high, np.full(len(low), level), raw=level == 0)
+        levels = np.full(len(low), level)
+        return cls._of(hierarchy, hierarchy.labels[level], low, high, levels=levels, raw=level == 0)
 
     @classmethod
     def of_ranges(
@@ -79,16 +80,11 @@ class Codebook:
     ) -> Codebook:
         """Ranges of leaves, as intervals where that is wanted, else as nodes; with `hide`, a range of all leaves tells
         not even its ends."""
-        raw = bool(np.all(low == high))
-        labels = np.array(
-            [
-                hierarchy.label(*pair, interval=interval and not (hide and pair[1] - pair[0] + 1 == hierarchy.size))
-                for pair in zip(low.tolist(), high.tolist(), strict=True)
-            ]
-            or [None],
-            object,
-        )[: len(low)]
-        return cls._of(hierarchy, labels, low, high, hierarchy.ancestor_levels(low, high), raw=raw)
+        labels = [
+            hierarchy.label(*pair, interval=interval and not (hide and pair[1] - pair[0] + 1 == hierarchy.size))
+            for pair in zip(low.tolist(), high.tolist(), strict=True)
+        ]
+        return cls._of(hierarchy, labels, low, high, raw=bool(np.all(low == high)))
 
     @classmethod
     def on_grid(cls, hierarchy: Hierarchy, low: Codes, high: Codes, *, width: float) -> Codebook:
@@ -99,8 +95,7 @@ class Codebook:
             f"[{hierarchy.spelled(begin)}-{hierarchy.spelled(end)})" if plain else hierarchy.label(first, last)
             for first, last, plain, begin, end in zip(low.tolist(), high.tolist(), known, *edges, strict=True)
         ]
-        levels = hierarchy.ancestor_levels(low, high)
-        return cls._of(hierarchy, np.array([*labels, None], object)[:-1], low, high, levels)
+        return cls._of(hierarchy, labels, low, high)
 
     @classmethod
     def of_means(cls, hierarchy: Hierarchy, low: Codes, high: Codes, means: Floats) -> Codebook:
@@ -111,9 +106,7 @@ class Codebook:
             for first, last, simple, mean in zip(low, high, plain, means, strict=True)
         ]
         # What a mean is published as tells no interval: it stands for what lies under it.
-        lengths = np.nan_to_num(hierarchy.extent(low, high))
-        levels = hierarchy.ancestor_levels(low, high).astype(np.int32)
-        return cls(hierarchy.column, np.array([*labels, None], object)[:-1], low, high, levels, lengths, means=True)
+        return cls._of(hierarchy, labels, low, high, lengths=np.nan_to_num(hierarchy.extent(low, high)), means=True)
 
     @classmethod
     def of_multisets(cls, hierarchy: Hierarchy, owners: Codes, leaves: Codes, counts: Counts, classes: int) -> Codebook:
@@ -127,8 +120,7 @@ class Codebook:
         low, high = np.zeros((2, classes), np.int32)
         low[filled], high[filled] = leaves[edges[filled]], leaves[edges[filled + 1] - 1]
         lengths = np.nan_to_num(hierarchy.extent(low, high)) if hierarchy.ordered else np.zeros(classes)
-        levels = hierarchy.ancestor_levels(low, high).astype(np.int32)
-        return cls(hierarchy.column, np.array([*labels, None], object)[:-1], low, high, levels, lengths)
+        return cls._of(hierarchy, labels, low, high, lengths=lengths)
 
     @classmethod
     def parsed(cls, hierarchy: Hierarchy, labels: Sequence[str | None]) -> Codebook | int:
@@ -139,18 +131,31 @@ class Codebook:
         if unknown:
             return unknown
         low, high = np.array(ranges, np.int32).reshape(-1, 2).T.copy()
-        return cls._of(hierarchy, np.array(labels, object), low, high, hierarchy.ancestor_levels(low, high))
+        return cls._of(hierarchy, labels, low, high)
 
     @classmethod
     def _of(
-        cls, hierarchy: Hierarchy, labels: NDArray[Any], low: Codes, high: Codes, levels: Any, *, raw: bool = False
+        cls,
+        hierarchy: Hierarchy,
+        labels: Iterable[str | None],
+        low: Codes,
+        high: Codes,
+        *,
+        levels: NDArray[np.int64] | None = None,
+        lengths: Floats | None = None,
+        raw: bool = False,
+        means: bool = False,
     ) -> Codebook:
-        lengths = np.zeros(len(low))
-        if hierarchy.ordered:
-            ends = zip(labels, low.tolist(), high.tolist(), strict=True)
+        """Ranges with their labels, at the level of the closest common ancestor unless others are given; as long as
+        the interval that a label spells."""
+        texts = objects(labels)
+        if lengths is None and hierarchy.ordered:
+            ends = zip(texts, low.tolist(), high.tolist(), strict=True)
             # A range with missing values in it has no length, and costs everything anyway.
             lengths = np.nan_to_num(np.array([hierarchy.length(*entry) for entry in ends], np.float64))
-        return cls(hierarchy.column, labels, low, high, levels.astype(np.int32), lengths, raw)
+        lengths = np.zeros(len(low)) if lengths is None else lengths
+        levels = hierarchy.ancestor_levels(low, high) if levels is None else levels
+        return cls(hierarchy.column, texts, low, high, levels.astype(np.int32), lengths, raw, means)
 
 
 def _rounded(labels: NDArray[Any]) -> bool:

@@ -234,8 +234,8 @@ def located(columns: Sequence[Codes], radices: Sequence[int], tuples: Codes) -> 
     index = group(both, radices, index=True).index
     numbers = np.full(int(index.max(initial=-1)) + 1, -1, np.int32)
     numbers[index[: tuples.shape[1]]] = np.arange(tuples.shape[1], dtype=np.int32)
-    found: Codes = numbers[index[tuples.shape[1] :]]
-    return found
+    places: Codes = numbers[index[tuples.shape[1] :]]
+    return places
 
 
 def _located(tuples: _Keys, keys: Counts) -> Codes:

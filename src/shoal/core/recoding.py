@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.blocks import Blocks
 from shoal.core.classes import Classes
 from shoal.core.codebook import Codebook, grid_width, widened_to_grid
 from shoal.core.grouping import Codes, Counts, group
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.lattice import Node
 from shoal.errors import NotDefined
-
-if TYPE_CHECKING:
-    from shoal.core.blocks import Blocks
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,11 @@ LARGEST = 1e300
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 INTERVAL = re.compile(rf"\[({NUMBER})-({NUMBER})[\])]")
 DATES = re.compile(r"\[(.+) - (.+)\]")
+
+
+def objects(values: Iterable[str | None]) -> NDArray[Any]:
+    """Texts, and nothing where one is missing, as an array of objects however many there are."""
+    return np.array([*values, None], object)[:-1]
 
 
 def number(text: str | None) -> float:

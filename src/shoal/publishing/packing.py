@@ -16,6 +16,7 @@ from shoal.core.blocks import Blocks
 from shoal.core.codebook import Codebook
 from shoal.core.grouping import Codes
 from shoal.core.recoding import Counterfeits, Plan, Recoding
+from shoal.parsing.labels import objects
 from shoal.storage.checkpoint import Checkpoint
 
 STATED = "told"
@@ -52,7 +53,7 @@ def unpack(path: Path) -> Packed:
         arrays = {name: file[name] for name in file.files}
     header = json.loads(arrays.pop(STATED).tobytes().decode("utf-8", "surrogatepass"))
     for name, texts in header["texts"].items():
-        arrays[name] = np.array([*texts, None], object)[:-1]
+        arrays[name] = objects(texts)
     return header["told"], arrays
 
 

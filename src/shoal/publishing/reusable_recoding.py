@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from shoal.core.codebook import Codebook
+from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.form import Form
+from shoal.core.contracts.table import Source
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.hierarchy import Hierarchy
@@ -18,6 +20,7 @@ from shoal.core.lattice import Node
 from shoal.core.policy import Policy
 from shoal.core.read_request import Description
 from shoal.core.recoding import Plan, Recoding
+from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.core.schema import Role, Schema
 from shoal.core.values import Values
@@ -25,11 +28,6 @@ from shoal.errors import HierarchyError, NotDefined, SchemaError, VerificationEr
 from shoal.parsing.labels import number
 from shoal.publishing.publish import published
 from shoal.publishing.writable_release import WritableRelease
-
-if TYPE_CHECKING:
-    from shoal.core.contracts.engine import Engine
-    from shoal.core.contracts.table import Source
-    from shoal.core.release import Release
 
 BLOCK = 1 << 22
 """Pairs of tuples and classes that are looked at together."""

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.dataset import Dataset
+from shoal.core.displacement import Displacement
 from shoal.core.parameters import Parametrized
-
-if TYPE_CHECKING:
-    from shoal.core.dataset import Dataset
-    from shoal.core.displacement import Displacement
-    from shoal.core.policy import Policy
-    from shoal.core.recoding import Recoding
-    from shoal.core.release_history import History
-    from shoal.core.run import Run
+from shoal.core.policy import Policy
+from shoal.core.recoding import Recoding
+from shoal.core.release_history import History
+from shoal.core.run import Run
 
 
 class Algorithm(Parametrized, ABC):

@@ -5,22 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.contracts.model import SLACK
+from shoal.core.dataset import Dataset
 from shoal.core.formatting import in_html
 from shoal.core.grouping import Counts
 from shoal.core.parameters import Examples, Parametrized
+from shoal.core.release import Release
+from shoal.core.release_history import LocatedRelease
+from shoal.core.run import Run
 from shoal.errors import alternatives
-
-if TYPE_CHECKING:
-    from shoal.core.dataset import Dataset
-    from shoal.core.release import Release
-    from shoal.core.release_history import LocatedRelease
-    from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
 
+from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import Parametrized
-
-if TYPE_CHECKING:
-    from shoal.core.hierarchy import Hierarchy
-    from shoal.core.values import Values
+from shoal.core.values import Values
 
 
 class Builder(Parametrized, ABC):

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.classes import Classes
+from shoal.core.codebook import Cells
+from shoal.core.contracts.model import Model
+from shoal.core.contracts.table import Sheet
+from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.grouping import Codes, Counts
 from shoal.core.parameters import Parametrized
+from shoal.core.published_tables import PublishedTables
+from shoal.core.recoding import Recoding
+from shoal.core.schema import Schema
 from shoal.errors import NotDefined
-
-if TYPE_CHECKING:
-    from shoal.core.classes import Classes
-    from shoal.core.codebook import Cells
-    from shoal.core.contracts.model import Model
-    from shoal.core.contracts.table import Sheet
-    from shoal.core.dataset import Dataset
-    from shoal.core.published_tables import PublishedTables
-    from shoal.core.recoding import Recoding
-    from shoal.core.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding
 from shoal.core.parameters import Parametrized
-
-if TYPE_CHECKING:
-    from shoal.core.dataset import Dataset
-    from shoal.core.release import Release
+from shoal.core.release import Release
 
 
 class Metric(Parametrized, ABC):

@@ -5,19 +5,16 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.classes import Classes
 from shoal.core.finding import Finding
 from shoal.core.parameters import Parametrized
+from shoal.core.schema import Schema
 from shoal.errors import ParameterError
-
-if TYPE_CHECKING:
-    from shoal.core.classes import Classes
-    from shoal.core.schema import Schema
-
 
 Levels = NDArray[Any]
 
@@ -128,8 +125,8 @@ class Model(Parametrized, ABC):
 
     def keeps(self, levels: Levels) -> NDArray[np.bool_]:
         """Which levels keep the bound."""
-        kept: NDArray[np.bool_] = levels >= self.threshold if self.more_is_safer else levels <= self.threshold
-        return kept
+        verdicts: NDArray[np.bool_] = levels >= self.threshold if self.more_is_safer else levels <= self.threshold
+        return verdicts
 
     def holds(self, classes: Classes) -> NDArray[np.bool_]:
         """For each class, whether it satisfies the model."""
@@ -156,8 +153,8 @@ class Model(Parametrized, ABC):
 
     def worst(self, levels: Levels) -> float | int:
         """The worst of some levels; 0 when there are none."""
-        found: float | int = (levels.min() if self.more_is_safer else levels.max()).item() if len(levels) else 0
-        return found
+        worst: float | int = (levels.min() if self.more_is_safer else levels.max()).item() if len(levels) else 0
+        return worst
 
     def readable(self, level: float) -> float | int:
         """A level as people read it."""
