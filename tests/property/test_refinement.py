@@ -74,7 +74,7 @@ def test_the_clusters_are_what_their_records_say():
     records = records_of(rows, 3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_refinement, "BLOCK", 20)
-        search = _refinement._Search(records, (np.arange(600) % 200).astype(np.int32), 32, Run())
+        search = _refinement._ClusterSearch(records, (np.arange(600) % 200).astype(np.int32), 32, Run())
         before = float(search.state.paid.sum())
         assert search.rebuild(REBUILDINGS, 0.0, 1.0) > 0
     state = search.state

@@ -136,7 +136,9 @@ def _by_walk(people: KnownPeople, factor: float, effort: Effort, run: Run) -> Po
     world, edges = people.values.copy(), np.flatnonzero(np.diff(people.groups)) + 1
     starts = np.concatenate([[0], edges, [len(world)]]).astype(np.int64)
     fixed = people.beside if people.determines else people.other
-    arrays = kernel.People(starts, fixed, people.other, people.concerns, people.determines, values, people.only)
+    arrays = kernel.SwappablePeople(
+        starts, fixed, people.other, people.concerns, people.determines, values, people.only
+    )
     table, broken = kernel.tabled(arrays, world, rows, wide), people.violations()
     having, counted = np.zeros((BATCHES, len(kinds.counts), values), np.int64), np.zeros(BATCHES, np.int64)
     passing, sweeps = factor or PASSING, max(1, effort.sweeps // BATCHES)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms._clustering import Clustering
+from shoal.algorithms._clustering import ClusteringAlgorithm
 from shoal.algorithms._eligibility import check_one_sensitive, eligible_counts, wanted_variety
 from shoal.algorithms._merging import check_feasible
 from shoal.algorithms._records import Records
@@ -18,7 +18,7 @@ from shoal.errors import InfeasibleError, ParameterError
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiverseClustering(Clustering):
+class DiverseClustering(ClusteringAlgorithm):
     """A clustering that looks at sensitive values. Where the whole table is not diverse enough, records of values that
     are too frequent are left out, as few as possible, if the suppression allows."""
 

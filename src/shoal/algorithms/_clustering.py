@@ -48,7 +48,7 @@ Rebuildings = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Clustering(Algorithm):
+class ClusteringAlgorithm(Algorithm):
     """An algorithm that puts every record into one cluster and publishes each cluster as one class."""
 
     numeric: Numeric = "interval"

@@ -53,7 +53,7 @@ def refined(
     """The clustering when no move, swap or split saves anything more, or the time is over; and what was done."""
     limited = run.part(seconds=seconds)
     owners, splits = split(records, owners, limited)
-    search = _Search(records, owners, neighbours, limited)
+    search = _ClusterSearch(records, owners, neighbours, limited)
     before = float(search.state.paid.sum())
     search.exchange(NEIGHBOURS_SHARE, ROUNDS_SHARE)
     rebuilt = search.rebuild(rebuildings, ROUNDS_SHARE, 1.0)
@@ -115,7 +115,7 @@ def _guard(records: Records) -> tuple[Any, bool]:
     return Guard(values, len(histograms[0].population), bounds[levels.DISTINCT], bounds[levels.FREQUENCY]), whole
 
 
-class _Search:
+class _ClusterSearch:
     """The clusters as they stand, and the proposals of the current round."""
 
     def __init__(self, records: Records, owners: Codes, neighbours: int, run: Run) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from annotated_types import Ge
 from typing_extensions import Doc
 
-from shoal.algorithms._clustering import Clustering, Numeric, Publish, outputs
+from shoal.algorithms._clustering import ClusteringAlgorithm, Numeric, Publish, outputs
 from shoal.algorithms._records import Records
 from shoal.algorithms._refinement import REBUILDINGS, refined
 from shoal.algorithms.dependency_safe import DependencySafe
@@ -128,7 +128,7 @@ class Auto(Algorithm):
                 yield _Step(name, partial(trial.refine, name, rebuildings), refining)
             # Where classes are few, luck decides, and further beginnings are worth their little work.
             # A spanning tree that is cut literally leaves what a refinement makes more of than of even cuts.
-            beginnings: tuple[tuple[str, type[Clustering], float, dict[str, Any]], ...] = (
+            beginnings: tuple[tuple[str, type[ClusteringAlgorithm], float, dict[str, Any]], ...] = (
                 ("k-member", KMember, work.growing, {}),
                 ("mdav", Mdav, work.averaging, {}),
                 ("mst", Mst, work.spanning, {"cut": "literal"}),

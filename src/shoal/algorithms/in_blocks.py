@@ -103,8 +103,8 @@ class InBlocks(Algorithm):
             lambda cut: ({}, cuts(cut)), lambda _, arrays: Blocks(**arrays),
         )  # fmt: skip
 
-        def solved(number: int, make: Callable[[], _Part]) -> _Part:
-            return once(dataset.checkpoint, f"{BLOCK}{number}.npz", make, _Part.packed, _Part.unpacked)
+        def solved(number: int, make: Callable[[], _BlockPlan]) -> _BlockPlan:
+            return once(dataset.checkpoint, f"{BLOCK}{number}.npz", make, _BlockPlan.packed, _BlockPlan.unpacked)
 
         solve = _Solve(self.base, policy)
         parts = whole.worked_on(dataset, blocks, solve, policy.seed, watch, "recoding blocks", solved)
@@ -144,16 +144,16 @@ class _Solve:
     base: Algorithm
     policy: Policy
 
-    def __call__(self, block: TableBlock, run: Run) -> _Part:
+    def __call__(self, block: TableBlock, run: Run) -> _BlockPlan:
         recoding = self.base.search(block, self.policy, run)
         assert recoding.plan is not None
         words = packed_codes(list(recoding.plan.keys), [tree.size for tree in block.hierarchies])
         plan = replace(recoding.plan, keys=np.zeros((len(recoding.plan.keys), 0), np.int32))
-        return _Part(plan, words, block.summary.sizes, recoding.facts, recoding.hulls)
+        return _BlockPlan(plan, words, block.summary.sizes, recoding.facts, recoding.hulls)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Part:
+class _BlockPlan:
     """What is kept of a block: its plan, whose tuples are packed, how many records each has, facts, and how ranges
     follow from records."""
 
@@ -169,7 +169,7 @@ class _Part:
         return stated, {**arrays, "sizes": self.sizes, "words": np.stack(self.words)}
 
     @classmethod
-    def unpacked(cls, stated: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> _Part:
+    def unpacked(cls, stated: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> _BlockPlan:
         recoding = read(stated, arrays)
         assert recoding.plan is not None
         return cls(recoding.plan, list(arrays["words"]), arrays["sizes"], recoding.facts, recoding.hulls)
@@ -184,7 +184,7 @@ def _holds(block: TableBlock, policy: Policy) -> bool:
     return bool(policy.holds(one).all())
 
 
-def _together(parts: Sequence[_Part], blocks: Blocks, radices: Sequence[int]) -> Plan:
+def _together(parts: Sequence[_BlockPlan], blocks: Blocks, radices: Sequence[int]) -> Plan:
     """One plan for all blocks; tuples in the order of a summary, which no block has to hold."""
     plans, sizes = [part.plan for part in parts], [part.sizes for part in parts]
     packed = [np.concatenate(pieces) for pieces in zip(*(part.words for part in parts), strict=True)]

@@ -11,7 +11,7 @@ from annotated_types import Ge
 from typing_extensions import Doc
 
 from shoal.algorithms._adjustment import adjusted
-from shoal.algorithms._clustering import Clustering
+from shoal.algorithms._clustering import ClusteringAlgorithm
 from shoal.algorithms._records import Records, numbered
 from shoal.core.forks import few_threads
 from shoal.core.grouping import Codes, Counts
@@ -30,7 +30,7 @@ CELLS = 1 << 22
 
 
 @dataclass(frozen=True, kw_only=True)
-class KMeans(Clustering):
+class KMeans(ClusteringAlgorithm):
     """Lloyd's k-means with ⌊n/k⌋ clusters, then clusters above k give up their farthest records, which go to the
     closest cluster below k.
 

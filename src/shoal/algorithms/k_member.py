@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.algorithms._clustering import Clustering
+from shoal.algorithms._clustering import ClusteringAlgorithm
 from shoal.algorithms._growth import grown
 from shoal.algorithms._merging import join_leftovers
 from shoal.algorithms._records import Records
@@ -17,7 +17,7 @@ from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
-class KMember(Clustering):
+class KMember(ClusteringAlgorithm):
     """Grows one cluster after the other: each begins with the record farthest from where the last one began, and
     takes the record that adds least loss until it has as many as the policy asks for.
 

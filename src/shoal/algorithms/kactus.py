@@ -10,7 +10,7 @@ from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.algorithms._clustering import Clustering, outputs
+from shoal.algorithms._clustering import ClusteringAlgorithm, outputs
 from shoal.algorithms._merging import check_feasible, merged
 from shoal.algorithms._records import Records, numbered
 from shoal.core.codebook import Codebook
@@ -34,7 +34,7 @@ MOST_CLASSES = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kactus(Clustering):
+class Kactus(ClusteringAlgorithm):
     """Grows a C4.5 tree for the `target` over the quasi-identifiers and publishes its leaves, so that a classifier of
     the target learns from the release what it would have learned from the table. No hierarchy is needed.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.algorithms import _squares
-from shoal.algorithms._clustering import Clustering, Numeric, outputs
+from shoal.algorithms._clustering import ClusteringAlgorithm, Numeric, outputs
 from shoal.algorithms._merging import check_feasible, merged, merged_as_published
 from shoal.algorithms._records import Records, portions
 from shoal.core.dataset import Dataset
@@ -20,7 +20,7 @@ from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mdav(Clustering):
+class Mdav(ClusteringAlgorithm):
     """Takes the record farthest from the average of those that are left, makes a cluster of it and the k - 1 records
     nearest to it, does the same with the record farthest from that one, and begins again; numeric attributes
     are published as the mean of their cluster.

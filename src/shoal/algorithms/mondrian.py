@@ -203,15 +203,15 @@ class Cutter:
     ) -> tuple[Counts, Counts]:
         """One cut of every partition, shared out among the threads by the number of points: how many sides each has,
         and along which attribute."""
-        from shoal.kernels.mondrian import Partitions, cut
+        from shoal.kernels.mondrian import CutPartitions, cut
 
-        partitions = Partitions(begins, ends, tried, *np.zeros((2, len(begins)), np.int64))
+        partitions = CutPartitions(begins, ends, tried, *np.zeros((2, len(begins)), np.int64))
         sizes = np.cumsum(ends - begins)
         edges = np.searchsorted(sizes, np.linspace(0, sizes[-1], self.threads + 1))
         edges[0], edges[-1] = 0, len(begins)
 
         def work(part: int) -> None:
-            some = Partitions(*(column[edges[part] : edges[part + 1]] for column in partitions))
+            some = CutPartitions(*(column[edges[part] : edges[part + 1]] for column in partitions))
             cut(some, self.points, self.moves, self.costs, self.policy.least, self.relaxed, run.flag)
 
         list(pool.map(work, range(self.threads)))

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from typing_extensions import Doc
 
-from shoal.algorithms._clustering import Clustering, Numeric
+from shoal.algorithms._clustering import ClusteringAlgorithm, Numeric
 from shoal.algorithms._records import BUCKET, Records, in_slices, portions
 from shoal.core.costs import level_costs
 from shoal.core.grouping import Codes
@@ -17,7 +17,7 @@ from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mst(Clustering):
+class Mst(ClusteringAlgorithm):
     """Spans the records by a minimum tree under the hierarchical distance HDist (in each attribute, the share of
     the hierarchy's levels that both records climb to their closest common ancestor), drops long edges, and merges each
     subtree that breaks the policy with the one whose union costs least.

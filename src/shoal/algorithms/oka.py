@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shoal.algorithms._adjustment import adjusted, gathered
-from shoal.algorithms._clustering import Clustering
+from shoal.algorithms._clustering import ClusteringAlgorithm
 from shoal.algorithms._records import Records
 from shoal.core.grouping import Codes
 from shoal.core.parameters import Examples
@@ -16,7 +16,7 @@ from shoal.core.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
-class Oka(Clustering):
+class Oka(ClusteringAlgorithm):
     """Sorts the records by their quasi-identifiers, picks ⌊n/k⌋ of them at random as seeds, and lets each other one
     join the cluster with the closest centre, which moves at once. Then the adjustment stage: clusters above k give
     up their farthest records, which go to the closest cluster below k.

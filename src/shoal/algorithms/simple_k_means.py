@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from typing_extensions import Doc
 
 from shoal.algorithms._adjustment import adjusted
-from shoal.algorithms._clustering import Clustering
+from shoal.algorithms._clustering import ClusteringAlgorithm
 from shoal.algorithms._records import Records, numbered
 from shoal.core.grouping import Codes
 from shoal.core.hierarchy import Floats
@@ -21,7 +21,7 @@ from shoal.utility.learning import JavaRandom
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimpleKMeans(Clustering):
+class SimpleKMeans(ClusteringAlgorithm):
     """WEKA's SimpleKMeans with ⌊n/k⌋ clusters, then clusters above k give up their farthest records, which go to the
     closest cluster below k.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Doc
 
-from shoal.algorithms._clustering import Clustering
+from shoal.algorithms._clustering import ClusteringAlgorithm
 from shoal.algorithms._growth import grown
 from shoal.algorithms._merging import join_leftovers
 from shoal.algorithms._records import Records, numbered
@@ -22,7 +22,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoPhase(Clustering):
+class TwoPhase(ClusteringAlgorithm):
     """Phase one grows clusters as k-member does, and lets a cluster that has k records take more as long as the
     next one adds no more loss than it would pay together with its own nearest, were it to begin another cluster. Phase
     two splits every cluster of 2k records or more.

@@ -122,7 +122,7 @@ def dependencies(
     """
     if len(table.codes) > MOST:
         raise ParameterError(f"at most {MOST} columns are looked at and these are {len(table.codes)}; name fewer")
-    search, limit = _Search(table), allowed(tolerance, table.records)
+    search, limit = _DependencySearch(table), allowed(tolerance, table.records)
     rows, complete, proven = search.walk(limit, len(table.codes) if largest is None else largest, run)
     conditional = search.conditional(support, rows, run) if support is not None else []
     sensitive = {name for name, role in roles.items() if role is Role.SENSITIVE}
@@ -148,7 +148,7 @@ class _Open(NamedTuple):
 _NOTHING = _Open(0, 0)
 
 
-class _Search:
+class _DependencySearch:
     def __init__(self, table: Overview) -> None:
         self.names, self.records, self.counts = tuple(table.codes), table.records, table.counts
         self.columns = [_shifted(codes) for codes in table.codes.values()]

@@ -51,7 +51,7 @@ class PerSet(Mapping[tuple[str, ...], Any]):
 
 
 @dataclass(frozen=True)
-class Walked:
+class WalkedSets:
     """What a walk found: a value by mask, how many evaluations it took, and whether it went to the end."""
 
     values: dict[int, Any]
@@ -60,7 +60,7 @@ class Walked:
 
 
 @dataclass(eq=False)
-class Walk:
+class SetWalk:
     """A walk over every non-empty set.
 
     Sets are visited after all of their subsets, attributes with many values last, so that most groupings are of
@@ -76,7 +76,7 @@ class Walk:
     prune: Hopeless | None = None
     most: int = MOST_LISTED
 
-    def run(self) -> Walked:
+    def run(self) -> WalkedSets:
         """The value of each set; of those that were reached, when the walk is stopped or interrupted."""
         count = len(self.whole.names)
         if count > self.most:
@@ -102,7 +102,7 @@ class Walk:
         except (KeyboardInterrupt, _TimeIsUpError):
             proven = False
         ordered = sorted(self.values, key=by_size)
-        return Walked({mask: self.values[mask] for mask in ordered}, self.calls, proven)
+        return WalkedSets({mask: self.values[mask] for mask in ordered}, self.calls, proven)
 
     def _visit(self, partitions: Partitions, coarser: Partition, mask: int, place: int) -> None:
         """One more attribute, and then the attributes after it, the last one first."""

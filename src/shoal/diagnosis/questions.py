@@ -27,7 +27,7 @@ from shoal.core.grouping import Counts
 from shoal.core.policy import allowed
 from shoal.core.run import Run
 from shoal.diagnosis.borders import Borders, Memory, Search
-from shoal.diagnosis.every_set import MOST_CURVES, MOST_LISTED, Measured, PerSet, Walk, Walked, extremes
+from shoal.diagnosis.every_set import MOST_CURVES, MOST_LISTED, Measured, PerSet, SetWalk, WalkedSets, extremes
 from shoal.diagnosis.families import MOST, by_size
 from shoal.diagnosis.weighted_rows import Curve, Levels, Partition, Partitions, WeightedRows
 from shoal.errors import ParameterError
@@ -348,15 +348,15 @@ class _Asked:
         partitions = Partitions(self.rows, self.watch)
         return self.measured(question)(partitions, *self.rows.levels(partitions.of(self.rows.full)))
 
-    def every(self, question: int, monotone: bool) -> Walked:
+    def every(self, question: int, monotone: bool) -> WalkedSets:
         most = MOST_CURVES if question == 12 else MOST_LISTED
-        return Walk(self.rows, self.measured(question), monotone and question != 12, self.watch, most=most).run()
+        return SetWalk(self.rows, self.measured(question), monotone and question != 12, self.watch, most=most).run()
 
     def borders(self, monotone: bool) -> dict[str, Any]:
         """Both borders; where adding an attribute can help, from a look at every set that could be good."""
         if monotone:
             return self._described(Search(self.rows, self.threshold, self.budget, self.memory, self.watch).run())
-        walked = Walk(self.rows, self.holds, False, self.watch, self._hopeless).run()
+        walked = SetWalk(self.rows, self.holds, False, self.watch, self._hopeless).run()
         positive, negative = extremes(walked.values, len(self.rows.names)) if walked.proven else ([], [])
         bad = [] if walked.proven else [mask for mask, good in walked.values.items() if not good]
         largest, smallest = (tuple(sorted(sets, key=by_size)) for sets in (positive, negative))

@@ -172,9 +172,9 @@ class WeightedRows:
     @cached_property
     def counted(self) -> Any:
         """The rows as kernels take them."""
-        from shoal.kernels.partitions import Rows
+        from shoal.kernels.partitions import CountedRows
 
-        return Rows(self.weights, self.sensitive, self.contexts)
+        return CountedRows(self.weights, self.sensitive, self.contexts)
 
     @cached_property
     def _alone(self) -> Levels:

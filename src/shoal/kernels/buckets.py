@@ -15,7 +15,7 @@ ENDLESS = np.iinfo(np.int64).max
 """More draws than there are, where no rule limits them."""
 
 
-class Buckets(NamedTuple):
+class Stock(NamedTuple):
     """What is left to draw from.
 
     - A *kind* is the records with equal tuples and equal values: `points`, `values`, `firsts` (its first record), and
@@ -87,7 +87,7 @@ def filled(points, values, counts, left, boxes, origin):
     surplus = -left
     for kind in range(len(values)):
         surplus[values[kind]] += counts[kind]
-    return Buckets(
+    return Stock(
         points, values, np.cumsum(counts) - counts, counts.copy(), left.copy(), surplus <= 0, tree, masks,
         walk_through(boxes), np.full(counts.sum(), -1, np.int32), np.full(1, origin, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip

@@ -17,7 +17,7 @@ class Family(NamedTuple):
     bases: Any
 
 
-class Axis(NamedTuple):
+class SweptAttribute(NamedTuple):
     """The attribute whose ranges are looked at one by one, -1 for none, and the code of each point in it."""
 
     attribute: Any

@@ -13,7 +13,7 @@ from shoal.kernels.compilation import kernel
 BUCKET = 8
 
 
-class Tree(NamedTuple):
+class BoxTree(NamedTuple):
     """Node `n` has the boxes `order[begins[n]:ends[n]]`, all between `low[:, n]` and `high[:, n]`; its children are
     `left[n]` and the next one, and a bucket has none (-1). `lows` and `highs` are the boxes themselves."""
 
@@ -64,7 +64,7 @@ def tree_of(lows, highs):
             begins[used + 1], ends[used + 1] = half, end
             used += 2
         node += 1
-    return Tree(order, begins, ends, left, low[:, :used].copy(), high[:, :used].copy(), lows, highs)
+    return BoxTree(order, begins, ends, left, low[:, :used].copy(), high[:, :used].copy(), lows, highs)
 
 
 @kernel(inline="always")

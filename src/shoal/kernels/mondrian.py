@@ -17,7 +17,7 @@ class Points(NamedTuple):
     identities: Any
 
 
-class Partitions(NamedTuple):
+class CutPartitions(NamedTuple):
     """Partition `p` holds the points `begins[p]:ends[p]`; the attributes whose bits are set in `tried[p]` were tried.
 
     A cut fills in `counts`, how many sides there are (0: it cannot be cut), and along which attribute in `chosen`.

@@ -16,7 +16,7 @@ from shoal.kernels.compilation import kernel
 from shoal.kernels.levels import ORDERED, TREE, by_class, put_in_order
 
 
-class Rows(NamedTuple):
+class CountedRows(NamedTuple):
     """How often each row counts, its sensitive value, and its context (none at all: one context for all)."""
 
     weights: np.ndarray

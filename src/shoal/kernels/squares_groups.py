@@ -14,7 +14,7 @@ from shoal.kernels.squares import apart
 TICK, SAVED, HEAD, WAITING, WORK, HINT = range(6)
 
 
-class Groups(NamedTuple):
+class GroupSums(NamedTuple):
     """Groups of records. Group `g` has the first `sizes[g]` records of `members[g]`; `sums[g]` is the sum of their
     points, `squares[g]` that of the squared lengths of these. A group without records is free."""
 
@@ -37,8 +37,8 @@ class Microaggregation(NamedTuple):
     near: np.ndarray
     owners: np.ndarray
     places: np.ndarray
-    now: Groups
-    saved: Groups
+    now: GroupSums
+    saved: GroupSums
     saved_groups: np.ndarray
     stamps: np.ndarray
     queue: np.ndarray
@@ -47,8 +47,8 @@ class Microaggregation(NamedTuple):
     least: int
 
 
-def _no_groups(most: int, least: int, columns: int) -> Groups:
-    return Groups(
+def _no_groups(most: int, least: int, columns: int) -> GroupSums:
+    return GroupSums(
         np.zeros((most, 2 * least), np.int32), np.zeros(most, np.int64), np.zeros((most, columns)), np.zeros(most)
     )
 

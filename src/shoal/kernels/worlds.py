@@ -39,7 +39,7 @@ def components(left, right, lefts, rights):
     return owners, count
 
 
-class People(NamedTuple):
+class SwappablePeople(NamedTuple):
     """Who can change values with whom, and what the dependency says of a person who has a value.
 
     The people of group `g` are those from `starts[g]` up to `starts[g + 1]`. When the value `determines`, a person who

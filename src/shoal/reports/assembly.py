@@ -28,7 +28,7 @@ from shoal.publishing.headlines import verified
 from shoal.publishing.signing import PublicKey
 from shoal.publishing.writable_release import manifest_path
 from shoal.reports import sentences
-from shoal.reports.contents import About, File, Holder, promised
+from shoal.reports.contents import About, Holder, PublishedFile, promised
 from shoal.reports.document import Report
 from shoal.reports.limits import limits
 from shoal.reports.reproduction import commands, job_shown
@@ -173,17 +173,17 @@ def _after(label: str) -> str:
     return f": {label.rpartition(': ')[2]}" if label else ""
 
 
-def _files(stated: Mapping[str, Any], path: Path) -> tuple[File, ...]:
+def _files(stated: Mapping[str, Any], path: Path) -> tuple[PublishedFile, ...]:
     places = manifest.parts(stated, path)
     return tuple(
-        File(name=places[table["part"]].name, part=table["part"], rows=table["rows"], sha256=table["sha256"])
+        PublishedFile(name=places[table["part"]].name, part=table["part"], rows=table["rows"], sha256=table["sha256"])
         for table in stated["tables"]
     )
 
 
-def _manifest(path: Path) -> File:
+def _manifest(path: Path) -> PublishedFile:
     beside = manifest_path(path)
-    return File(name=beside.name, part="manifest", rows=0, sha256=sha256(beside))
+    return PublishedFile(name=beside.name, part="manifest", rows=0, sha256=sha256(beside))
 
 
 def _signature(stated: Mapping[str, Any], verification: Any) -> dict[str, str]:

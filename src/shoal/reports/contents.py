@@ -43,7 +43,7 @@ class About:
 
 
 @dataclass(frozen=True, kw_only=True)
-class File:
+class PublishedFile:
     """A published file; `part` is what it is in a release of several tables."""
 
     name: str
@@ -100,7 +100,7 @@ class ReportContents:
     published: int
     people: int | None
     identifiers: str
-    files: tuple[File, ...]
+    files: tuple[PublishedFile, ...]
     columns: tuple[ReleasedColumn, ...]
     policy: Policy
     promises: tuple[ModelPromise, ...]
@@ -115,7 +115,7 @@ class ReportContents:
     findings: Findings
     analyses: Findings
     limits: tuple[tuple[str, str], ...]
-    manifest: File
+    manifest: PublishedFile
     signature: Mapping[str, str]
     job: str
     commands: tuple[tuple[str, str], ...]

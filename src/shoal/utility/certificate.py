@@ -107,14 +107,14 @@ class _Prices:
     """The price of each tuple, and the boxes that limit them."""
 
     def __init__(self, summary: Classes, costs: Costs, intervals: Sequence[bool], least: int, run: Run) -> None:
-        from shoal.kernels.certificate import Axis, Family, cheapest
+        from shoal.kernels.certificate import Family, SweptAttribute, cheapest
 
         keys, counts, hierarchies = summary.keys, summary.sizes, summary.hierarchies
         self.counts, self.costs, self.least, self.run = counts, costs, least, run
         numeric = [place for place, interval in enumerate(intervals) if interval]
         swept = max(numeric, key=lambda place: len(np.unique(keys[place])), default=-1)
         codes = keys[swept] if swept >= 0 else np.zeros(len(counts), np.int32)
-        self.axis = Axis(swept, np.ascontiguousarray(codes))
+        self.axis = SweptAttribute(swept, np.ascontiguousarray(codes))
         others = [place for place in range(len(keys)) if place != swept]
         beside = [keys[place] for place in others]
         options = [

@@ -12,7 +12,7 @@ import shoal
 from shoal.core.classes import summarize
 from shoal.core.run import Run
 from shoal.diagnosis import borders, families, questions
-from shoal.diagnosis.every_set import Walk
+from shoal.diagnosis.every_set import SetWalk
 from shoal.diagnosis.weighted_rows import WeightedRows
 from shoal.errors import ParameterError, SchemaError
 
@@ -216,7 +216,7 @@ def test_the_size_of_a_theory():
 def test_walk_visits_every_set_once():
     names, classes = wide(rows=60, columns=6)
     rows = WeightedRows.of(classes, shoal.KAnonymity(k=2), names)
-    walked = Walk(rows, lambda partitions, sizes, levels: len(sizes), False, Run()).run()
+    walked = SetWalk(rows, lambda partitions, sizes, levels: len(sizes), False, Run()).run()
     assert sorted(walked.values) == list(range(1, 64))
     for mask, count in walked.values.items():
         assert count == len(np.unique(rows.columns[[j for j in range(6) if mask >> j & 1]], axis=1).T)

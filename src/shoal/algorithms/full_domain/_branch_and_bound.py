@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from math import inf, prod
 from typing import Protocol
 
-from shoal.algorithms.full_domain._checker import Verdict
+from shoal.algorithms.full_domain._checker import NodeVerdict
 from shoal.algorithms.full_domain._scoring import Bound
 from shoal.core.lattice import Lattice, Node
 from shoal.core.run import Run
@@ -30,11 +30,11 @@ class Checks(Protocol):
 
     budget: int
     at_once: int
-    verdicts: dict[Node, Verdict]
+    verdicts: dict[Node, NodeVerdict]
 
     @property
     def by_cells(self) -> bool: ...
-    def check(self, node: Node) -> Verdict: ...
+    def check(self, node: Node) -> NodeVerdict: ...
     def check_all(self, nodes: Sequence[Node]) -> None: ...
     def bounds(self, boxes: Sequence[tuple[Node, Node]], limit: float = inf) -> list[Bound]: ...
     def floor(self, node: Node) -> float: ...
@@ -45,7 +45,7 @@ class Branching:
 
     def __init__(self, checker: Checks, lattice: Lattice, *, within: float = 0.0) -> None:
         self.checker, self.lattice, self.within = checker, lattice, within
-        self.best: Verdict | None = None
+        self.best: NodeVerdict | None = None
         self.to_beat = inf
         """Bounds from here up cannot lead to a better score, but for rounding."""
         self.bound = checker.floor(lattice.least)
@@ -54,7 +54,7 @@ class Branching:
         self.course: list[dict[str, float]] = []
         """How the search went: checked nodes, best score and bound, each time that the checked nodes had doubled."""
 
-    def consider(self, verdict: Verdict) -> bool:
+    def consider(self, verdict: NodeVerdict) -> bool:
         """Takes a node for the best so far, if it is; says whether."""
         better = verdict.feasible and verdict.score < self.to_beat
         if better:
@@ -71,7 +71,7 @@ class Branching:
         least, most = self.best.score, self.checker.check(self.lattice.greatest).score
         return least + self.within * max(most - least, 0.0) + ROUNDING * max(1.0, abs(least))
 
-    def near(self) -> list[Verdict]:
+    def near(self) -> list[NodeVerdict]:
         """The nodes within the share of the best, in the order of their levels."""
         limit, verdicts = self.limit, self.checker.verdicts.values()
         return sorted((each for each in verdicts if each.feasible and each.score < limit), key=lambda each: each.node)
@@ -139,13 +139,13 @@ class Branching:
         if bound.upper < self.limit:
             heappush(heap, (bound.upper, -2 * number - 1, above, high))
 
-    def _lower(self, here: Verdict) -> None:
+    def _lower(self, here: NodeVerdict) -> None:
         """Takes levels back that cost nothing: the search stops at the first of several nodes with one score."""
-        lower: Verdict | None = here
+        lower: NodeVerdict | None = here
         while lower is not None:
             self.best, lower = lower, self._no_dearer(lower)
 
-    def _no_dearer(self, here: Verdict) -> Verdict | None:
+    def _no_dearer(self, here: NodeVerdict) -> NodeVerdict | None:
         """A specialization by one level that scores no more, if there is one."""
         for node in self.lattice.specializations(here.node):
             if not self.checker.by_cells or self.checker.floor(node) >= self.to_beat:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.full_domain._groupings import Base, Groupings, Survey
+from shoal.algorithms.full_domain._groupings import Base, Groupings, NodeSurvey
 from shoal.algorithms.full_domain._judge import Judge
 from shoal.algorithms.full_domain._scoring import Bound, CellScores, ClassScores, scores
 from shoal.core.dataset import Dataset
@@ -30,7 +30,7 @@ WORTH_THREADS = 4096
 NOTHING: Floats = np.zeros((0, 0))
 
 
-class Verdict(NamedTuple):
+class NodeVerdict(NamedTuple):
     """What a node of the lattice is worth.
 
     `suppressed` records break the policy; every specialization of the node leaves out `lost` records or more. A node
@@ -59,8 +59,8 @@ class Checker:
         self.judge = Judge(policy, self.groupings)
         self.budget = self.judge.budget
         self.scores = scores(policy.objective, weights or {}, self.groupings)
-        self.verdicts: dict[Node, Verdict] = {}
-        self.closest: Verdict | None = None
+        self.verdicts: dict[Node, NodeVerdict] = {}
+        self.closest: NodeVerdict | None = None
         self._terms: OrderedDict[Node, Floats] = OrderedDict()
         self.threads = threads.count()
         self.at_once = AT_ONCE if len(dataset.summary) >= WORTH_THREADS else 1
@@ -71,7 +71,7 @@ class Checker:
         """Whether the objective adds up over cells, so that nodes have floors."""
         return isinstance(self.scores, CellScores)
 
-    def check(self, node: Node) -> Verdict:
+    def check(self, node: Node) -> NodeVerdict:
         """The verdict on a node; a node is checked only once."""
         verdict = self.verdicts.get(node)
         if verdict is None:
@@ -121,7 +121,7 @@ class Checker:
             if small is not None:
                 self.groupings.keep(small)
 
-    def _note(self, base: Base, checked: _Checked) -> Verdict:
+    def _note(self, base: Base, checked: _Checked) -> NodeVerdict:
         """Remembers a verdict and what goes with it."""
         verdict = checked.verdict
         self.verdicts[verdict.node] = verdict
@@ -146,7 +146,7 @@ class Checker:
             surveys = [self._surveyed(base, node, scores, room) for node in nodes]
         return [
             _Checked(
-                Verdict(
+                NodeVerdict(
                     node, survey.published, survey.records, survey.lost, survey.records <= self.budget, survey.score
                 ),
                 survey.classes,
@@ -155,7 +155,7 @@ class Checker:
             for node, survey in zip(nodes, surveys, strict=True)
         ]
 
-    def _surveyed(self, base: Base, node: Node, scores: CellScores, room: int) -> Survey:
+    def _surveyed(self, base: Base, node: Node, scores: CellScores, room: int) -> NodeSurvey:
         """What there is to say about a node where it takes more than one look."""
         grouping = self.groupings.grouped_from(base, node, room)
         broken, keepable = self.judge.judge(grouping)
@@ -169,7 +169,7 @@ class Checker:
         published, suppressed, lost = int((~broken).sum()), int(sizes[broken].sum()), int((sizes - keepable).sum())
         scored, extra = scores.base(sizes), scores.extra(sizes[keepable == 0])
         score = scores.score(scored + scores.extra(sizes[broken]))
-        verdict = Verdict(node, published, suppressed, lost, suppressed <= self.budget, score, scored, extra)
+        verdict = NodeVerdict(node, published, suppressed, lost, suppressed <= self.budget, score, scored, extra)
         return _Checked(verdict, len(sizes), NOTHING)
 
     def bounds(self, boxes: Sequence[tuple[Node, Node]], limit: float = inf) -> list[Bound]:
@@ -210,6 +210,6 @@ class Checker:
 class _Checked(NamedTuple):
     """A verdict, how many classes the node has, and what each attribute adds to the score from there down."""
 
-    verdict: Verdict
+    verdict: NodeVerdict
     classes: int
     terms: Floats

@@ -70,7 +70,7 @@ class Grouping:
         return spread
 
 
-class Survey(NamedTuple):
+class NodeSurvey(NamedTuple):
     """How many classes a node has and how many are published, the records that break the policy, those that every
     specialization of the node has to leave out, too, what each attribute therefore adds to the score at least at each
     level from there down, and the node's score. Neither of the last two where more records are left out than may be."""
@@ -83,7 +83,7 @@ class Survey(NamedTuple):
     score: float
 
 
-class Asked(NamedTuple):
+class Demand(NamedTuple):
     """What a policy asks where one look at a node answers it: the least size of a class, how many records may be left
     out, and, where a sensitive attribute counts, its place, its compiled level and the worst one."""
 
@@ -141,8 +141,8 @@ class Groupings:
         return self.grouped_from(self.raw, node)
 
     def surveyed(
-        self, base: Base, nodes: Sequence[Node], asked: Asked, rates: Any, room: int = 0
-    ) -> list[Survey] | None:
+        self, base: Base, nodes: Sequence[Node], asked: Demand, rates: Any, room: int = 0
+    ) -> list[NodeSurvey] | None:
         """Nodes that generalize a base, when only what is asked counts and cells cost what `rates` says; None when keys
         are too wide, or there is no room for histograms."""
         kernel = self._surveys
@@ -163,7 +163,7 @@ class Groupings:
         if any(classes < 0 for classes, *_ in counts):
             return None
         return [
-            Survey(classes, published, records, lost, terms, score)
+            NodeSurvey(classes, published, records, lost, terms, score)
             for (classes, published, records, lost), terms, score in zip(
                 counts, results.terms, results.scores.tolist(), strict=True
             )
@@ -171,11 +171,11 @@ class Groupings:
 
     def weighed(
         self, node: Node, grouping: Grouping, broken: NDArray[np.bool_], keepable: Counts, budget: int, rates: Any
-    ) -> Survey:
+    ) -> NodeSurvey:
         """A node when these classes are broken, and of each class so many records can be kept in specializations."""
         levels, firsts, sizes = np.array(node, dtype=np.int64), grouping.firsts, grouping.sizes
         kernel, table, domain = self._surveys.weighed, self.table, self.domain
-        return Survey(len(sizes), *kernel(levels, table, firsts, sizes, broken, keepable, budget, rates, domain))
+        return NodeSurvey(len(sizes), *kernel(levels, table, firsts, sizes, broken, keepable, budget, rates, domain))
 
     def rebased(self, node: Node, base: Base, classes: int) -> bool:
         """Tries to make a base below a node that was grouped from far too large a one; says whether it did, which

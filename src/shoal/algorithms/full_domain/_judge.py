@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.full_domain._groupings import Asked, Grouping, Groupings
+from shoal.algorithms.full_domain._groupings import Demand, Grouping, Groupings
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts.model import Model
 from shoal.core.grouping import Counts
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _Compiled = tuple[int, "Measure", float]
 
 
-class Judgement(NamedTuple):
+class ClassVerdicts(NamedTuple):
     """The classes that cannot be published, and how many records of each class can be in a specialization at most."""
 
     broken: NDArray[np.bool_]
@@ -72,11 +72,11 @@ class Judge:
         needed = (int(fewest(measure, threshold)) for _, measure, threshold in self.compiled or ())
         return max(self.policy.least, *needed, 1)
 
-    def _asked(self) -> Asked | None:
+    def _asked(self) -> Demand | None:
         """What one look at a node answers; None where it takes more."""
         if self.compiled is None or len(self.compiled) > 1 or not self.settled:
             return None
-        return Asked(self.least, self.budget, self.compiled[0] if self.compiled else None)
+        return Demand(self.least, self.budget, self.compiled[0] if self.compiled else None)
 
     @property
     def monotone(self) -> bool:
@@ -87,7 +87,7 @@ class Judge:
         merging = not self.people and all(model.merge_monotone for model in self.policy.models)
         return not self.unsure_models or (merging and self.settled and self.budget == 0)
 
-    def judge(self, grouping: Grouping) -> Judgement:
+    def judge(self, grouping: Grouping) -> ClassVerdicts:
         """What becomes of the classes of a node."""
         sizes = grouping.sizes
         if self.compiled is not None:
@@ -109,7 +109,9 @@ class Judge:
         # Fewer records than every published class has cannot be published either.
         keepable = np.where(keepable < self.least, 0, keepable)
         broken = broken | small
-        return Judgement(broken if self.settled else self._settle(self.groupings.classes(grouping), broken), keepable)
+        if not self.settled:
+            broken = self._settle(self.groupings.classes(grouping), broken)
+        return ClassVerdicts(broken, keepable)
 
     def _by_levels(self, grouping: Grouping, compiled: Sequence[_Compiled]) -> tuple[NDArray[np.bool_], Counts]:
         """The same by compiled levels alone."""

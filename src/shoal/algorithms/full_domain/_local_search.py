@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 
 from shoal.algorithms.full_domain._branch_and_bound import Branching
-from shoal.algorithms.full_domain._checker import Checker, Verdict
+from shoal.algorithms.full_domain._checker import Checker, NodeVerdict
 from shoal.core.lattice import Node
 from shoal.core.run import Run
 
@@ -60,7 +60,7 @@ class Climbing:
         patience = max(PATIENCE, self.best_after)
         return not self.watch.expired and checked < min(self.most, self.best_after + patience)
 
-    def _judge(self, node: Node) -> Verdict:
+    def _judge(self, node: Node) -> NodeVerdict:
         verdict = self.checker.check(node)
         if self.search.consider(verdict):
             self.best_after = len(self.checker.verdicts)
@@ -76,7 +76,7 @@ class Climbing:
         known = self.failed[: self.failures] >= np.array(node, dtype=np.int32)
         return bool(known.all(axis=1).any())
 
-    def _raised(self) -> Verdict:
+    def _raised(self) -> NodeVerdict:
         """The attribute with the most values goes up, again and again; about the first node on that way that satisfies
         the policy is found by halving it."""
         widths = self.checker.groupings.domain.widths
@@ -109,9 +109,9 @@ class Climbing:
         if verdict.feasible:
             self._improve(verdict)
 
-    def _improve(self, here: Verdict) -> None:
+    def _improve(self, here: NodeVerdict) -> None:
         """Takes the first better neighbour, the most promising ones first, until there is none."""
-        better: Verdict | None = here
+        better: NodeVerdict | None = here
         while better is not None and better.node not in self.passed:
             here = better
             self.passed.add(here.node)
@@ -121,7 +121,7 @@ class Climbing:
             if better is None:
                 better = self._first_better(here, self.lattice.generalizations(here.node))
 
-    def _first_better(self, here: Verdict, moves: Iterable[Node], *, as_bases: bool = False) -> Verdict | None:
+    def _first_better(self, here: NodeVerdict, moves: Iterable[Node], *, as_bases: bool = False) -> NodeVerdict | None:
         """The first of some nodes that scores less; with `as_bases` their generalizations will be asked for."""
         promising = sorted((floor, node) for node in moves if (floor := self.checker.floor(node)) < here.score)
         waiting = (node for _, node in promising if not self._fails(node))

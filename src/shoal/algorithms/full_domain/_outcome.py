@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.algorithms.full_domain._checker import Checker, Verdict
+from shoal.algorithms.full_domain._checker import Checker, NodeVerdict
 from shoal.core.lattice import Lattice
 from shoal.core.recoding import Recoding
 from shoal.errors import InfeasibleError
@@ -12,7 +12,7 @@ from shoal.errors import InfeasibleError
 MOST_RUNNERS_UP = 5
 
 
-def described(lattice: Lattice, verdict: Verdict) -> dict[str, Any]:
+def described(lattice: Lattice, verdict: NodeVerdict) -> dict[str, Any]:
     """A node in figures."""
     return {
         "levels": lattice.named(verdict.node),
@@ -22,7 +22,7 @@ def described(lattice: Lattice, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def recoded(checker: Checker, lattice: Lattice, best: Verdict, nodes: dict[str, Any], **facts: Any) -> Recoding:
+def recoded(checker: Checker, lattice: Lattice, best: NodeVerdict, nodes: dict[str, Any], **facts: Any) -> Recoding:
     """The recoding at a node. Runners-up are the next best among the nodes that were checked."""
     feasible = [verdict for verdict in checker.verdicts.values() if verdict.feasible and verdict is not best]
     feasible.sort(key=lambda verdict: (verdict.score, verdict.node))

@@ -16,7 +16,7 @@ from math import inf, log1p, prod
 import numpy as np
 
 from shoal.algorithms.full_domain._branch_and_bound import ROUNDING, Branching
-from shoal.algorithms.full_domain._checker import Checker, Verdict
+from shoal.algorithms.full_domain._checker import Checker, NodeVerdict
 from shoal.algorithms.full_domain._scoring import Bound, CellScores
 from shoal.core.lattice import Lattice, Node
 from shoal.core.run import Run
@@ -25,7 +25,7 @@ LARGEST = 100_000
 """Nodes of a part's lattice: as many as are searched to the end in no time."""
 
 
-class Part:
+class AttributePart:
     """Checks nodes for what they lose in some attributes, as if the others cost nothing; a node counts as feasible when
     it does not have to leave out too much for sure."""
 
@@ -38,7 +38,7 @@ class Part:
         shares[0, list(attributes)] = 1.0
         self.parts = scores.parts._replace(shares=shares, floors=np.full(1, -inf))
 
-    def check(self, node: Node) -> Verdict:
+    def check(self, node: Node) -> NodeVerdict:
         verdict = self.checker.check(node)
         within = verdict.lost <= self.budget
         return verdict._replace(feasible=within, score=self.bounds([(node, node)])[0].least if within else inf)
@@ -83,7 +83,7 @@ def bound_parts(checker: Checker, lattice: Lattice, run: Run, *, most: float) ->
             low if at in part else high
             for at, (low, high) in enumerate(zip(lattice.least, lattice.greatest, strict=True))
         )
-        search = Branching(Part(checker, scores, part), Lattice(lattice.attributes, least, lattice.greatest))
+        search = Branching(AttributePart(checker, scores, part), Lattice(lattice.attributes, least, lattice.greatest))
         checked = len(checker.verdicts)
         search.run(quiet, most=checked + most / (len(chosen) - place))
         most -= len(checker.verdicts) - checked

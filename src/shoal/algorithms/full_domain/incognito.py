@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.algorithms.full_domain._checker import Checker, Verdict
+from shoal.algorithms.full_domain._checker import Checker, NodeVerdict
 from shoal.algorithms.full_domain._outcome import infeasible, recoded
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.dataset import Dataset
@@ -121,7 +121,7 @@ def _above(satisfying: Any) -> Any:
     return above
 
 
-def _best(checker: Checker, satisfying: Any) -> Verdict:
+def _best(checker: Checker, satisfying: Any) -> NodeVerdict:
     """The satisfying node that scores least; those whose floor is not below the best need no check."""
     ordered = sorted((checker.floor(node), node) for node in _nodes(satisfying))
     best = checker.check(ordered[0][1])
