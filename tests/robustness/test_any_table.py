@@ -70,7 +70,7 @@ def test_any_table(tmp_path: Path, table: pa.Table, k: int, builder: str | None,
         data = library.read(table, quasi=["q", "r"], sensitive=["s"], hierarchies=hierarchies)
         release = library.anonymize(data, library.KAnonymity(k=k), algorithm=algorithm, allow_plain=["p"])
     except ShoalError as error:
-        assert k > table.num_rows or builder is not None or "spell a number that another one spells too" in str(error)
+        assert k > table.num_rows or builder is not None or "that another one spells too" in str(error)
         return
     release.write(target)
     assert library.verify(target).holds

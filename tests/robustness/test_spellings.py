@@ -404,3 +404,24 @@ def test_spark_knows_values_by_what_they_say(spark: Any, tmp_path: Path) -> None
             found.append((release.frame.rows(), sorted(data.table.digests(("id",), 3, ("ward",), 1).tolist())))
             assert data.table.count_repeats("id") == 2
     assert all(each == found[0] for each in found)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("2020-01-31", "2020-01-31T00:00"),
+        ("2020-01-31 10:00:00", "2020-01-31T10:00"),
+        ("2020-01-31T08:00Z", "2020-01-31T10:00+02:00"),
+        ("10:00", "10:00:00"),
+        ("9:30", "09:30:00.0"),
+    ],
+)
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("beside", ["unknown", "11:45"])
+def test_one_moment_is_no_diversity_beside_other_texts(one: str, other: str, engine: str, beside: str) -> None:
+    """A single word in a column of dates makes it one of texts; the same moment does not become two values by it."""
+    table = pl.DataFrame({"ward": ["a"] * 8 + ["b"] * 8, "ill": [one, other] * 4 + [beside, "late"] * 4})
+    with pytest.raises(SchemaError, match="spell a date or a time that another one spells too; write each in one way"):
+        shoal.read(table, engine=engine, **ROLES)
+    data = shoal.read(table, engine=engine, kinds={"ill": "text"}, **ROLES)
+    assert any("spell a date or a time" in note and "count as other values" in note for note in data.notes)

@@ -10,7 +10,7 @@ from shoal.core.schema import Kind
 from shoal.errors import SchemaError
 from shoal.parsing import dates, numbers
 from shoal.parsing.dates import Calendar
-from shoal.parsing.identity import almost_alike, numbers_alike
+from shoal.parsing.identity import almost_alike, moments_alike, numbers_alike
 from shoal.parsing.instants import Instants, clock_of
 from shoal.parsing.recognition import Recognition
 
@@ -55,12 +55,12 @@ def interpret(column: str, texts: Sequence[str], kind: Kind | None, form: str | 
             raise _no_dates(column, texts, dates.undated(texts), " like 1984-05-17 or 17.05.1984")
         return _recognized_dates(column, texts, recognition or Recognition("iso"))
     if kind in (Kind.CATEGORICAL, Kind.TEXT):
-        alike = numbers_alike(texts)
-        note = (
+        notes = tuple(
             f"column {column!r} is read as {kind}, as it is said to be: {alike:,} of its distinct values spell a "
-            "number that another one spells too, and count as other values"
+            f"{what} that another one spells too, and count as other values"
+            for alike, what in _spelled_alike(texts)
         )
-        return Reading(texts, notes=(note,) if alike else ())
+        return Reading(texts, notes=notes)
     if plain:
         hints = (numbers.hint(texts), None if kind else dates.hint(texts))
         return Reading(texts, notes=tuple(f"column {column!r}: {hint}" for hint in hints if hint))
@@ -70,15 +70,22 @@ def interpret(column: str, texts: Sequence[str], kind: Kind | None, form: str | 
         if recognition.form is not None:
             return _numeric(column, texts, recognition.form, given=False)
         return _asked(column, texts, Kind.CATEGORICAL, recognition, "number")
-    if kind is None and (alike := numbers_alike(texts)):
+    if kind is None and (spelled := _spelled_alike(texts)):
+        alike, what = spelled[0]
+        others = ", beside values that are no numbers" if what == "number" else ""
         return Reading(
             texts, Kind.CATEGORICAL,
-            doubt=f"column {column!r}: {alike:,} of its distinct values spell a number that another one spells too, "
-            "beside values that are no numbers; write each in one way, or say --kind COLUMN=text where they are codes "
-            "that differ",
+            doubt=f"column {column!r}: {alike:,} of its distinct values spell a {what} that another one spells too"
+            f"{others}; write each in one way, or say --kind COLUMN=text where they are codes that differ",
         )  # fmt: skip
     short = None if kind else dates.hint(texts)
     return Reading(texts, notes=() if short is None else (f"column {column!r} {short}",))
+
+
+def _spelled_alike(texts: Sequence[str]) -> list[tuple[int, str]]:
+    """How many values of texts are numbers, or dates and times, that stand there in another spelling, too."""
+    found = ((numbers_alike(texts), "number"), (moments_alike(texts), "date or a time"))
+    return [(alike, what) for alike, what in found if alike]
 
 
 def respelled_note(column: str, written: Sequence[str], plain: Sequence[str]) -> tuple[str, ...]:

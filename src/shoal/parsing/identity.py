@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -39,6 +40,8 @@ _PLAIN = re.compile(PLAIN_NUMBER)
 _NUMBER = re.compile(rf"[-+{_MINUS}]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+{_MINUS}]?\d{{1,6}})?")
 FIGURES = re.compile(rf"[-+{_MINUS}]?(?:\d+\.?\d*|\.\d+)")
 _PADDED = re.compile(rf"[-+{_MINUS}]?0\d")
+_CLOCK = r"\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?"
+_MOMENT = re.compile(rf"\d{{4}}-\d\d-\d\d(?:[T ]{_CLOCK}(?:Z|[-+]\d\d(?::?\d\d)?)?)?|\d:\d\d|{_CLOCK}", re.ASCII)
 _IDLE_FRACTION = re.compile(r"(?<=:\d\d)\.0+(?!\d)")
 MOST_ZEROS = 40
 """So many zeros in a row are written out; a number with more of them has an exponent."""
@@ -168,6 +171,27 @@ def numbers_alike(texts: Sequence[str]) -> int:
     spelled = {text for text in texts if not text[:1].isalpha()}
     numbers = [number for text in spelled if (number := plain_number(text)) is not None]
     return len(numbers) - len(set(numbers))
+
+
+def moments_alike(texts: Sequence[str]) -> int:
+    """How many different texts spell a date, a moment or a time of day that another one of them spells too.
+
+    Example:
+        >>> moments_alike(["2020-01-01", "2020-01-01T00:00", "9:05", "09:05:00", "x"])
+        2
+    """
+    spelled = {text for text in texts if text[:1].isdigit() and ("-" in text or ":" in text)}
+    moments = [moment for text in spelled if (moment := _moment(text)) is not None]
+    return len(moments) - len(set(moments))
+
+
+def _moment(text: str) -> dt.datetime | dt.time | None:
+    if not _MOMENT.fullmatch(text):
+        return None
+    try:
+        return dt.datetime.fromisoformat(text) if "-" in text[:5] else dt.time.fromisoformat(text.rjust(5, "0"))
+    except ValueError:
+        return None
 
 
 def almost_alike(texts: Sequence[str]) -> int:
