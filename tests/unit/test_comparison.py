@@ -170,7 +170,7 @@ def test_the_command_takes_a_job(table: Path, tmp_path: Path, capsys: pytest.Cap
         },
         tmp_path,
     )
-    (tmp_path / "job.toml").write_text(made.toml(tmp_path), encoding="utf-8")
+    (tmp_path / "job.toml").write_text(job.toml(made, tmp_path), encoding="utf-8")
     assert ended("compare", "--job", tmp_path / "job.toml", "--k", "3", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     (row,) = told["rows"]

@@ -144,7 +144,7 @@ def test_the_name_of_the_added_column_is_taken() -> None:
 def test_spelled_in_a_job_file_they_are_the_same(spelling: str, tmp_path: Path) -> None:
     made = job.plugin("algorithms", spelling)
     assert job.plugin("algorithms", job.spelled(made)) == made
-    text = job.Job(algorithm=made).toml()
+    text = job.toml(job.Job(algorithm=made))
     (tmp_path / "job.toml").write_text(text)
     assert job.load(tmp_path / "job.toml").algorithm == made
 
