@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.core.classes import Classes, Histogram, joined, summarize
 from shoal.core.contracts.engine import Engine, broken_rule, check_parts
-from shoal.core.contracts.table import Source, Table
+from shoal.core.contracts.table import EngineTable, Source
 from shoal.core.formatting import in_html
 from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
@@ -27,7 +27,7 @@ from shoal.storage.checkpoint import Checkpoint
 class Dataset:
     """A table and its schema. The rows stay with the engine; most questions need only the `summary`."""
 
-    table: Table
+    table: EngineTable
     schema: Schema
     engine: Engine
     notes: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Dataset:
         """A source that was opened, read by its engine."""
         check_parts(engine, source, Source)
         table, schema = engine.read(source, description, run=run, checkpoint=checkpoint)
-        check_parts(engine, table, Table)
+        check_parts(engine, table, EngineTable)
         if list(schema.names) != list(source.names):
             raise broken_rule(engine, "the schema must have the columns of the source, in their order")
         return cls(table, schema, engine, checkpoint=checkpoint)

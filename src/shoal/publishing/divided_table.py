@@ -11,7 +11,7 @@ from shoal.core.blocks import Blocks
 from shoal.core.classes import Classes, Histogram
 from shoal.core.contracts.divisible import Distributed, Divisible
 from shoal.core.contracts.engine import Engine
-from shoal.core.contracts.table import Table
+from shoal.core.contracts.table import EngineTable
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.run import Run
@@ -98,7 +98,7 @@ class _OnPart:
     whole: Whole
     work: Callable[[TableBlock, Run], Any]
 
-    def __call__(self, table: Table, schema: Schema, engine: Engine) -> Any:
+    def __call__(self, table: EngineTable, schema: Schema, engine: Engine) -> Any:
         return self.work(TableBlock(table, schema, engine, whole=self.whole), Run())
 
 

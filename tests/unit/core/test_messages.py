@@ -11,6 +11,7 @@ from shoal import job
 from shoal.core.finding import Finding, Findings
 from shoal.core.schema import Column, Kind, Role, Schema
 from shoal.errors import ParameterError, SchemaError, Unshown, alternatives, unknown_columns
+from shoal.job.plugins import member
 
 
 def test_parameters_by_place_or_by_a_wrong_name_are_explained() -> None:
@@ -43,7 +44,7 @@ def test_a_plugin_that_is_almost_there_is_suggested(family: str, spelled: str, m
 
 def test_a_kind_that_is_almost_there_is_suggested() -> None:
     with pytest.raises(ParameterError, match=r"did you mean 'numeric'\? There are 'numeric', 'categorical'"):
-        job.member(Kind, "numerik", "kind")
+        member(Kind, "numerik", "kind")
 
 
 def test_columns_are_suggested_and_long_lists_are_cut() -> None:

@@ -7,17 +7,17 @@ from typing import Any, Protocol, runtime_checkable
 
 from shoal.core.blocks import Blocks
 from shoal.core.contracts.engine import Engine
-from shoal.core.contracts.table import Table
+from shoal.core.contracts.table import EngineTable
 from shoal.core.grouping import Codes
 from shoal.core.run import Run
 from shoal.core.schema import Schema
 
-Work = Callable[[Table, Schema, Engine], Any]
+Work = Callable[[EngineTable, Schema, Engine], Any]
 """What is done with a block, which comes as a table with its schema and the engine that holds it."""
 
 
 @runtime_checkable
-class Divisible(Table, Protocol):
+class Divisible(EngineTable, Protocol):
     """A table in an engine's hands that can be worked on block by block, so that no more than a block of it has to fit
     into memory. With these two questions any local recoding runs on any engine."""
 
@@ -26,7 +26,7 @@ class Divisible(Table, Protocol):
         of the rows nor the engine decides which ones."""
         ...
 
-    def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> Table:
+    def within(self, quasi: Sequence[str], low: Sequence[int], high: Sequence[int]) -> EngineTable:
         """The records whose leaves in some columns lie between these, both included, as a table of their own."""
         ...
 

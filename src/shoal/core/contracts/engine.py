@@ -16,7 +16,7 @@ from shoal.errors import PluginError
 from shoal.storage.files import replacing_all, sha256
 
 if TYPE_CHECKING:
-    from shoal.core.contracts.table import Published, Source, Table
+    from shoal.core.contracts.table import EngineTable, Published, Source
     from shoal.core.run import Run
     from shoal.core.schema import Kind, Schema
     from shoal.core.survey import Overview
@@ -44,7 +44,7 @@ class Engine(Parametrized, ABC):
     @abstractmethod
     def read(
         self, source: Source, description: Description, *, run: Run | None = None, checkpoint: Checkpoint | None = None
-    ) -> tuple[Table, Schema]:
+    ) -> tuple[EngineTable, Schema]:
         """The table, read, and its schema. The `run` is told how far it is, and can stop it. What took long is kept in
         the `checkpoint` and taken from there; an engine that has nothing to keep leaves it alone."""
 

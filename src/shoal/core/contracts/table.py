@@ -125,7 +125,7 @@ class Published(Protocol):
         ...
 
 
-class Table(Protocol):
+class EngineTable(Protocol):
     """A table in an engine's hands: what touches rows, and the summary."""
 
     @property

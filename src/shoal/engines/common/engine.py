@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.core.contracts.engine import Engine
-from shoal.core.contracts.table import Table
+from shoal.core.contracts.table import EngineTable
 from shoal.core.grouping import Counts
 from shoal.core.read_request import AS_IT_IS, Description, Opening
 from shoal.core.run import Run
@@ -37,7 +37,7 @@ class CommonEngine(Engine):
     @abstractmethod
     def _encode(
         self, source: Any, names: Sequence[str], request: Description, run: Run, checkpoint: Checkpoint | None
-    ) -> tuple[Table, Mapping[str, Column]]:
+    ) -> tuple[EngineTable, Mapping[str, Column]]:
         """The table, with some columns encoded, and what these are."""
 
     def open(self, source: Any, opening: Opening = AS_IT_IS) -> Any:
@@ -45,7 +45,7 @@ class CommonEngine(Engine):
 
     def read(
         self, source: Any, description: Description, *, run: Run | None = None, checkpoint: Checkpoint | None = None
-    ) -> tuple[Table, Schema]:
+    ) -> tuple[EngineTable, Schema]:
         request = source.complete(description)
         names = with_roles(source.names, request.roles)
         table, columns = self._encode(source, names, request, run or Run(), checkpoint)

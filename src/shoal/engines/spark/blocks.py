@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -18,17 +18,35 @@ from shoal.core.schema import Schema
 from shoal.engines.common.in_memory import InMemory, MemoryApplication
 from shoal.engines.common.source import MemorySource, changed
 from shoal.engines.common.table import EncodedColumn, MemoryTable
-from shoal.engines.spark.encoding import LeafOf
+from shoal.engines.spark.encoding import LeafOf, SparkColumn
 from shoal.engines.spark.hashing import RowHash
 from shoal.engines.spark.session import map_batches
+from shoal.engines.spark.source import SparkSource
 from shoal.errors import InputError, ShoalError
 
 if TYPE_CHECKING:
-    from shoal.engines.spark.table import SparkTable
+    from pyspark.sql import DataFrame
+
+
+class RowsOnCluster(Protocol):
+    """What blocks ask of a table on the cluster."""
+
+    @property
+    def source(self) -> SparkSource: ...
+
+    @property
+    def columns(self) -> Mapping[str, SparkColumn]: ...
+
+    @property
+    def records(self) -> int: ...
+
+    def rows(self) -> DataFrame: ...
+
+    def hash(self, seed: int) -> RowHash: ...
 
 
 def map_blocks(
-    table: SparkTable, schema: Schema, blocks: Blocks, work: Work, seed: int, run: Run, doing: str
+    table: RowsOnCluster, schema: Schema, blocks: Blocks, work: Work, seed: int, run: Run, doing: str
 ) -> list[Any]:
     """What some work makes of each block, in their order.
 
@@ -38,7 +56,7 @@ def map_blocks(
     """
     from pyspark.sql import functions as sql
 
-    source, session = table.source, table.session
+    source, session = table.source, table.source.session
     names = [*schema.quasi, *schema.sensitive, *([] if schema.person is None else [schema.person])]
     rows, hash = table.rows(), None
     if len(names) > len(schema.quasi):
