@@ -218,34 +218,25 @@ def reading(place: Spot, writer: Connection | None) -> Iterator[Connection]:
 
 
 @contextmanager
-def _connection_to_write(target: Spot) -> Iterator[Connection]:
-    """A connection that writes a table; a file that is made for it goes again unless what was stored is committed."""
-    path = target.path
-    fresh = path is not None and not path.exists()
-    connection = Connection(target)
-    try:
-        yield connection
-    except BaseException:
-        connection.close()
-        if fresh and path is not None:
-            path.unlink(missing_ok=True)
-        raise
-    connection.close()
-
-
-@contextmanager
 def storing(session: DatabaseSession, text: str) -> Iterator[None]:
     """Meanwhile, a release can be written to the table and read from it again, through the one connection in
     `session.writers`; all of it stays when all went well, and is undone otherwise."""
     target = spot(text, new=True)
     assert target is not None
-    with _connection_to_write(target) as connection:
-        session.writers[text] = connection
-        try:
-            yield
-            connection.commit()
-        finally:
-            session.writers.pop(text, None)
+    path = target.path
+    fresh = path is not None and not path.exists()
+    connection = session.writers[text] = Connection(target)
+    try:
+        yield
+        connection.commit()
+    except BaseException:
+        connection.close()
+        if fresh and path is not None:
+            path.unlink(missing_ok=True)
+        raise
+    finally:
+        session.writers.pop(text, None)
+    connection.close()
 
 
 def check_spot(session: DatabaseSession, text: str) -> None:
