@@ -38,7 +38,7 @@ def diagnose(data: Dataset, *, k: int | None = None, attributes: Iterable[str] |
     """
     check_dataset(data)
     if k is not None and (k < 1 or k != int(k)):
-        raise ParameterError("k is a whole number from 1 up")
+        raise ParameterError("k must be a whole number, at least 1")
     if attributes is None:
         return exposure(data.summary, k)
     names = as_list(attributes)
@@ -110,7 +110,7 @@ def ask(
         fixed = {"c": c, "distance": None if distance == "equal" else distance}
         model = prototype(name, {key: value for key, value in fixed.items() if value is not None})
     if letter not in (None, "bound", model.asks):
-        raise ParameterError(f"{name} is bounded by {model.asks}, and {letter} is given")
+        raise ParameterError(f"{name} is bounded by {model.asks}, but {letter} is given")
     column = getattr(model, "column", None)
     if sensitive is not None and column not in (None, sensitive):
         raise ParameterError("the model names one sensitive attribute and the question another; name one")
@@ -185,7 +185,7 @@ def detect(
         (<Role.QUASI: 'quasi'>, 2, ('fnlwgt',))
     """
     if not 0 <= share < 1:
-        raise ParameterError("share is a share of the records: from 0 to less than 1")
+        raise ParameterError("share must be a share of the records, at least 0 and less than 1")
     overview = profile(
         source, engine, missing=missing, delimiter=delimiter, encoding=encoding, format=format, sheet=sheet,
         rename_duplicates=rename_duplicates,
@@ -235,11 +235,11 @@ def dependencies(
         [(('education',), 'education-num'), (('education-num',), 'education')]
     """
     if not 0 <= tolerance < 1:
-        raise ParameterError("tolerance is a share of the records: from 0 to less than 1")
+        raise ParameterError("tolerance must be a share of the records, at least 0 and less than 1")
     if largest is not None and largest < 1:
-        raise ParameterError("largest is a number of columns from 1 up")
+        raise ParameterError("largest must be a number of columns, at least 1")
     if support is not None and not 0 < support <= 1:
-        raise ParameterError("support is a share of the records: more than 0 and at most 1")
+        raise ParameterError("support must be a share of the records, more than 0 and at most 1")
     overview = profile(
         source, engine, missing=missing, delimiter=delimiter, encoding=encoding, format=format, sheet=sheet,
         rename_duplicates=rename_duplicates,

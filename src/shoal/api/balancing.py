@@ -139,7 +139,7 @@ def balance(
         checked_target(data, target)
     for name, number in (("seeds", seeds), ("workers", workers)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
-            raise ParameterError(f"{name} is a whole number from 1 up")
+            raise ParameterError(f"{name} must be a whole number, at least 1")
     progress = SweepProgress.open(None if resume_file is None else Path(resume_file), data, seed, draw_seed)
     measures = tuple({each.name: each for each in (*utilities, *privacies)}.values())
     task_seeds = _seeds(progress.seed, seeds)

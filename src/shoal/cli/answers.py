@@ -32,7 +32,7 @@ class AnswerOptions:
         str | None, typer.Option("--sql", help="Print the query behind the answer: duckdb, postgres, spark, mysql, …")
     ] = None
     name: Annotated[
-        str | None, typer.Option("--table", help="The table's name in the query; the file's name by default.")
+        str | None, typer.Option("--table", help="Name of the table in the query (default: the name of the file).")
     ] = None
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the answer: a .svg, .png or .html file.")] = None
 
@@ -93,18 +93,18 @@ def show(answer: Answer, *, everything: bool = False) -> None:
             style="dim",
         )
     if not answer.monotone:
-        output.say("Adding an attribute can make a set better here: look sets between the borders up one by one.")
+        output.say("Here, a further column can make a set better: look up sets between the borders one by one.")
     if not answer.proven:
         output.say(
-            f"Time was up: what is shown is proven; {len(answer.known_bad):,} more sets are known to be bad, and "
-            f"what lies inside {len(answer.undecided):,} sets is not decided.",
+            f"Time ran out. What is shown is proven; {len(answer.known_bad):,} more sets are known to break it, and "
+            f"the subsets of {len(answer.undecided):,} sets are undecided.",
             style="yellow",
         )
 
 
 def _more(count: int) -> None:
     if count > SHOWN:
-        output.say(f"{SHOWN} of {count:,} are shown; --json has all")
+        output.say(f"{SHOWN} of {count:,} are shown; to see all, use --json")
 
 
 def _set(border: tuple[tuple[str, ...], ...], row: int) -> str:
@@ -143,14 +143,15 @@ def show_detection(detection: Detection, *, everything: bool, as_json: bool) -> 
         for each in detection.suggestions
     ]
     output.tabulate(("column", "role", *numbers, "why"), rows, numbers=numbers)
-    output.say(f"'singles out' is a column's part of the {percent(detection.unique_share)}: {detection.contributions}.")
+    alone = percent(detection.unique_share)
+    output.say(f"'singles out' is what each column contributes to the {alone} who stand alone: {detection.contributions}.")
     if detection.singling_out:
         sets = [f"({', '.join(map(printable, names))})" for names in detection.singling_out]
         more = f" and {len(sets) - FEW:,} more" if len(sets) > FEW else ""
         share = percent(detection.share)
         output.say(f"Smallest sets that single out more than {share}: {', '.join(sets[:FEW])}{more}.")
     if not detection.proven:
-        output.say("Time was up: there may be more such sets.", style="yellow")
+        output.say("Time ran out, so there may be more such sets.", style="yellow")
     output.say("These are suggestions; the roles are yours to decide.", style="dim")
 
 

@@ -148,10 +148,10 @@ def show(attempts: Sequence[Attempt], reasons: Mapping[str, str], *, everything:
         output.say(f"No better than without the release: {', '.join(idle)}")
     if not everything:
         if reasons and attempts:
-            output.say(f"Not made: {', '.join(reasons)}. Why, and what each attacker knew: --all", style="dim")
+            output.say(f"Not made: {', '.join(reasons)}. To see why, and what each attacker knew, add --all.", style="dim")
         return
     for each in attempts:
-        output.say(f"{each.name} knows {each.knew}; {percent(each.above)} of the people are above {each.threshold:g}")
+        output.say(f"{each.name} knows {each.knew}; {percent(each.above)} of the people have a risk above {each.threshold:g}")
         if each.random is not None:
             output.say(f"  a random guess without the release: {percent(each.random)}")
         if each.interval is not None:

@@ -52,7 +52,7 @@ def run(
     from shoal.storage.files import check_outputs, replacing_all
 
     if figures is not None and figures.suffix != ENDING:
-        raise OutputError(f"{figures.name}: the figures of a balance end in {ENDING}")
+        raise OutputError(f"{figures.name}: the figures of a balance go into a {ENDING} file")
     for path in (plot, plane):
         if path is not None:
             check_picture(path)

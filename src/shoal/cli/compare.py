@@ -82,7 +82,7 @@ def run(
     from shoal.utility.comparison import ALGORITHMS, METRICS
 
     if target is not None and target.suffix not in ENDINGS:
-        raise OutputError(f"{target.name}: a comparison ends in {' or '.join(ENDINGS)}")
+        raise OutputError(f"{target.name}: a comparison goes into a {' or '.join(ENDINGS)} file")
     if plot is not None:
         check_picture(plot)
     files = [path for path in (target, plot) if path is not None]

@@ -52,7 +52,7 @@ def run(
         files["picture"] = str(save(sizes, folder / "adult-exposure.svg"))
         files["report"] = str(report.write(folder / "adult-report.html")[0])
     except MissingExtraError as lacking:
-        typer.echo(f"not everything is written: {lacking}", err=True)
+        typer.echo(f"not everything was written: {lacking}", err=True)
     if as_json:
         findings = {
             "diagnosis": before.as_dict(),

@@ -88,11 +88,11 @@ def show(dependencies: Dependencies, *, as_json: bool) -> None:
         output.tabulate(headings, conditional_rows, title="For single values", numbers=("values", "records"))
     hidden = max(0, len(dependencies.found) - SHOWN) + max(0, len(dependencies.conditional) - SHOWN)
     if hidden:
-        output.say(f"{hidden:,} more; --json has all")
+        output.say(f"{hidden:,} more; to see all, use --json")
     if not dependencies.proven:
         output.say(f"There may be others, with more than {counted(dependencies.complete, 'columns')} on the left.")
     for name in dependencies.skipped:
-        output.say(f"Column {printable(name)} could not be looked at.")
+        output.say(f"Column {printable(name)} could not be examined.")
     output.say(f"{dependencies.hint[0].upper()}{dependencies.hint[1:]}.", style="dim")
 
 

@@ -48,7 +48,7 @@ class EvaluationOptions:
         from shoal.errors import ParameterError
 
         if self.learners and self.target is None:
-            raise ParameterError("name the column that learners predict with --target")
+            raise ParameterError("name the column that the classifiers predict with --target")
         return {
             "analyses": job.analyses, "target": self.target,
             "learners": self.learners or [DEFAULT], "held_out": self.held_out,
@@ -102,7 +102,7 @@ def _named_findings(findings: Findings, arguments: dict[str, Any]) -> list[Findi
 
 def _show(findings: Findings, named_findings: list[Finding], everything: bool) -> None:
     if named_findings:
-        output.show_findings(named_findings, title="What was asked", explained=everything)
+        output.show_findings(named_findings, title="What you asked for", explained=everything)
         for finding in named_findings if not everything else ():
             if finding.value is None:
                 output.say(f"{finding.title}: {finding.how}")
@@ -114,5 +114,5 @@ def _show(findings: Findings, named_findings: list[Finding], everything: bool) -
     names = [name for name in registry.names("metrics") if not getattr(registry.find("metrics", name), "quick", True)]
     usable = [finding for finding in findings if finding.name in names and finding.value is not None]
     if usable:
-        output.show_findings(usable, title="What a recipient still finds, from 0 (all of it)", explained=False)
+        output.show_findings(usable, title="What a recipient can no longer find, from 0 (nothing is lost)", explained=False)
     output.say("To see every measure of loss and risk, add --all.", style="dim")

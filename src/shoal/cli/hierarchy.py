@@ -87,7 +87,7 @@ def run(
     output.say(summary, style="bold")
     output.show_findings(findings)
     if target is not None:
-        output.say(f"Written: {target}; edit it: each line goes from a value up to the top level")
+        output.say(f"Written: {target}. You can edit it: each line leads from a value up to the top level.")
 
 
 def _extend(job: Job, column: str, file: Path, builder: Builder | None) -> tuple[Hierarchy, list[Finding]]:

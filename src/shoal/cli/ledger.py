@@ -58,9 +58,9 @@ def check(file: File, as_json: options.Json = False) -> None:
     holds = not damage and all(each.holds for each in judgements)
     releases = counted(len(judgements), "releases")
     summary = (
-        f"The ledger is not as it was written: {'; '.join(damage)}. Put a copy of it and of its key in their places."
+        f"The ledger was changed or damaged: {'; '.join(damage)}. Restore it and its key from a copy."
         if damage
-        else f"{broken:,} of {releases} break what they and those before promise." if broken
+        else f"{broken:,} of {releases} break what they and earlier ones promise." if broken
         else f"Of {releases}, {unjudged:,} could not be judged in all respects; nothing breaks what they promise."
         if unjudged
         else f"All {releases} together keep their promises." if judgements

@@ -94,7 +94,8 @@ def show_columns(columns: Sequence[ReleasedColumn]) -> None:
     shapes: dict[str, list[str]] = {}
     for column in columns:
         if column.role != "quasi":
-            mark = "" if column.role == "plain" else f" ({column.role})"
+            role = "person" if column.role == "entity" else column.role  # as the option is called
+            mark = "" if role == "plain" else f" ({role})"
             shapes.setdefault(column.words, []).append(printable(column.name) + mark)
     for words, names in shapes.items():
         heading = words.replace("as it was", "published as they were")

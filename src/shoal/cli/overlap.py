@@ -36,8 +36,8 @@ Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port on thi
 
 SECRET = "The other holder learns how long your list is, and nothing else about it."
 CAUTION = (
-    "Whoever asks can ask about guessed people, so know whom you deal with, and count your answers with --ledger: "
-    "sessions with almost the same list tell about the people in whom they differ."
+    "Whoever asks can also ask about people at a guess, so know whom you deal with. Count your answers with --ledger: "
+    "two sessions with almost the same list reveal the people in whom they differ."
 )
 
 
@@ -119,7 +119,7 @@ class AnswerLimits:
 
         blur = margin(self.least_overlap)
         learns = (
-            "who of them are in your list" if not question.size_only
+            "which of them are in your list" if not question.size_only
             else f"about how many of them are in your list, give or take {blur:,}" if blur
             else "how many of them are in your list"
         )  # fmt: skip

@@ -54,7 +54,7 @@ def sentences(estimate: Estimate) -> str:
     lines = [f"{estimate.measure.capitalize()}: {_number(estimate.value)}{error}."]
     if estimate.low is not None and estimate.high is not None:
         low, high = _number(estimate.low), _number(estimate.high)
-        lines.append(f"Certain: {low if estimate.low == estimate.high else f'{low} to {high}'}.")
+        lines.append("This is certain." if estimate.low == estimate.high else f"Certain bounds: {low} to {high}.")
     left_out = f"; {estimate.left_out:,} were left out and are not counted" if estimate.left_out else ""
     how = f"{estimate.how[:1].upper()}{estimate.how[1:]}"
     lines.append(f"From {estimate.records:,} published records{left_out}. {how}.")

@@ -29,7 +29,7 @@ def run(
     files = recover(folder if folder is None or folder.is_dir() else folder.parent)
     names = ", ".join(path.name for path in files)
     summary = (
-        f"Restored to before the run that was stopped: {names}."
+        f"Restored to the state before the stopped run: {names}."
         if files
         else "None of your runs was stopped while writing."
     )

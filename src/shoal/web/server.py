@@ -57,12 +57,12 @@ def open_socket(host: str, port: int | None) -> socket.socket:
             if error.errno == errno.EADDRINUSE:
                 raise InputError(
                     f"port {each} is taken, perhaps by another page of Shoal; name another one with --port, or leave "
-                    "it out and a free one is found"
+                    "--port out to have a free one chosen"
                 ) from None
             raise InputError(f"the page cannot be opened at {host}, port {each} ({error.strerror})") from None
         except OverflowError:
             listener.close()
-            raise ParameterError("a port is a number from 0 to 65535") from None
+            raise ParameterError("a port must be a number from 0 to 65535") from None
         return listener
     raise InputError("no port is free; name one with --port")
 

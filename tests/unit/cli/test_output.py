@@ -265,7 +265,7 @@ def test_a_demo_without_pictures_says_so(
     with pytest.raises(SystemExit):
         main(["demo", "--json"])
     captured = capsys.readouterr()
-    assert "not everything is written" in captured.err and "picture" not in json.loads(captured.out)
+    assert "not everything was written" in captured.err and "picture" not in json.loads(captured.out)
 
 
 def test_a_long_list_of_figures_is_cut_for_people_and_whole_in_json(table: Path, command: Command) -> None:

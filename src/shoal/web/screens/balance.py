@@ -70,7 +70,7 @@ def begin(session: PageSession, form: Fields) -> None:
     """Takes what is swept, and what utility is."""
     first, last = (form.get(end, "") for end in ("from", "to"))
     if not (first.isdigit() and last.isdigit() and 1 <= int(first) < int(last) <= MOST_K):
-        raise ParameterError(f"k goes from a whole number to a larger one, up to {MOST_K}")
+        raise ParameterError(f"k must go from a whole number to a larger one, up to {MOST_K}")
     step = max(1, (int(last) - int(first)) // (STEPS - 1))
     values = sorted({*range(int(first), int(last) + 1, step), int(last)})
     target = session.column(int(form["target"])) if form.get("target") else None

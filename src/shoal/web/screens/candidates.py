@@ -135,7 +135,7 @@ def try_levels(session: PageSession, form: Fields) -> str:
         raise ParameterError("choose a level for every column")
     levels = {name: int(level) for name, level in texts.items()}
     if any(set(name) & set("|,") or name != name.strip() for name in levels):
-        raise ParameterError("columns whose names have commas, bars or outer blanks cannot be tried so; rename them")
+        raise ParameterError("columns whose names contain commas, bars or outer spaces cannot be tried this way; rename them")
     spec = {"name": "optimal", "least_levels": levels, "greatest_levels": levels}
     try_algorithm(session, {"spec": plugins.written(plugins.plugin("algorithms", spec))})
     return "/candidates"

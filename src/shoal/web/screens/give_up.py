@@ -187,15 +187,15 @@ def change_policy(session: PageSession, form: Fields) -> None:
     try:
         suppression = float(share) / 100
     except ValueError:
-        raise ParameterError("the share of rows that may be left out is a number of percent") from None
+        raise ParameterError("the share of rows that may be left out must be a percentage") from None
     if not 0 <= suppression < 1:
-        raise ParameterError("the share of rows that may be left out is from 0 to less than 100 percent")
+        raise ParameterError("the share of rows that may be left out must be at least 0 and less than 100 percent")
     session.change(replace(session.job, models=tuple(models), suppression=suppression), "history.policy")
 
 
 def _whole(text: str, what: str) -> int:
     if not text.isdigit():
-        raise ParameterError(f"{what} is a whole number")
+        raise ParameterError(f"{what} must be a whole number")
     return int(text)
 
 
@@ -203,7 +203,7 @@ def _number(text: str, parameter: Parameter) -> float | int:
     try:
         return int(text) if parameter.kind == "int" else float(text)
     except ValueError:
-        raise ParameterError(f"{parameter.name} is a {'whole ' if parameter.kind == 'int' else ''}number") from None
+        raise ParameterError(f"{parameter.name} must be a {'whole ' if parameter.kind == 'int' else ''}number") from None
 
 
 def edit(session: PageSession, form: Fields) -> str:

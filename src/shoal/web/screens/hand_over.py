@@ -131,8 +131,8 @@ def _file(session: PageSession, form: Fields, option: str) -> Path | None:
     path = form.get(option, "").strip()
     if path and not session.local:
         raise InputError(
-            "this page is used from another machine, from which no file of this one can be named; whoever runs it "
-            f"names that file: shoal serve --{option} FILE"
+            "this page is used from another machine, which cannot name files of this one; whoever runs the page can: "
+            f"shoal serve --{option} FILE"
         )
     return Path(path).expanduser() if path else None
 
@@ -160,7 +160,7 @@ def make_key(session: PageSession, form: Fields) -> str:
     if not path.name:
         raise ParameterError("name a file for the key")
     if path.exists():
-        raise OutputError(f"{path.name}: there is such a file already; name another one")
+        raise OutputError(f"{path.name}: this file exists already; name another one")
     key = SigningKey.new()
     key.save(path, form.get("passphrase", "").encode() or None)
     session.notice = ("hand_over.key_made", {"path": str(path), "fingerprint": key.public.fingerprint})
