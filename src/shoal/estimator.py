@@ -81,22 +81,22 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Anonymizer:  # noqa: N803 - scikit-learn calls it so
         """Makes a release of a table, and keeps how it was recoded."""
-        self._fitted(self._framed(X, reset=True))
+        self._fit(self._as_frame(X, reset=True))
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> Any:  # noqa: N803
         """Makes a release of a table, and gives its records in the order in which they came."""
-        frame = self._framed(X, reset=True)
-        data = self._fitted(frame)
+        frame = self._as_frame(X, reset=True)
+        data = self._fit(frame)
         plan = self.release_.plan
-        return self._transformed(frame) if plan is None or plan.by_record else self._aligned(frame, data, plan)
+        return self._transform(frame) if plan is None or plan.by_record else self._align(frame, data, plan)
 
     def transform(self, X: Any) -> Any:  # noqa: N803
         """Other records, recoded in the same way, in the order in which they came."""
         check_is_fitted(self)
-        return self._transformed(self._framed(X, reset=False))
+        return self._transform(self._as_frame(X, reset=False))
 
-    def _framed(self, table: Any, *, reset: bool) -> Any:
+    def _as_frame(self, table: Any, *, reset: bool) -> Any:
         """A frame as it is, an array with its columns called x0, x1, …"""
         if hasattr(table, "columns") or hasattr(table, "column_names"):
             validate_data(self, table, reset=reset, skip_check_array=True)
@@ -106,7 +106,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array = validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False)
         return polars.DataFrame({f"x{place}": array[:, place].tolist() for place in range(array.shape[1])})
 
-    def _fitted(self, frame: Any) -> Dataset:
+    def _fit(self, frame: Any) -> Dataset:
         names = list(getattr(frame, "column_names", None) or frame.columns)
         quasi = [name for name in names if name not in self.sensitive] if self.quasi is None else self.quasi
         data = api.read(frame, quasi=quasi, sensitive=self.sensitive, hierarchies=self.hierarchies, kinds=self.kinds)
@@ -121,14 +121,14 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.rule_ = ReusableRecoding.of(self.release_)
         return data
 
-    def _transformed(self, frame: Any) -> Any:
+    def _transform(self, frame: Any) -> Any:
         engine = self.release_.engine
         opened = engine.open(frame)
         self.rule_.apply(opened, engine)  # raises where the policy does not hold
         data = self.rule_.read(opened, engine)
-        return self._aligned(frame, data, self.rule_.recode(data).planned)
+        return self._align(frame, data, self.rule_.recode(data).planned)
 
-    def _aligned(self, frame: Any, data: Dataset, plan: Plan) -> Any:
+    def _align(self, frame: Any, data: Dataset, plan: Plan) -> Any:
         """The records of a frame as a plan publishes them, in their order; what is withheld has no value."""
         import narwhals as nw
 

@@ -14,7 +14,7 @@ from making import by_form, cases, earlier, knowledge, small, tells_no_value
 
 import shoal
 from shoal import registry
-from shoal.api import knowing
+from shoal.api import knowledge_of
 from shoal.core.contracts.attack import Attempt, Known
 from shoal.core.parameters import parameters
 from shoal.core.run import Run
@@ -35,7 +35,7 @@ def given(attacker: str) -> dict[str, Any]:
 def known_by(release: shoal.Release, attacker: str) -> Known:
     """What an attacker knows who is told the same as `shoal.attack`."""
     more = given(attacker)
-    return replace(knowing(small(), release, more.pop("earlier", ())), **more)
+    return replace(knowledge_of(small(), release, more.pop("earlier", ())), **more)
 
 
 _ATTEMPTS: dict[tuple[str, ...], Attempt | NotDefined] = {}

@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.api.anonymizing import anonymize, apply, publish, save_recoding
     from shoal.api.asking import ask, dependencies, detect, diagnose
-    from shoal.api.attacking import above, attack, attempts, beside, every_attack, knowing, public_figures
+    from shoal.api.attacking import (
+        attack,
+        attempts,
+        attempts_above,
+        every_attack,
+        knowledge_of,
+        public_figures,
+        read_beside,
+    )
     from shoal.api.balancing import balance, balance_job
     from shoal.api.comparing import compare
-    from shoal.api.evaluating import columns, evaluate, every, quick_metrics, standing
+    from shoal.api.evaluating import columns, evaluate, every_plugin, policy_and_risk, quick_metrics
     from shoal.api.opening import open_release
     from shoal.api.querying import query
     from shoal.api.reading import HierarchySpec, read, read_job
@@ -23,26 +31,28 @@ if TYPE_CHECKING:
     from shoal.diagnosis.sql import sql
 
 __all__ = [
-    "HierarchySpec", "Outcome", "above", "anonymize", "apply", "ask", "attack", "attempts", "balance", "balance_job",
-    "beside", "columns", "compare", "dependencies", "detect", "diagnose", "evaluate", "every", "every_attack",
-    "knowing", "open_release", "public_figures", "publish", "query", "quick_metrics", "read", "read_job", "run",
-    "save_recoding", "sql", "standing", "verification_sql", "verify",
+    "HierarchySpec", "Outcome", "anonymize", "apply", "ask", "attack", "attempts", "attempts_above", "balance",
+    "balance_job", "columns", "compare", "dependencies", "detect", "diagnose", "evaluate", "every_attack",
+    "every_plugin", "knowledge_of", "open_release", "policy_and_risk", "public_figures", "publish", "query",
+    "quick_metrics", "read", "read_beside", "read_job", "run", "save_recoding", "sql", "verification_sql", "verify",
 ]  # fmt: skip
 
 _FOUND_IN = {
     "api.anonymizing": ("anonymize", "apply", "publish", "save_recoding"),
     "api.asking": ("ask", "dependencies", "detect", "diagnose"),
-    "api.attacking": ("above", "attack", "attempts", "beside", "every_attack", "knowing", "public_figures"),
+    "api.attacking": (
+        "attack", "attempts", "attempts_above", "every_attack", "knowledge_of", "public_figures", "read_beside",
+    ),
     "api.balancing": ("balance", "balance_job"),
     "api.comparing": ("compare",),
-    "api.evaluating": ("columns", "evaluate", "every", "quick_metrics", "standing"),
+    "api.evaluating": ("columns", "evaluate", "every_plugin", "policy_and_risk", "quick_metrics"),
     "api.opening": ("open_release",),
     "api.querying": ("query",),
     "api.reading": ("HierarchySpec", "read", "read_job"),
     "api.running": ("Outcome", "run"),
     "api.verifying": ("verification_sql", "verify"),
     "diagnosis.sql": ("sql",),
-}
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal import registry
 from shoal.adversary.locating import locate
-from shoal.api.evaluating import every
+from shoal.api.evaluating import every_plugin
 from shoal.api.opening import open_release
 from shoal.api.reading import read
 from shoal.core.codebook import Codebook
@@ -67,9 +67,9 @@ def attack(
         >>> shoal.attack(data, shoal.anonymize(data, shoal.KAnonymity(k=5)), "prosecutor")[0].worst <= 0.2
         True
     """
-    opened = attacked_release(data, release)
+    opened = release_to_attack(data, release)
     known = replace(
-        knowing(data, opened, earlier),
+        knowledge_of(data, opened, earlier),
         external=_people(external, data, "the external table"),
         held_out=_people(held_out, data, "the table of held-out people", sensitive=True),
     )
@@ -79,11 +79,11 @@ def attack(
     return every_attack(data, opened, known, run)[0]
 
 
-def knowing(data: Dataset, release: Release | str | Path, earlier: Sequence[Release | str | Path]) -> Known:
+def knowledge_of(data: Dataset, release: Release | str | Path, earlier: Sequence[Release | str | Path]) -> Known:
     """An attacker who has earlier releases too, where somebody can say who is where in them."""
     if not earlier:
         return NOTHING
-    opened = attacked_release(data, release)
+    opened = release_to_attack(data, release)
     by, key = Naming.of(data), 0  # the hashes stay in this process
 
     def located(each: Release | str | Path, place: int) -> LocatedRelease:
@@ -102,7 +102,7 @@ def every_attack(
     data: Dataset, release: Release | str | Path, known: Known = NOTHING, run: Run | None = None
 ) -> tuple[Attempts, dict[str, str]]:
     """Every attack on a release, and why others were not made."""
-    return attempts(data, attacked_release(data, release), every("attacks")[0], known, run)
+    return attempts(data, release_to_attack(data, release), every_plugin("attacks")[0], known, run)
 
 
 def attempts(
@@ -132,12 +132,12 @@ def public_figures(
     return [{name: getattr(attempt, name) for name in stated} for attempt in results]
 
 
-def above(attempts: Iterable[Attempt], threshold: float) -> list[Attempt]:
+def attempts_above(attempts: Iterable[Attempt], threshold: float) -> list[Attempt]:
     """The attempts in which somebody's risk is above a threshold."""
     return [attempt for attempt in attempts if attempt.worst > threshold + SLACK]
 
 
-def beside(
+def read_beside(
     source: Any, data: Dataset, *, what: str = "the other table", sensitive: bool = False, **reading: Any
 ) -> Dataset:
     """Another table about people, read with the columns that it shares with a table: quasi-identifiers, the person
@@ -169,11 +169,11 @@ def _people(
     return (
         source
         if source is None or isinstance(source, Dataset)
-        else beside(source, data, what=what, sensitive=sensitive)
+        else read_beside(source, data, what=what, sensitive=sensitive)
     )
 
 
-def attacked_release(data: Dataset, release: Release | str | Path) -> Release:
+def release_to_attack(data: Dataset, release: Release | str | Path) -> Release:
     """The release; one that lies in a file must be one of the table."""
     if isinstance(release, Release):
         return release

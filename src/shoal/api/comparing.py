@@ -8,7 +8,7 @@ from itertools import product
 
 from shoal import registry
 from shoal.api.anonymizing import anonymize
-from shoal.api.evaluating import scored
+from shoal.api.evaluating import score
 from shoal.api.reading import check_dataset
 from shoal.core import seeds
 from shoal.core.contracts.algorithm import Algorithm
@@ -95,14 +95,14 @@ def compare(
         except ShoalError as error:
             rows.append(replace(row, seconds=round(part.elapsed, 3), reason=str(error)))
         else:
-            rows.append(_measured(replace(row, seconds=round(part.elapsed, 3)), data, release, measures))
+            rows.append(_with_losses(replace(row, seconds=round(part.elapsed, 3)), data, release, measures))
     run.report(1.0, "compared")
     return Comparison(tuple(rows), data.records, seed)
 
 
-def _measured(row: Compared, data: Dataset, release: Release, measures: Sequence[Metric]) -> Compared:
+def _with_losses(row: Compared, data: Dataset, release: Release, measures: Sequence[Metric]) -> Compared:
     """A row with what its release lost; what that form of release does not tell has its reason."""
-    findings = [scored(metric, data, release) for metric in measures]
+    findings = [score(metric, data, release) for metric in measures]
     scores = dict(zip(row.losses, findings, strict=True))
     unknown = [f"{name}: {finding.how}" for name, finding in scores.items() if finding.value is None]
     try:

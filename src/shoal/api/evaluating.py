@@ -69,19 +69,21 @@ def evaluate(
     if held_out is not None and target is None:
         raise ParameterError("held-out records are for classifiers: name the column that they predict as target")
     opened = release if isinstance(release, Release) else open_release(release, data)
-    measures, broken = ([plugins.plugin("metrics", metric) for metric in metrics], []) if metrics else every("metrics")
+    measures, broken = (
+        ([plugins.plugin("metrics", metric) for metric in metrics], []) if metrics else every_plugin("metrics")
+    )
     beside = references(data, opened.policy) if baselines else {}
     scores = [*(_between(metric, data, opened, beside) for metric in measures), *broken]
-    answers = [_analysed(analysis, data, opened, baselines) for analysis in analysis_list]
+    answers = [_analyse(analysis, data, opened, baselines) for analysis in analysis_list]
     if target is not None:
         others = None if held_out is None else _read_likewise(opened, held_out)
         for name, classifier in classifiers:
             answers += accuracies(data, opened, target, classifier, name, others)
     named = {finding.name for finding in scores}
-    return Findings((*answers, *scores, *(finding for finding in standing(opened) if finding.name not in named)))
+    return Findings((*answers, *scores, *(finding for finding in policy_and_risk(opened) if finding.name not in named)))
 
 
-def standing(release: Release) -> Findings:
+def policy_and_risk(release: Release) -> Findings:
     """The models of a release's policy, as they hold in it, and the risk that is left; nothing about what it lost."""
     left_out = Finding(name="suppressed", value=release.suppressed, how="records that were left out", unit="records")
     policy_findings = release.verify(release.policy, as_far_as_known=True) if release.policy else Findings((left_out,))
@@ -102,7 +104,7 @@ def columns(data: Dataset, release: Release | str | Path) -> tuple[ReleasedColum
     return published_columns(data, release if isinstance(release, Release) else open_release(release, data))
 
 
-def every(family: str) -> tuple[list[Any], list[Finding]]:
+def every_plugin(family: str) -> tuple[list[Any], list[Finding]]:
     """Each plug-in of a family that needs no parameter; of those that break their contract, the rule in their place."""
     instances, broken = [], []
     for name in registry.names(family):
@@ -116,7 +118,7 @@ def every(family: str) -> tuple[list[Any], list[Finding]]:
 
 def quick_metrics() -> list[Metric]:
     """The metrics by which every release is measured when it is made."""
-    return [metric for metric in every("metrics")[0] if metric.quick]
+    return [metric for metric in every_plugin("metrics")[0] if metric.quick]
 
 
 def references(data: Dataset, policy: Policy | None, names: Sequence[str] = ()) -> dict[str, Release]:
@@ -130,18 +132,18 @@ def references(data: Dataset, policy: Policy | None, names: Sequence[str] = ()) 
 
 def _between(metric: Metric, data: Dataset, release: Release, beside: Mapping[str, Release]) -> Finding:
     """A metric of a release, with that of other releases beside it."""
-    finding = scored(metric, data, release)
+    finding = score(metric, data, release)
     if finding.value is None or not metric.compared:
         return finding
     constants = {} if metric.flawless is None else {"original": metric.flawless}
     others = {
-        name: constants[name] if name in constants else scored(metric, data, other).value
+        name: constants[name] if name in constants else score(metric, data, other).value
         for name, other in beside.items()
     }
     return replace(finding, baselines={name: value for name, value in others.items() if value is not None})
 
 
-def _analysed(analysis: Analysis, data: Dataset, release: Release, baselines: bool) -> Finding:
+def _analyse(analysis: Analysis, data: Dataset, release: Release, baselines: bool) -> Finding:
     """How an analysis survived, and how it does in the table itself and where everything is hidden."""
     finding = analysis.measured(data, release)
     if not baselines:
@@ -156,7 +158,7 @@ def _read_likewise(release: Release, held_out: Any) -> Dataset:
     return ReusableRecoding.shown_by(release).read(source, release.engine)
 
 
-def scored(metric: Metric, data: Dataset, release: Release) -> Finding:
+def score(metric: Metric, data: Dataset, release: Release) -> Finding:
     try:
         return metric.score(data, release)
     except NotDefined as reason:

@@ -38,7 +38,9 @@ def learner(spec: Any) -> tuple[str, Learner]:
         return type(spec).__name__, spec
     if not isinstance(spec, str):
         if not (hasattr(spec, "fit") and hasattr(spec, "predict") and hasattr(spec, "get_params")):
-            raise ParameterError(f"{type(spec).__name__} is not a learner; give a classifier such as those of scikit-learn")
+            raise ParameterError(
+                f"{type(spec).__name__} is not a learner; give a classifier such as those of scikit-learn"
+            )
         return type(spec).__name__, Estimated(spec)
     name, values = parse_spec(spec)
     settings = {key: _value(value) for key, value in values.items()}

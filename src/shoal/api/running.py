@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import recodings, registry
 from shoal.api.anonymizing import anonymize
-from shoal.api.attacking import above, attempts, public_figures
-from shoal.api.evaluating import columns, evaluate, every, quick_metrics, standing
+from shoal.api.attacking import attempts, attempts_above, public_figures
+from shoal.api.evaluating import columns, evaluate, every_plugin, policy_and_risk, quick_metrics
 from shoal.api.reading import read_job
 from shoal.core.contracts.attack import Attempt
 from shoal.core.dataset import Dataset
@@ -181,7 +181,7 @@ def _run(job: Job, output: Path, run: Run, save: Path | None, signer: SigningKey
         run.report(MADE, "attacking")
         release, attacks = _attack(job, data, release, run)
     run.report(MADE, "measuring")
-    findings = standing(release)
+    findings = policy_and_risk(release)
     released_columns = columns(data, release)
     parts = release.files(output, None if to_standard_output(job) else job.manifest)
     if to_standard_output(job):
@@ -230,12 +230,12 @@ def _run(job: Job, output: Path, run: Run, save: Path | None, signer: SigningKey
 
 def _attack(job: Job, data: Dataset, release: WritableRelease, run: Run) -> tuple[WritableRelease, tuple[Attempt, ...]]:
     """The release with the figures of attacks on it in its manifest, once nobody's risk is above the threshold."""
-    selection = job.attacks or every("attacks")[0]
+    selection = job.attacks or every_plugin("attacks")[0]
     results, reasons = attempts(data, release, selection, run=run)
     threshold = job.attack_threshold
     if threshold is not None and not results:
         raise NotDefined(f"there is no risk to compare with the threshold of attacks. {attacked(results, reasons)}")
-    broken = [] if threshold is None else above(results, threshold)
+    broken = [] if threshold is None else attempts_above(results, threshold)
     if broken:
         worst = ", ".join(f"{attempt.name} {percent(attempt.worst)}" for attempt in broken)
         raise VerificationError(

@@ -47,7 +47,7 @@ def run(
         model = registry.make("models", "k-anonymity", {"k": k})
         job = replace(job, models=job.models_with([model]))
     proving = None if prove_gap is None else registry.make("metrics", "optimality-gap", {"seconds": prove_gap})
-    signer = keys.unlocked(job.sign)
+    signer = keys.unlock(job.sign)
     with output.watching() as watched, output.resume_hint(job.resume_dir):
         outcome = api.run(job, save=save_job, signer=signer, run=watched)
     output.tell(outcome.notes)
@@ -58,7 +58,7 @@ def run(
 
 
 def _show(outcome: Outcome, proving: Metric | None, *, everything: bool, as_json: bool) -> None:
-    from shoal.api.evaluating import scored
+    from shoal.api.evaluating import score
     from shoal.core.finding import Findings
     from shoal.core.formatting import percent
     from shoal.publishing.headlines import attacked
@@ -66,7 +66,7 @@ def _show(outcome: Outcome, proving: Metric | None, *, everything: bool, as_json
 
     if as_json:
         columns = [column.as_dict() for column in outcome.columns]
-        proven = () if proving is None else (scored(proving, outcome.data, outcome.release),)
+        proven = () if proving is None else (score(proving, outcome.data, outcome.release),)
         findings = Findings((*outcome.findings, *proven)).as_dict()
         output.emit(
             "anonymize",
@@ -93,7 +93,7 @@ def _show(outcome: Outcome, proving: Metric | None, *, everything: bool, as_json
     if not everything:
         output.say("To see every measure of loss and risk, add --all.", style="dim")
     if proving is not None:  # last: whoever has waited long enough has seen everything else
-        gap = scored(proving, outcome.data, outcome.release)
+        gap = score(proving, outcome.data, outcome.release)
         lead = "How much of the loss another grouping could save is"
         if gap.value is not None:
             lead = f"Another grouping could save at most {percent(float(gap.value))} of the loss;"

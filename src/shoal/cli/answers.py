@@ -144,7 +144,9 @@ def show_detection(detection: Detection, *, everything: bool, as_json: bool) -> 
     ]
     output.tabulate(("column", "role", *numbers, "why"), rows, numbers=numbers)
     alone = percent(detection.unique_share)
-    output.say(f"'singles out' is what each column contributes to the {alone} who stand alone: {detection.contributions}.")
+    output.say(
+        f"'singles out' is what each column contributes to the {alone} who stand alone: {detection.contributions}."
+    )
     if detection.singling_out:
         sets = [f"({', '.join(map(printable, names))})" for names in detection.singling_out]
         more = f" and {len(sets) - FEW:,} more" if len(sets) > FEW else ""

@@ -35,7 +35,7 @@ def run(
     if target is None:
         raise OutputError("name the file for the release with -o")
     check_outputs([target, manifest_path(target)], [recoding, *job.reads()])
-    signer = keys.unlocked(job.sign)
+    signer = keys.unlock(job.sign)
     with output.watching() as watched:
         release = api.apply(recoding, job.input, **arguments(job, "apply"), run=watched)
         manifest = release.write(target, sign=signer)

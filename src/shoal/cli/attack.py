@@ -43,12 +43,12 @@ class AttackerTables:
         def read_table(path: Path | None, option: str, *, sensitive: bool = False) -> Dataset | None:
             if path is None:
                 return None
-            table = api.beside(path, data, what=f"the table of {option}", sensitive=sensitive, missing=job.missing)
+            table = api.read_beside(path, data, what=f"the table of {option}", sensitive=sensitive, missing=job.missing)
             output.tell(table.notes)
             return table
 
         return replace(
-            api.knowing(data, release, self.earlier or ()),
+            api.knowledge_of(data, release, self.earlier or ()),
             external=read_table(self.external, "--external"),
             held_out=read_table(self.held_out, "--held-out", sensitive=True),
         )
@@ -83,7 +83,7 @@ def run(
     If you give no roles, they are taken from the release's manifest.
     """
     from shoal import api
-    from shoal.api.attacking import attacked_release
+    from shoal.api.attacking import release_to_attack
     from shoal.errors import NotDefined, ParameterError
     from shoal.job.plugins import plugin
     from shoal.plots.attack import picture
@@ -97,7 +97,7 @@ def run(
     if plot is not None:
         check_picture(plot)
     data = api.read_job(job)
-    opened = attacked_release(data, path)
+    opened = release_to_attack(data, path)
     known = tables.knowledge(data, opened, job)
     with output.watching() as run:
         reasons: dict[str, str] = {}
@@ -111,7 +111,7 @@ def run(
     if plot is not None:
         picture(attempts, plot, threshold=threshold)
     journal.note(summary=summary)
-    holds = threshold is None or not api.above(attempts, threshold)
+    holds = threshold is None or not api.attempts_above(attempts, threshold)
     if as_json:
         body: dict[str, Any] = {"summary": summary, "attacks": [attempt.as_dict() for attempt in attempts]}
         body |= {"not_made": reasons} | ({} if plot is None else {"plot": str(plot)})
@@ -148,10 +148,14 @@ def show(attempts: Sequence[Attempt], reasons: Mapping[str, str], *, everything:
         output.say(f"No better than without the release: {', '.join(idle)}")
     if not everything:
         if reasons and attempts:
-            output.say(f"Not made: {', '.join(reasons)}. To see why, and what each attacker knew, add --all.", style="dim")
+            output.say(
+                f"Not made: {', '.join(reasons)}. To see why, and what each attacker knew, add --all.", style="dim"
+            )
         return
     for each in attempts:
-        output.say(f"{each.name} knows {each.knew}; {percent(each.above)} of the people have a risk above {each.threshold:g}")
+        output.say(
+            f"{each.name} knows {each.knew}; {percent(each.above)} of the people have a risk above {each.threshold:g}"
+        )
         if each.random is not None:
             output.say(f"  a random guess without the release: {percent(each.random)}")
         if each.interval is not None:
@@ -165,7 +169,7 @@ def _show_threshold(attempts: Sequence[Attempt], threshold: float) -> None:
     from shoal import api
     from shoal.core.formatting import amount
 
-    broken = [attempt.name for attempt in api.above(attempts, threshold)]
+    broken = [attempt.name for attempt in api.attempts_above(attempts, threshold)]
     if broken:
         output.say(f"Somebody's risk is above {amount(threshold, 'share')}: {', '.join(broken)}.", style="red")
     else:

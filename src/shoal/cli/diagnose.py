@@ -75,7 +75,7 @@ def run(
     output.tell(data.notes)
     if question.k is None:
         question = replace(question, k=max((model.least for model in job.models if model.by_size), default=None))
-    findings = _exposure(data, question, [*job.models, *question.bounded()])
+    findings = _exposure(data, question, [*job.models, *question.models()])
     has_question = question.explicit or answer_options.plot is not None or answer_options.sql is not None
     with output.watching() as watched:
         answer = question.answer(data, watched) if has_question else question.implied(data, watched)

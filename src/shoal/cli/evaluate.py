@@ -114,5 +114,7 @@ def _show(findings: Findings, named_findings: list[Finding], everything: bool) -
     names = [name for name in registry.names("metrics") if not getattr(registry.find("metrics", name), "quick", True)]
     usable = [finding for finding in findings if finding.name in names and finding.value is not None]
     if usable:
-        output.show_findings(usable, title="What a recipient can no longer find, from 0 (nothing is lost)", explained=False)
+        output.show_findings(
+            usable, title="What a recipient can no longer find, from 0 (nothing is lost)", explained=False
+        )
     output.say("To see every measure of loss and risk, add --all.", style="dim")

@@ -54,13 +54,13 @@ def show(
     try:
         public = PublicKey.load(path)
     except InputError:
-        key = unlocked(path)
+        key = unlock(path)
         assert key is not None
         public = key.public
     _tell(as_json, f"Fingerprint of {path.name}: {public.fingerprint}", public)
 
 
-def unlocked(path: Path | None) -> SigningKey | None:
+def unlock(path: Path | None) -> SigningKey | None:
     """The signing key in a file; a passphrase that the environment lacks is asked for where somebody can answer."""
     from shoal.publishing.signing import PASSPHRASE, SigningKey, encrypted
 

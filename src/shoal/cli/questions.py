@@ -75,7 +75,7 @@ class QuestionOptions:
         settings = (self.ask, self.l, self.t, self.bound, self.delta, self.notion, self.time_limit)
         return any(value is not None for value in settings)
 
-    def bounded(self) -> list[Model]:
+    def models(self) -> list[Model]:
         """The model whose bound is given, to be measured beside the question."""
         from shoal import registry
 

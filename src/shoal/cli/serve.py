@@ -50,7 +50,7 @@ def run(
             raise InputError("the file with the password cannot be read") from None
         if not password:
             raise InputError("the file with the password is empty")
-    signer = keys.unlocked(sign)
+    signer = keys.unlock(sign)
     if ledger is not None:
         Ledger(ledger).check_writable()
     serve(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal import api, manifest
-from shoal.api.attacking import attacked_release
+from shoal.api.attacking import release_to_attack
 from shoal.api.reading import check_dataset
 from shoal.core.contracts.attack import Known
 from shoal.core.dataset import Dataset
@@ -97,7 +97,7 @@ def report(
     made_by = job or Job()
     # What was changed is reported as such; whatever else is no release of the table is refused.
     unchanged = verification["unchanged"].holds
-    opened = attacked_release(data, path) if unchanged else api.open_release(path, data)
+    opened = release_to_attack(data, path) if unchanged else api.open_release(path, data)
     metrics = api.quick_metrics() if quick else ()
     measured = api.evaluate(data, opened, *metrics, analyses=made_by.analyses, baselines=not quick)
     analyses, findings = _apart(measured, len(made_by.analyses))

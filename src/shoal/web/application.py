@@ -22,7 +22,7 @@ from shoal.web import pictures, uploads
 from shoal.web.messages import Words, languages, preferred
 from shoal.web.rendering import message, page
 from shoal.web.safety import Gate, Guarded, as_json, wants_json
-from shoal.web.screens import Screen, every
+from shoal.web.screens import Screen, screens_by_name
 from shoal.web.session import NotReady, PageSession
 
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".LICENSE": "text/plain"}
@@ -30,7 +30,7 @@ TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", 
 
 def application(session: PageSession, gate: Gate) -> ASGIApp:
     """The page of a session, behind its gate."""
-    screens = every()
+    screens = screens_by_name()
     routes = [
         Route("/", lambda request: RedirectResponse("/exposed", 303)),
         Route("/assets/{name}", _asset),
@@ -99,7 +99,7 @@ def _action_route(session: PageSession, action: Callable[..., str | None], scree
 def _back(request: Request) -> str:
     """The screen that a form says it stands on."""
     name = request.query_params.get("from", "exposed")
-    return f"/{name}" if name in every() else "/exposed"
+    return f"/{name}" if name in screens_by_name() else "/exposed"
 
 
 def _language(session: PageSession, form: dict[str, str]) -> None:

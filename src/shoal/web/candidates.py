@@ -102,7 +102,7 @@ def title(spec: str) -> str:
 
 def task(session: PageSession, spec: str) -> PageTask:
     """The task that makes the candidate of an algorithm; it is begun unless there is one."""
-    job, data = session.alone(), session.prepared()
+    job, data = session.release_job(), session.prepared()
 
     def make(run: Run) -> Candidate:
         options = {**arguments(job, "anonymize"), "algorithm": spec}

@@ -107,7 +107,7 @@ def _hierarchy(tree: Hierarchy, paths: Paths) -> Hierarchy:
     return Hierarchy.from_paths(tree.column, paths)
 
 
-def spelled(paths: Paths) -> str:
+def as_csv(paths: Paths) -> str:
     """Paths as a hierarchy file holds them."""
     text = io.StringIO()
     csv.writer(text, delimiter=";", lineterminator="\n").writerows(paths)
@@ -118,7 +118,7 @@ def save(tree: Hierarchy, paths: Paths, path: Path) -> Path:
     """Writes a hierarchy file, if the paths are a hierarchy."""
     _hierarchy(tree, paths)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    path.write_text(spelled(paths), encoding="utf-8")
+    path.write_text(as_csv(paths), encoding="utf-8")
     return path
 
 

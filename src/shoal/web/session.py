@@ -133,7 +133,7 @@ class PageSession:
             self.change(
                 Job(input=path, models=models, seed=seeds.drawn(), repeatable=True, **settings), "history.opened"
             )
-            self._looking()
+            self._look_task()
         self.give_attacker(None)
         if before is not None and before != path:
             shutil.rmtree(before.parent, ignore_errors=True)
@@ -167,7 +167,7 @@ class PageSession:
             raise NotReady(task)
         return task.result
 
-    def _reading(self) -> Hashable:
+    def _reading_key(self) -> Hashable:
         """What of the job decides how columns are read."""
         job = self.job
         formats = {
@@ -177,32 +177,32 @@ class PageSession:
         }
         return str(job.input), str(arguments(job, "open")), str(formats)
 
-    def roles(self) -> Hashable:
+    def roles_key(self) -> Hashable:
         """What of the job decides the diagnosis."""
         return tuple((name, str(column.role)) for name, column in self.job.columns.items())
 
     def look(self) -> Look:
         """Every column of the table."""
-        look: Look = self.result(self._looking())
+        look: Look = self.result(self._look_task())
         return look
 
-    def _looking(self) -> PageTask:
+    def _look_task(self) -> PageTask:
         job = self.job
 
         def look(run: Run) -> Look:
             columns = look_at(job, run)
-            self._detecting(job)  # after the look, not beside it: the columns are shown first
+            self._detection_task(job)  # after the look, not beside it: the columns are shown first
             return columns
 
-        return self.work.task(("look", self._reading()), "work.look", look)
+        return self.work.task(("look", self._reading_key()), "work.look", look)
 
     def detection(self) -> Detection:
         """The suggested roles. The first time they are there, they become the roles of the job."""
         self.look()  # what cannot be read at all is told by that
-        detection: Detection = self.result(self._detecting(self.job))
+        detection: Detection = self.result(self._detection_task(self.job))
         return detection
 
-    def _detecting(self, job: Job) -> PageTask:
+    def _detection_task(self, job: Job) -> PageTask:
         def detect(run: Run) -> Detection:
             detection = api.detect(job.input, **arguments(job, "detect"), run=run)
             self._suggest(job, detection)
@@ -224,7 +224,7 @@ class PageSession:
     def data(self) -> Dataset:
         """The table with the roles of the job, without hierarchies: for whoever only counts."""
         look = self.look()
-        key = ("data", self._reading(), self.roles())
+        key = ("data", self._reading_key(), self.roles_key())
         task = self.work.task(key, "work.group", lambda run: _group(look, self.job))
         data: Dataset = self.result(task)
         return data
@@ -238,10 +238,10 @@ class PageSession:
 
     def policy_free(self) -> str:
         """The job without what must hold, as text: what decides how the table is read."""
-        bare = replace(self.alone(), models=(), suppression=0.0, seed=None, objective=None)
+        bare = replace(self.release_job(), models=(), suppression=0.0, seed=None, objective=None)
         return toml(bare)
 
-    def alone(self) -> Job:
+    def release_job(self) -> Job:
         """The job without what changes no release: where it goes, what is measured, and who makes it."""
         return replace(self.job.without("balance"), algorithm=None, output=None, analyses=())
 

@@ -186,7 +186,7 @@ class TestBeforeWriting:
             )
             release = shoal.anonymize(data, "k-anonymity:k=2", algorithm="optimal", suppression=0.2, seed=1)
             assert release.suppressed == 1
-            figures.append(api.public_figures(data, release, api.every("attacks")[0]))
+            figures.append(api.public_figures(data, release, api.every_plugin("attacks")[0]))
             known = {each.name: each for each in shoal.attack(data, release)}
             figures[-1].append({"worst": known["skewness"].worst})
         assert figures[0][:-1] == figures[1][:-1] and len(figures[0]) > 5

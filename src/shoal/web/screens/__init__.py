@@ -40,7 +40,7 @@ class Screen:
         return self.name.replace("-", "_")
 
 
-def every() -> dict[str, Screen]:
+def screens_by_name() -> dict[str, Screen]:
     """All screens by name."""
     screens = {}
     for name in NAMES:

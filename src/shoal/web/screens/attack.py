@@ -28,7 +28,7 @@ def _register(session: PageSession, path: Path) -> Dataset:
     data, missing = session.prepared(), session.job.missing
     task = session.work.task(
         ("register", str(path), session.policy_free()), "work.register",
-        lambda run: api.beside(path, data, what="the register", missing=missing),
+        lambda run: api.read_beside(path, data, what="the register", missing=missing),
     )  # fmt: skip
     register: Dataset = session.result(task)
     return register

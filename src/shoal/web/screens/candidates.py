@@ -31,7 +31,7 @@ def facts(session: PageSession, query: Fields) -> dict[str, Any]:
     return parts
 
 
-def _tried(session: PageSession) -> list[str]:
+def _algorithms(session: PageSession) -> list[str]:
     names = list(dict.fromkeys([*candidates.USUAL, *session.tried]))
     own = candidates.chosen_algorithm(session)
     return names if own in names else [*names, own]
@@ -40,7 +40,7 @@ def _tried(session: PageSession) -> list[str]:
 def _candidates(session: PageSession) -> dict[str, Any]:
     if not session.prepared().schema.quasi:
         raise InputError("name columns that outsiders may know first")
-    tasks = {spec: candidates.task(session, spec) for spec in _tried(session)}
+    tasks = {spec: candidates.task(session, spec) for spec in _algorithms(session)}
     session.work.wait_for(next(iter(tasks.values())))
     rows = [_row(session, spec, task) for spec, task in tasks.items()]
     finished = [row for row in rows if row["state"] == "done" and row["loss"] is not None]
@@ -135,7 +135,9 @@ def try_levels(session: PageSession, form: Fields) -> str:
         raise ParameterError("choose a level for every column")
     levels = {name: int(level) for name, level in texts.items()}
     if any(set(name) & set("|,") or name != name.strip() for name in levels):
-        raise ParameterError("columns whose names contain commas, bars or outer spaces cannot be tried this way; rename them")
+        raise ParameterError(
+            "columns whose names contain commas, bars or outer spaces cannot be tried this way; rename them"
+        )
     spec = {"name": "optimal", "least_levels": levels, "greatest_levels": levels}
     try_algorithm(session, {"spec": plugins.written(plugins.plugin("algorithms", spec))})
     return "/candidates"
@@ -171,7 +173,7 @@ def settle(session: PageSession, form: Fields) -> None:
 
 
 def draw(session: PageSession, query: Fields) -> Any:
-    tasks = [candidates.task(session, spec) for spec in _tried(session)]
+    tasks = [candidates.task(session, spec) for spec in _algorithms(session)]
     finished = {
         candidates.title(task.result.spec): task.result.facts() for task in tasks if task.state is TaskState.DONE
     }

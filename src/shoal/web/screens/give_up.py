@@ -203,7 +203,9 @@ def _number(text: str, parameter: Parameter) -> float | int:
     try:
         return int(text) if parameter.kind == "int" else float(text)
     except ValueError:
-        raise ParameterError(f"{parameter.name} must be a {'whole ' if parameter.kind == 'int' else ''}number") from None
+        raise ParameterError(
+            f"{parameter.name} must be a {'whole ' if parameter.kind == 'int' else ''}number"
+        ) from None
 
 
 def edit(session: PageSession, form: Fields) -> str:
@@ -258,7 +260,7 @@ def hierarchy_file(session: PageSession, query: Fields) -> tuple[str, bytes]:
     """The hierarchy of a column as a file of its own."""
     place = int(query["column"]) if query.get("column", "").isdigit() else -1
     _, tree = _tree(session, place)
-    return file_name(tree.column, ".csv"), editing.spelled(tree.rows()).encode("utf-8")
+    return file_name(tree.column, ".csv"), editing.as_csv(tree.rows()).encode("utf-8")
 
 
 ACTIONS = {"policy": change_policy, "edit": edit, "rule": change_rule}
