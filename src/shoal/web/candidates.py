@@ -100,7 +100,7 @@ def title(spec: str) -> str:
     return ", ".join(f"{name} {level}" for name, level in levels.items())
 
 
-def task(session: PageSession, spec: str) -> PageTask:
+def task(session: PageSession, spec: str) -> PageTask[Candidate]:
     """The task that makes the candidate of an algorithm; it is begun unless there is one."""
     job, data = session.release_job(), session.prepared()
 
@@ -121,5 +121,4 @@ def chosen_algorithm(session: PageSession) -> str:
 
 def chosen_candidate(session: PageSession) -> Candidate:
     """The release that was chosen."""
-    result: Candidate = session.result(task(session, chosen_algorithm(session)))
-    return result
+    return session.result(task(session, chosen_algorithm(session)))

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, cast
 
 from shoal import api, registry
 from shoal.core import seeds
@@ -26,7 +26,7 @@ from shoal.job.suggestion import SUGGESTED_K
 from shoal.publishing.signing import SigningKey
 from shoal.web.packages import Order
 from shoal.web.table import Look, look_at
-from shoal.web.work import PageTask, TaskState, Work
+from shoal.web.work import PATIENCE, PageTask, Result, TaskState, Work
 
 MOST_STEPS = 200
 """Steps of the history that can be undone."""
@@ -45,7 +45,7 @@ class Step:
 class NotReady(Exception):  # noqa: N818 - it is an answer: a page shows how far the task is
     """What a page needs is not there yet, or could not be made; `task` tells."""
 
-    def __init__(self, task: PageTask) -> None:
+    def __init__(self, task: PageTask[Any]) -> None:
         super().__init__(task.what)
         self.task = task
 
@@ -160,12 +160,12 @@ class PageSession:
 
     # What was found out
 
-    def result(self, task: PageTask, seconds: float | None = None) -> Any:
+    def result(self, task: PageTask[Result], seconds: float = PATIENCE) -> Result:
         """What a task found, if it does so soon; else the page shows how far it is."""
-        self.work.wait_for(task) if seconds is None else self.work.wait_for(task, seconds)
+        self.work.wait_for(task, seconds)
         if task.state is not TaskState.DONE:
             raise NotReady(task)
-        return task.result
+        return cast(Result, task.result)
 
     def _reading_key(self) -> Hashable:
         """What of the job decides how columns are read."""
@@ -183,10 +183,9 @@ class PageSession:
 
     def look(self) -> Look:
         """Every column of the table."""
-        look: Look = self.result(self._look_task())
-        return look
+        return self.result(self._look_task())
 
-    def _look_task(self) -> PageTask:
+    def _look_task(self) -> PageTask[Look]:
         job = self.job
 
         def look(run: Run) -> Look:
@@ -199,10 +198,9 @@ class PageSession:
     def detection(self) -> Detection:
         """The suggested roles. The first time they are there, they become the roles of the job."""
         self.look()  # what cannot be read at all is told by that
-        detection: Detection = self.result(self._detection_task(self.job))
-        return detection
+        return self.result(self._detection_task(self.job))
 
-    def _detection_task(self, job: Job) -> PageTask:
+    def _detection_task(self, job: Job) -> PageTask[Detection]:
         def detect(run: Run) -> Detection:
             detection = api.detect(job.input, **arguments(job, "detect"), run=run)
             self._suggest(job, detection)
@@ -225,16 +223,13 @@ class PageSession:
         """The table with the roles of the job, without hierarchies: for whoever only counts."""
         look = self.look()
         key = ("data", self._reading_key(), self.roles_key())
-        task = self.work.task(key, "work.group", lambda run: _group(look, self.job))
-        data: Dataset = self.result(task)
-        return data
+        return self.result(self.work.task(key, "work.group", lambda run: _group(look, self.job)))
 
     def prepared(self) -> Dataset:
         """The table as a run of the job reads it, with hierarchies."""
         job = self.job
-        task = self.work.task(("prepared", self.policy_free()), "work.read", lambda run: api.read_job(job))
-        data: Dataset = self.result(task)
-        return data
+        key = ("prepared", self.policy_free())
+        return self.result(self.work.task(key, "work.read", lambda run: api.read_job(job)))
 
     def policy_free(self) -> str:
         """The job without what must hold, as text: what decides how the table is read."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from queue import SimpleQueue
 from threading import Event, RLock, Thread
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from shoal.core.run import Run
 from shoal.errors import CancelledError, ShoalError
@@ -34,18 +34,21 @@ class TaskState(StrEnum):
     STOPPED = "stopped"
 
 
+Result = TypeVar("Result")
+
+
 @dataclass(eq=False)
-class PageTask:
+class PageTask(Generic[Result]):
     """One piece of work. `what` is the key of its words; no cell's value is in its figures, nor in its error."""
 
     number: int
     key: Hashable
     what: str
-    work: Callable[[Run], Any]
+    work: Callable[[Run], Result]
     words: Mapping[str, Any] = field(default_factory=dict)
     run: Run = field(default_factory=Run)
     state: TaskState = TaskState.WAITING
-    result: Any = None
+    result: Result | None = None
     error: str = ""
     cause: ShoalError | None = None
     ended: Event = field(default_factory=Event)
@@ -98,17 +101,17 @@ class Work:
 
     def __init__(self) -> None:
         self._lock = RLock()
-        self._tasks: dict[Hashable, PageTask] = {}
+        self._tasks: dict[Hashable, PageTask[Any]] = {}
         self._count = 0
         self._stopped = False
-        self._lanes: dict[bool, SimpleQueue[PageTask | None]] = {True: SimpleQueue(), False: SimpleQueue()}
+        self._lanes: dict[bool, SimpleQueue[PageTask[Any] | None]] = {True: SimpleQueue(), False: SimpleQueue()}
         lanes = [self._lanes[True], *(self._lanes[False] for _ in range(QUICK_THREADS))]
         self._threads = [Thread(target=self._run_lane, args=(lane,), daemon=True) for lane in lanes]
         for thread in self._threads:
             thread.start()
 
     @staticmethod
-    def _run_lane(lane: SimpleQueue[PageTask | None]) -> None:
+    def _run_lane(lane: SimpleQueue[PageTask[Any] | None]) -> None:
         while (task := lane.get()) is not None:
             task.carry_out()
 
@@ -116,11 +119,11 @@ class Work:
         self,
         key: Hashable,
         what: str,
-        work: Callable[[Run], Any],
+        work: Callable[[Run], Result],
         *,
         long: bool = False,
         words: Mapping[str, Any] | None = None,
-    ) -> PageTask:
+    ) -> PageTask[Result]:
         """The task of that key, which is begun unless there is one already."""
         with self._lock:
             task = self._tasks.pop(key, None)
@@ -135,12 +138,12 @@ class Work:
             self._forget(lambda key: isinstance(key, tuple) and key[0] == HEAVY, MOST_HEAVY)
             return task
 
-    def find(self, key: Hashable) -> PageTask | None:
+    def find(self, key: Hashable) -> PageTask[Any] | None:
         """The task of that key, where there is one."""
         return self._tasks.get(key)
 
-    def wait_for(self, task: PageTask, seconds: float = PATIENCE) -> PageTask:
-        """The task, after it ended or the patience did."""
+    def wait_for(self, task: PageTask[Result], seconds: float = PATIENCE) -> PageTask[Result]:
+        """The task, once it or the patience has ended."""
         task.ended.wait(seconds)
         return task
 
@@ -167,7 +170,7 @@ class Work:
                 self._tasks.pop(key).run.cancel()
 
     @property
-    def active(self) -> list[PageTask]:
+    def active(self) -> list[PageTask[Any]]:
         """Tasks that wait or run, the first one first."""
         return sorted((task for task in list(self._tasks.values()) if task.active), key=lambda task: task.number)
 

@@ -30,8 +30,7 @@ def _register(session: PageSession, path: Path) -> Dataset:
         ("register", str(path), session.policy_free()), "work.register",
         lambda run: api.read_beside(path, data, what="the register", missing=missing),
     )  # fmt: skip
-    register: Dataset = session.result(task)
-    return register
+    return session.result(task)
 
 
 def _attacks(session: PageSession, path: Path | None) -> dict[str, Any]:

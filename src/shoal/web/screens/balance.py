@@ -52,8 +52,7 @@ def _balance(session: PageSession) -> Balance:
     task = session.work.task(
         ("balance", toml(job)), "work.balance", lambda run: api.balance_job(job, workers=1, run=run), long=True
     )
-    balance: Balance = session.result(task)
-    return balance
+    return session.result(task)
 
 
 def _balance_facts(balance: Balance) -> dict[str, Any]:

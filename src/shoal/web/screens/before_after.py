@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from shoal.core.finding import Finding
 from shoal.core.schema import Role
 from shoal.plots import distribution
 from shoal.plots.exposure import class_sizes
@@ -33,7 +32,7 @@ def _analysis(session: PageSession, analysis: Analysis) -> dict[str, Any]:
         "work.analysis",
         lambda run: analysis.measured(candidate.data, candidate.release),
     )
-    finding: Finding = session.result(task)
+    finding = session.result(task)
     return {
         "analysis": analysis.text, "value": finding.value, "unit": finding.unit, "how": finding.how,
         "detail": {key: value for key, value in finding.detail.items() if value is not None},

@@ -21,7 +21,7 @@ from shoal.web import candidates
 from shoal.web.panels import panel
 from shoal.web.screens import Fields
 from shoal.web.session import PageSession
-from shoal.web.work import PageTask, TaskState
+from shoal.web.work import PageTask
 
 
 def facts(session: PageSession, query: Fields) -> dict[str, Any]:
@@ -64,9 +64,10 @@ def _candidates(session: PageSession) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _row(session: PageSession, spec: str, task: PageTask) -> dict[str, Any]:
-    facts = task.result.facts() if task.state is TaskState.DONE else {"loss": None, "average_risk": None}
-    row = {**facts, "spec": spec, "state": str(task.state), "task": task.as_dict(), "pinned": spec in session.pinned}
+def _row(session: PageSession, spec: str, task: PageTask[candidates.Candidate]) -> dict[str, Any]:
+    state, candidate = task.state, task.result  # in this order: what is done has its result
+    facts = {"loss": None, "average_risk": None} if candidate is None else candidate.facts()
+    row = {**facts, "spec": spec, "state": str(state), "task": task.as_dict(), "pinned": spec in session.pinned}
     row["title"] = candidates.title(spec)
     row["schema"] = isinstance(task.cause, SchemaError)
     return {**row, "about": candidates.about(spec.partition(":")[0])}
@@ -116,8 +117,8 @@ def _losses(data: Dataset, levels: list[int]) -> dict[str, float]:
 
 def _levels(session: PageSession) -> dict[str, int]:
     """The levels of the proven optimum, once it is there."""
-    task = candidates.task(session, "optimal")
-    return dict(task.result.levels or {}) if task.state is TaskState.DONE else {}
+    optimum = candidates.task(session, "optimal").result
+    return {} if optimum is None else dict(optimum.levels or {})
 
 
 def try_algorithm(session: PageSession, form: Fields) -> None:
@@ -173,15 +174,13 @@ def settle(session: PageSession, form: Fields) -> None:
 
 
 def draw(session: PageSession, query: Fields) -> Any:
-    tasks = [candidates.task(session, spec) for spec in _algorithms(session)]
-    finished = {
-        candidates.title(task.result.spec): task.result.facts() for task in tasks if task.state is TaskState.DONE
-    }
+    results = [candidates.task(session, spec).result for spec in _algorithms(session)]
+    finished = {candidates.title(each.spec): each.facts() for each in results if each is not None}
     return chart(finished, k=candidates_k(session))
 
 
 def draw_lattice(session: PageSession, query: Fields) -> Any:
-    optimum: candidates.Candidate = session.result(candidates.task(session, "optimal"))
+    optimum = session.result(candidates.task(session, "optimal"))
     return lattice.chart(optimum.data.hierarchies, optimum.release.recoding)
 
 

@@ -11,7 +11,6 @@ from shoal.errors import InputError, OutputError, ParameterError
 from shoal.job import plugins, spelling
 from shoal.job.job import Job
 from shoal.publishing.signing import SigningKey
-from shoal.reports import Report
 from shoal.web import packages
 from shoal.web.candidates import chosen_algorithm
 from shoal.web.packages import Order, Package
@@ -64,8 +63,7 @@ def _package(session: PageSession) -> Package:
     task = session.work.task(
         ("package", order.number), "work.package", lambda run: packages.make(order, session.folder, run), long=True
     )
-    package: Package = session.result(task)
-    return package
+    return session.result(task)
 
 
 def _package_facts(session: PageSession) -> dict[str, Any]:
@@ -148,7 +146,7 @@ def _report(session: PageSession) -> dict[str, Any]:
     package, about = _package(session), dict(session.about or {})
     key = ("report", package.order.number, str(about))
     task = session.work.task(key, "work.report", lambda run: package.add_report(about, run), long=True)
-    document: Report = session.result(task)
+    document = session.result(task)
     return {"summary": document.summary, "holds": document.holds}
 
 

@@ -57,7 +57,7 @@ def _borders(session: PageSession, share: float) -> dict[str, Any]:
     def ask(run: Run) -> Answer:
         return api.ask(data, k=2, delta=share or None, time_limit=PATIENCE, run=run)
 
-    answer: Answer = session.result(session.work.task(("borders", session.roles_key(), share), "work.borders", ask))
+    answer = session.result(session.work.task(("borders", session.roles_key(), share), "work.borders", ask))
     alone = sorted(answer.negative_border or (), key=len)
     safe = sorted(answer.positive_border or (), key=lambda names: -len(names))
     return {
@@ -74,8 +74,7 @@ def _answer(session: PageSession) -> Answer:
     task = session.work.task(
         ("curve", session.roles_key()), "work.curve", lambda run: api.ask(data, attributes=quasi, delta="ask", run=run)
     )
-    answer: Answer = session.result(task)
-    return answer
+    return session.result(task)
 
 
 def _curve(session: PageSession) -> dict[str, Any]:
@@ -93,7 +92,7 @@ def _knows(session: PageSession, text: str) -> dict[str, Any]:
         return _by_size(answer.answer)
 
     task = session.work.task(("knows", session.roles_key(), columns), "work.knows", ask)
-    sizes: list[dict[str, Any]] = session.result(task)
+    sizes = session.result(task)
     count = int(text) if text.isdigit() else min(3, len(sizes))
     size = sizes[min(max(count, 1), len(sizes)) - 1]
     return {"sizes": sizes, "chosen": size, "columns": len(columns), "all": len(quasi)}
