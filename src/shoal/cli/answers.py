@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import output
-from shoal.core.formatting import amount, percent, printable
+from shoal.core.formatting import amount, counted, percent, printable
 
 if TYPE_CHECKING:
     from shoal.diagnosis.detection import Detection
@@ -96,8 +96,8 @@ def show(answer: Answer, *, everything: bool = False) -> None:
         output.say("Here, a further column can make a set better: look up sets between the borders one by one.")
     if not answer.proven:
         output.say(
-            f"Time ran out. What is shown is proven; {len(answer.known_bad):,} more sets are known to break it, and "
-            f"the subsets of {len(answer.undecided):,} sets are undecided.",
+            f"Time ran out. What is shown is proven. Also known to break it: {counted(len(answer.known_bad), 'sets')}. "
+            f"Undecided: the subsets of {counted(len(answer.undecided), 'sets')}.",
             style="yellow",
         )
 

@@ -82,7 +82,7 @@ def test_people_get_tables(run):
     assert "Question 3" in shown and "positive border" in shown and "gender" in shown
     assert "7 sets" in run("--ask", "4")
     assert "2 steps" in run("--attributes", "gender", "--delta", "ask")
-    assert "not decided" in run("--k", "2", "--time-limit", "0", code=1)
+    assert "Undecided" in run("--k", "2", "--time-limit", "0", code=1)
 
 
 def test_wrong_input_ends_with_2(run):
