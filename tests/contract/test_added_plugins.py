@@ -210,7 +210,7 @@ ENGINES: dict[str, tuple[str, str]] = {
         "        table, columns = super()._encode(*given)\n"
         "        return SimpleNamespace(**{name: getattr(table, name) for name in dir(table) if name != 'digests'}), "
         "columns\n",
-        "what it hands over as a Table must have digests",
+        "the EngineTable that it hands over must have digests",
     ),
     "engine of other columns": (
         "class Sorted(RowApplication):\n"

@@ -89,7 +89,7 @@ def check_parts(engine: Engine, offer: object, contract: type) -> None:
     parts = [part for part in vars(contract) if not part.startswith("_")]
     lacking = [part for part in parts if getattr_static(offer, part, parts) is parts]
     if lacking:
-        raise broken_rule(engine, f"what it hands over as a {contract.__name__} must have {', '.join(lacking)}")
+        raise broken_rule(engine, f"the {contract.__name__} that it hands over must have {', '.join(lacking)}")
 
 
 def broken_rule(engine: Engine, rule: str) -> PluginError:
