@@ -18,6 +18,8 @@ ARGUMENTS = (
     "--disable-sync",
     "--no-first-run",
 )
+PATIENCE = 240
+"""Seconds for whatever a page is waited for: a machine that does other things as well takes its time."""
 AT_HOME = ("127.0.0.1", "localhost", "")
 """Hosts that a page may ask: a server of the test itself, or none at all."""
 
@@ -69,6 +71,7 @@ def started() -> Iterator[Any]:
 def looking(browser: Any, **settings: Any) -> Iterator[Seen]:
     """A fresh page of a browser that notes everything; requests to other machines are noted and cut off."""
     context = browser.new_context(**settings)
+    context.set_default_timeout(1000 * PATIENCE)
     seen = Seen(context.new_page())
     seen.page.on("request", lambda request: seen.requests.append(request.url))
     seen.page.on("console", lambda said: seen.console.append(said.text) if said.type in ("error", "warning") else None)

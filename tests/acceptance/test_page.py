@@ -46,7 +46,7 @@ class Server:
         """Ends it as Ctrl+C does, and gives what it printed."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-        printed, _ = self.process.communicate(timeout=20)
+        printed, _ = self.process.communicate(timeout=browsers.PATIENCE)
         return printed
 
 
@@ -77,10 +77,10 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def ready(page: Any, selector: str = "main", seconds: float = 60) -> None:
+def ready(page: Any, selector: str = "main") -> None:
     """Waits until nothing on the page is being worked on."""
-    page.wait_for_selector(selector, timeout=1000 * seconds)
-    page.wait_for_function("() => !document.querySelector('[aria-busy=true]')", timeout=1000 * seconds)
+    page.wait_for_selector(selector)
+    page.wait_for_function("() => !document.querySelector('[aria-busy=true]')")
 
 
 def chosen(page: Any, role: str, *, among: tuple[str, ...]) -> None:
@@ -115,7 +115,7 @@ def handed_over(page: Any, server: Server, folder: Path, name: str) -> Path:
     page.fill("#name", name)
     page.fill("#sign", str(key(folder)))
     page.click("#make button.main")
-    page.wait_for_selector("#package .sentence", timeout=60_000)
+    page.wait_for_selector("#package .sentence")
     target = folder / "out"
     target.mkdir()
     page.fill("#folder", str(target))
@@ -153,7 +153,7 @@ def test_from_adult_to_a_signed_release(server: Any, adult: Path, looking: Any, 
     grouped(page, served)
 
     page.goto(f"{served.base}/candidates")
-    page.wait_for_function("() => document.querySelectorAll('.card .figures').length == 2", timeout=60_000)
+    page.wait_for_function("() => document.querySelectorAll('.card .figures').length == 2")
     page.goto(f"{served.base}/before-after")
     ready(page, "#classes img")
     page.goto(f"{served.base}/attack")
@@ -209,11 +209,11 @@ def test_from_a_messy_table_to_a_signed_release(server: Any, looking: Any, tmp_p
     ready(page, "#exposure .sentence")
     assert "people" in page.inner_text("#exposure .sentence")
     page.goto(f"{served.base}/candidates")
-    page.wait_for_selector(".card .figures, .settle", timeout=60_000)
+    page.wait_for_selector(".card .figures, .settle")
     while page.locator(".settle").count():
         page.locator(".settle button[value=drop]").first.click()
         page.wait_for_load_state("networkidle")
-        page.wait_for_selector(".card .figures, .settle", timeout=60_000)
+        page.wait_for_selector(".card .figures, .settle")
     release = handed_over(page, served, tmp_path, "release.csv")
     found = shoal.verify(release, key=f"{tmp_path / 'holder.key'}.pub")
     assert found.holds and found["k"].value >= 5 and found["signature"].holds
@@ -228,24 +228,24 @@ def test_stopped_in_the_middle_reloaded_and_found_in_a_second_tab(server: Any, b
         page = seen.open(served.address)
         ready(page, "#exposure .sentence")
         page.goto(f"{served.base}/candidates")
-        page.wait_for_selector(".settle, .card progress", timeout=60_000)
+        page.wait_for_selector(".settle, .card progress")
         while page.locator(".settle").count():
             page.locator(".settle button[value=drop]").first.click()
             page.wait_for_load_state("networkidle")
-        page.wait_for_function("() => document.querySelectorAll('.card .figures').length == 2", timeout=60_000)
+        page.wait_for_function("() => document.querySelectorAll('.card .figures').length == 2")
         page.select_option("#spec", "k-member")
         page.click("button:has-text('Try it')")
         card = ".card:has(h2:has-text('k-member'))"
-        page.wait_for_selector(f"{card} progress", timeout=60_000)
+        page.wait_for_selector(f"{card} progress")
         second = page.context.new_page()
         second.goto(f"{served.base}/why")
-        second.wait_for_selector("#work .task progress", timeout=20_000)
+        second.wait_for_selector("#work .task progress")
         page.bring_to_front()
         page.reload()
         page.wait_for_selector(f"{card} progress")
         page.locator(f"{card} button:has-text('Stop')").click()
-        page.wait_for_selector(f"{card} button:has-text('Try again')", timeout=30_000)
-        second.wait_for_function("() => !document.querySelector('#work .task')", timeout=20_000)
+        page.wait_for_selector(f"{card} button:has-text('Try again')")
+        second.wait_for_function("() => !document.querySelector('#work .task')")
         page.close()  # somebody leaves in the middle; the other tab goes on
         second.goto(f"{served.base}/exposed")
         ready(second, "#exposure .sentence")
@@ -301,7 +301,7 @@ def test_every_screen_can_be_read_by_everybody(server: Any, browser: Any, people
         page.goto(f"{served.base}/balance")
         page.fill("#to", "4")
         page.click("#targets button")
-        page.wait_for_selector("#balance .sentence", timeout=60_000)
+        page.wait_for_selector("#balance .sentence")
         for address in (
             "exposed?preview=yes", "why", "give-up?column=0", "candidates?lattice=open", "before-after?column=0",
             "attack", "balance", "hand-over",
@@ -325,6 +325,6 @@ def test_it_stops_cleanly_in_the_middle_of_work(server: Any, adult: Path, lookin
     served = server(adult)
     looking.page.goto(served.address)
     served.process.send_signal(signal.SIGTERM)
-    printed, _ = served.process.communicate(timeout=20)
+    printed, _ = served.process.communicate(timeout=browsers.PATIENCE)
     assert "Traceback" not in printed
     assert list(served.temporary.glob("shoal*")) == []

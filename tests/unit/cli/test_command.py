@@ -82,12 +82,12 @@ def test_an_interrupt_inside_a_callback_is_not_lost(
 ) -> None:
     def read(*_arguments: object, **_named: object) -> None:
         Finalized(KeyboardInterrupt())
-        time.sleep(20)
+        time.sleep(300)
 
     monkeypatch.setattr("shoal.api.reading.read", read)
     started = time.monotonic()
     assert ended("diagnose", str(table), "--quasi", "age") == 130
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 150
     assert capsys.readouterr().err == "interrupted; no file is half-written\n"
 
 

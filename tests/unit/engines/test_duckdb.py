@@ -392,12 +392,17 @@ def test_what_is_no_number_is_missing_also_where_the_statistics_of_a_file_hide_i
 
 
 def test_a_query_can_be_stopped():
-    session, run = DatabaseSession({}), Run()
-    threading.Timer(0.3, run.cancel).start()
-    started = time.monotonic()
+    session, run, told = DatabaseSession({"threads": 1}), Run(), []
+
+    def cancel():
+        told.append((time.monotonic(), time.process_time()))
+        run.cancel()
+
+    threading.Timer(0.3, cancel).start()
     with session.stopped_by(run), pytest.raises(CancelledError):
         session.value("SELECT sum(hash(a.range * b.range)) FROM range(1000000) a, range(1000000) b")
-    assert time.monotonic() - started < 0.8
+    now = time.monotonic(), time.process_time()  # where others keep the machine busy, processor time counts
+    assert min(here - then for here, then in zip(now, told[0], strict=True)) < 0.5
 
 
 def test_a_release_can_be_stopped_while_it_is_made(tmp_path):

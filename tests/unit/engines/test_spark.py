@@ -145,13 +145,13 @@ def test_a_damaged_file_is_refused_without_a_word_of_it(spark, damage, tmp_path)
 
 
 def test_a_run_that_is_cancelled_stops_the_job(spark):
-    slow = compute(lambda values: time.sleep(60) or values, ["id"], "bigint")
+    slow = compute(lambda values: time.sleep(600) or values, ["id"], "bigint")
     session, run = ClusterSession(spark), Run()
     threading.Timer(1.5, run.cancel).start()
     began = time.monotonic()
     with pytest.raises(CancelledError), session.stopped_by(run):
         session.count(spark.range(1000, numPartitions=2).select(slow.alias("x")).where("x >= 0"))
-    assert time.monotonic() - began < 50
+    assert time.monotonic() - began < 400
 
 
 def test_what_spark_says_is_not_passed_on():

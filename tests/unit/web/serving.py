@@ -60,7 +60,7 @@ class Served:
         """Status, headers and text of an answer; with the cookie of the page unless told otherwise."""
         if signed and not self.cookie:
             self.sign_in()
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=240)
         sent = {"Host": f"127.0.0.1:{self.port}"}
         if method == "POST":
             sent |= {"Origin": self.base, "Content-Type": "application/x-www-form-urlencoded"}
@@ -76,7 +76,7 @@ class Served:
         _, headers, _ = self.ask(f"/?token={self.token}", signed=False)
         self.cookie = headers["set-cookie"].partition(";")[0]
 
-    def facts(self, path: str, *, panel: str | None = None, seconds: float = 60) -> dict[str, Any]:
+    def facts(self, path: str, *, panel: str | None = None, seconds: float = 240) -> dict[str, Any]:
         """The JSON version of a screen, once the panel that is named is ready."""
         until = time.monotonic() + seconds
         while True:

@@ -77,7 +77,7 @@ def served(serving: Any, work: Event, tmp_path: Path) -> Any:
 def settled(page: Any, parts: tuple[str, ...]) -> None:
     """Waits until none of the parts is worked on, and a little longer."""
     busy = ", ".join(f"#{part}[aria-busy], #{part} #busy, #{part} progress" for part in parts)
-    page.wait_for_function("busy => !document.querySelector(busy)", arg=busy, timeout=60_000)
+    page.wait_for_function("busy => !document.querySelector(busy)", arg=busy)
     page.clock.run_for(LONG)
 
 
