@@ -15,6 +15,7 @@ import browser as browsers
 import messy
 import polars as pl
 import pytest
+from counts import count
 
 import shoal
 from shoal.publishing.signing import SigningKey
@@ -63,10 +64,14 @@ def server(tmp_path: Path) -> Iterator[Any]:
         each.stop()
 
 
+TABLE = shoal.samples.adult()[: count(6_000, 30_162)]
+"""The sample that is taken from a file to a release."""
+
+
 @pytest.fixture(scope="module")
 def adult(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("adult") / "adult.csv"
-    shoal.samples.adult().write_csv(path)
+    TABLE.write_csv(path)
     return path
 
 
@@ -129,14 +134,14 @@ def test_from_adult_to_a_signed_release(server: Any, adult: Path, looking: Any, 
     page = looking.open(served.address)
     assert "token" not in page.url
     ready(page, "#exposure .sentence")
-    assert "of 30,162 people stand alone" in page.inner_text("#exposure .sentence")
+    assert f"of {len(TABLE):,} people stand alone" in page.inner_text("#exposure .sentence")
     assert all(value not in page.content() for value in ("Never-married", "Bachelors", "United-States"))
     chosen(page, "identifier", among=FEW)
     with page.expect_response(lambda answer: answer.url.endswith("/exposed") and answer.status == 200):
         page.select_option("#person", "rows")
     data = shoal.read(adult, quasi=FEW)
     alone = shoal.diagnose(data)["unique-records"].value
-    assert page.inner_text("#exposure .sentence") == f"{alone:,} of 30,162 people stand alone."
+    assert page.inner_text("#exposure .sentence") == f"{alone:,} of {len(TABLE):,} people stand alone."
 
     page.goto(f"{served.base}/why")
     ready(page, "#curve img")
@@ -183,7 +188,7 @@ def grouped(page: Any, served: Server) -> None:
     federal = page.locator(".level").first.locator(".node", has_text="Federal-gov")
     federal.drag_to(page.locator(".level").nth(1).locator(".node", has_text="Public"))
     public = page.locator(".level").nth(1).locator(".node", has_text="Public")
-    total = int((shoal.samples.adult()["workclass"].is_in(["Local-gov", "State-gov", "Federal-gov"])).sum())
+    total = int((TABLE["workclass"].is_in(["Local-gov", "State-gov", "Federal-gov"])).sum())
     page.wait_for_function(
         "total => [...document.querySelectorAll('.node')].some(node => node.innerText.includes(total))",
         arg=f"{total:,}",
@@ -321,8 +326,9 @@ def test_every_screen_can_be_read_by_everybody(server: Any, browser: Any, people
         assert seen.quiet
 
 
-def test_it_stops_cleanly_in_the_middle_of_work(server: Any, adult: Path, looking: Any) -> None:
-    served = server(adult)
+def test_it_stops_cleanly_in_the_middle_of_work(server: Any, looking: Any, tmp_path: Path) -> None:
+    shoal.samples.adult().write_csv(tmp_path / "adult.csv")
+    served = server(tmp_path / "adult.csv")
     looking.page.goto(served.address)
     served.process.send_signal(signal.SIGTERM)
     printed, _ = served.process.communicate(timeout=browsers.PATIENCE)
