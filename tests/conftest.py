@@ -175,6 +175,10 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # libraries complain of what is left when they end
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Hands out the tests of a file together, which share what they ask about, and those of Spark to one process: a
