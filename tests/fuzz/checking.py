@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 import math
+import re
 import traceback
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator
@@ -31,6 +32,10 @@ TWO_TABLES = ("two-table", "counterfeited")
 JUDGED = ("quasi", "sensitive")
 LONG = 7
 """Cells of at least so many characters are looked for in what is printed; shorter ones occur anyway."""
+
+
+EXAMPLE = re.compile(r"like 1984-05-17")
+"""How messages say what a date is; the day is also one that tables have."""
 
 
 class Broken(Exception):  # noqa: N818 - it is an answer
@@ -342,7 +347,7 @@ class Checks:
             for text in _texts(raw, column.type)
             if len(text) >= LONG and not _ordinary(text)
         }
-        told = "\n".join(self.told)
+        told = EXAMPLE.sub("", "\n".join(self.told))
         leaked = [text for text in values if text in told and not any(text in name for name in names)]
         demand(not leaked, f"{len(leaked)} cells were printed or stated")
         demand(cases.KEY.decode() not in told, "the key was printed")
