@@ -156,7 +156,7 @@ def everything_may_be_published_again(patch: Patch) -> None:
 def groups_are_made_anew(patch: Patch) -> None:
     """m-invariance forgets what the groups of its people showed; nobody judges what comes of it."""
     everything_may_be_published_again(patch)
-    patch.setattr(m_invariance, "_kept_signatures", lambda dataset, policy, values, least: {})
+    patch.setattr(m_invariance, "_signatures", lambda dataset, policy, values, least: {})
 
 
 def spellings_count_as_values(patch: Patch) -> None:
