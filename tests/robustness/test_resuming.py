@@ -338,6 +338,21 @@ def test_a_damaged_state_is_refused(ran: Ran, begun: tuple[list[str], Path], har
     assert not Path(given[3]).exists()
 
 
+@pytest.mark.parametrize("bound", [{}, {"policy": "0" * 64}])
+def test_a_state_that_was_not_begun_on_a_table_chooses_no_seed(
+    ran: Ran, begun: tuple[list[str], Path], bound: dict[str, str]
+) -> None:
+    """Whoever sends a folder does not know the table, and must not know the seed of its release."""
+    given, state = begun
+    header = json.loads((state / HEADER).read_text())
+    for path in state.iterdir():
+        path.unlink()
+    (state / HEADER).write_text(json.dumps({**header, "seed": 7, "given": 7, "bound": bound, "parts": {}}))
+    told = refused(ran, *given, "--resume-dir", state)
+    assert told.code == 2 and "damaged" in told.err and "begin anew" in told.err
+    assert not Path(given[3]).exists()
+
+
 def test_a_forged_plan_is_never_published(ran: Ran, begun: tuple[list[str], Path]) -> None:
     """Whoever can write there can also set the hash: what a run goes on with is verified all the same."""
     given, state = begun

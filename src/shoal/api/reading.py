@@ -24,7 +24,7 @@ from shoal.job.arguments import arguments
 from shoal.job.job import Job
 from shoal.parsing.dates import checked as date_format
 from shoal.parsing.numbers import checked as number_format
-from shoal.storage.checkpoint import Checkpoint
+from shoal.storage.checkpoint import TABLE, Checkpoint
 from shoal.storage.files import identity, received
 
 _RULED = (Role.QUASI, Role.SENSITIVE)
@@ -189,7 +189,7 @@ def _checkpoint(folder: Path, opened: Source, reading: Sequence[Any]) -> Checkpo
         )
     checkpoint = Checkpoint.open(folder)
     try:
-        checkpoint.bind("table", *map(identity, opened.files), list(reading))
+        checkpoint.bind(TABLE, *map(identity, opened.files), list(reading))
     except BaseException:
         checkpoint.close()
         raise

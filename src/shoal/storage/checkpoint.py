@@ -29,8 +29,10 @@ FORMAT = 1
 HEADER = "state.json"
 ANEW = "remove the folder to begin anew, or name another one"
 
+TABLE = "table"
+"""What a run is bound to before anything else."""
 OTHER = {
-    "table": "this run was begun on another table, or one of its files changed, or it was read in another way",
+    TABLE: "this run was begun on another table, or one of its files changed, or it was read in another way",
     "columns": "this run was begun with other roles or hierarchies",
     "policy": "this run was begun with another policy, algorithm or history, or with other pseudonyms",
 }
@@ -270,6 +272,8 @@ def _read(path: Path) -> dict[str, Any]:
         for what in ("bound", "parts")
     )
     named = texts and all(map(_PART.fullmatch, header["parts"]))
-    if not named or not (header.get("seed") is None or type(header["seed"]) is int):
+    # A run says first which table it is about. Whoever does not know the table cannot make up the rest.
+    begun = named and (TABLE in header["bound"] or (header.get("seed") is None and not header["parts"]))
+    if not begun or not (header.get("seed") is None or type(header["seed"]) is int):
         raise InputError(f"{name}: the saved progress is damaged; {ANEW}")
     return dict(header)
