@@ -45,7 +45,7 @@ def run(
 
     if k is not None:
         model = registry.make("models", "k-anonymity", {"k": k})
-        job = replace(job, models=job.models_with([model]))
+        job = replace(job, models=(model, *(each for each in job.models if type(each) is not type(model))))
     proving = None if prove_gap is None else registry.make("metrics", "optimality-gap", {"seconds": prove_gap})
     signer = keys.unlock(job.sign)
     with output.watching() as watched, output.resume_hint(job.resume_dir):

@@ -28,6 +28,7 @@ def command(job: Job) -> str:
     Example:
         >>> from pathlib import Path
         >>> from shoal.core.schema import Role
+        >>> from shoal.job import ColumnJob
         >>> print(command(Job(input=Path("a.csv"), columns={"age": ColumnJob(role=Role.QUASI)}, output=Path("r.csv"))))
         shoal anonymize a.csv -o r.csv --quasi age
     """
