@@ -315,7 +315,7 @@ class AnalysesKind(OptionKind):
         entry = create_model(
             "Analysis",
             __config__=ConfigDict(extra="forbid"),
-            analysis=str,
+            analysis=(str, ...),
             name=(str | None, None),
             error=(number, None),
             overlap=(number, None),
