@@ -119,6 +119,8 @@ TYPED = (
     _pool(MOMENT, MOMENT + dt.timedelta(days=99), None, type=pa.timestamp("us", "Europe/Paris")),
     _pool(MOMENT, MOMENT + dt.timedelta(days=99), type=pa.timestamp("ms", "+05:30")),
     _pool(dt.time(1, 2), dt.time(3, 4, 5), None, type=pa.time64("us")),
+    _pool(dt.time(1, 2), dt.time(3, 4, 5), dt.time(23, 59, 59), type=pa.time64("ns")),
+    _pool(dt.time(1, 2), dt.time(3, 4, 5), None, type=pa.time32("ms")),
     _pool(dt.timedelta(days=1), dt.timedelta(seconds=5), None, type=pa.duration("us"), numeric=True),
     _pool(None, type=TEXT),
     _pool(None, type=pa.null()),
