@@ -17,6 +17,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ import pytest
 from canary_table import BODY, HEADER, ROLES
 
 from shoal.cli import main
+from shoal.storage.database_files import MAGIC
 
 WATCHED = """
 import contextlib, io, json, os, sys
@@ -169,6 +171,15 @@ def lay_traps(archive: Path, victim: Path) -> None:
     (archive / "release.csv.recoding").write_text("{}")
     sqlite3.connect(archive / "release.csv.ledger").close()
     (archive / "release.csv.ledger.key").write_text("0" * 64)
+    (archive / "release.csv.ledger-journal").symlink_to(victim / "secret.csv")
+    with closing(sqlite3.connect(archive / "base.sqlite")) as base:
+        base.execute("CREATE TABLE release (age)")
+        base.commit()
+    (archive / "base.sqlite.release.manifest.json").write_text(json.dumps(manifest))
+    text = str(victim / "secret.csv").encode()  # what SQLite removes when it goes on with this journal
+    named = struct.pack(">I", (1 << 30) // 4096 + 1) + text + struct.pack(">2I", len(text), sum(text)) + MAGIC
+    header = (MAGIC + struct.pack(">5I", 0, 1, 2, 512, 4096)).ljust(512, b"\0")
+    (archive / "base.sqlite-journal").write_bytes(header + named)
 
 
 def contents(folder: Path) -> dict[str, Any]:
@@ -193,6 +204,15 @@ RUNS: dict[str, tuple[int, list[str]]] = {
     "a pipe": (2, ["verify", "pipe.csv"]),
     "a part elsewhere": (2, ["verify", "part.csv"]),
     "a view": (2, ["verify", "base.duckdb::release", "--engine", "duckdb"]),
+    "a journal": (2, ["verify", "base.sqlite::release", "--engine", "duckdb"]),
+    "into a database with a journal": (
+        2,
+        ["anonymize", "people.csv", "-o", "base.sqlite::out", *ROLES, "--k", "2", "--engine", "duckdb"],
+    ),
+    "a ledger with a link": (
+        2,
+        ["anonymize", "people.csv", "-o", "{out}/out.csv", *ROLES, "--k", "2", "--ledger", "release.csv.ledger"],
+    ),
     "verify with duckdb": (0, ["verify", "release.csv", "--engine", "duckdb"]),
     "sql": (0, ["verify", "release.csv", "--sql", "duckdb"]),
     "query": (0, ["query", "release.csv", "--where", "age <= 40"]),
