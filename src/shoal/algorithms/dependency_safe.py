@@ -14,7 +14,7 @@ from shoal.adversary.possible_worlds import posteriors
 from shoal.adversary.posteriors import Effort, KnownPeople, Posteriors
 from shoal.algorithms._clustering import Numeric, Publish, outputs
 from shoal.algorithms._eligibility import check_one_sensitive
-from shoal.algorithms._merging import join_leftovers, merged
+from shoal.algorithms._merging import join_leftovers, merged, merged_as_published
 from shoal.algorithms._partition import without_cells
 from shoal.algorithms._records import PORTIONS, Records, numbered
 from shoal.algorithms._twin_blocks import VARIANTS, Blocks, removed
@@ -117,7 +117,7 @@ class DependencySafe(Algorithm):
             repaired = self._repaired(records, owners, values, wanted, min(lacking, budget), run)
             if repaired is None and lacking > budget:
                 raise infeasible
-        classes = _settled(records, owners, run.part(between=(0.5, 1.0))) if repaired is None else repaired
+        classes = self._settled(records, owners, run.part(between=(0.5, 1.0))) if repaired is None else repaired
         facts = {"blocks": len(blocks), "removed": int((classes < 0).sum()), "repaired": repaired is not None}
         if self.form == "generalized":
             return records.recoding(classes, facts)
@@ -146,6 +146,12 @@ class DependencySafe(Algorithm):
             )
         return max([*asked, self.l or 1])
 
+    def _settled(self, records: Records, owners: Codes, run: Run) -> Codes:
+        """The classes with those that break the policy merged, which keeps twins; nobody else is left out."""
+        unsparing = replace(records, policy=replace(records.policy, suppression=0.0))
+        owners, _ = merged(unsparing, owners, run)
+        return merged_as_published(unsparing, owners, run)[0] if self.form == "generalized" else owners
+
     def _repaired(
         self, records: Records, owners: Codes, values: Codes, wanted: int, budget: int, run: Run
     ) -> Codes | None:
@@ -164,7 +170,7 @@ class DependencySafe(Algorithm):
         watch = run.part(seconds=self.time_limit, between=(0.5, 1.0))
         owners = join_leftovers(records, owners.copy(), watch)
         while not watch.expired:
-            owners = _settled(records, owners, Run(within=watch))
+            owners = self._settled(records, owners, Run(within=watch))
             here = replace(people, groups=owners).some(np.flatnonzero(owners >= 0))
             beliefs = posteriors(here, 0.0, EFFORT, Run(within=watch))
             exceeding = np.flatnonzero(beliefs.high > 1 / wanted + SLACK)
@@ -236,12 +242,6 @@ class _Bundles:
 def _rarest_first(begin: int, end: int) -> list[int]:
     """The values of a block so that classes begin with one of which every record is taken."""
     return list(range(end - 1, begin - 1, -1))
-
-
-def _settled(records: Records, owners: Codes, run: Run) -> Codes:
-    """The classes with those that break the policy merged, which keeps twins; nobody else is left out."""
-    unsparing = replace(records, policy=replace(records.policy, suppression=0.0))
-    return merged(unsparing, owners, run)[0]
 
 
 def _worst(

@@ -104,3 +104,17 @@ def test_adult_with_a_region_that_the_occupation_determines() -> None:
     )  # fmt: skip
     for found in shoal.attack(data, release, plain, bounded):
         assert found.worst <= 0.5
+
+
+def test_classes_that_look_alike_keep_the_policy_together():
+    """Two classes with the same labels are one to whoever reads the release, and it may break what each keeps."""
+    days = ["1984-05-17", "2000-02-29", *["1999-12-31"] * 3, None, None, "2000-02-29", "2000-02-29", None]
+    table = pl.DataFrame(
+        {"born": [*days, "1984-05-17", "1999-12-31", "2000-02-29", "1999-12-31"], "ill": [*"dabccdcbadacad"]}
+    )
+    data = shoal.read(table, quasi=["born"], sensitive=["ill"])
+    release = shoal.anonymize(
+        data, "inference-l:l=2", "delta-disclosure:delta=0.7,strict=false", algorithm="dependency-safe",
+        suppression=0.5, seed=1, rows_are_people=True,
+    )  # fmt: skip
+    assert release.suppressed == 2 and release.verify(release.policy).holds
