@@ -90,7 +90,16 @@ class Kactus(ClusteringAlgorithm):
         check_feasible(records)
         groups, facts = self._groups(records, np.random.default_rng(policy.seed), run.part(between=(0.0, 0.8)))
         owners, mergers = merged(records, groups.owners, run.part(between=(0.8, 1.0)))
-        return _recoded(records, groups, owners, {**facts, "mergers": mergers}, literal=self.recode == "literal")
+        literal = self.recode == "literal"
+        while True:
+            recoding = _recoded(records, groups, owners, {**facts, "mergers": mergers}, literal=literal)
+            if literal or records.unions_hold:
+                return recoding
+            shown = _as_published(recoding, owners)
+            if bool(records.holds(shown).all()):
+                return recoding
+            owners, more = merged(records, shown, run)
+            mergers += more
 
     def cluster(self, records: Records, generator: np.random.Generator, run: Run) -> tuple[Codes, dict[str, Any]]:
         groups, facts = self._groups(records, generator, run)
@@ -245,6 +254,16 @@ class _Grouping:
             else:
                 low[place], high[place] = max(low[place], first), min(high[place], edge - 1)
         return low, high
+
+
+def _as_published(recoding: Recoding, owners: Codes) -> Codes:
+    """The classes that a reader sees: those whose labels are the same are one."""
+    plan = recoding.plan
+    assert plan is not None
+    labels = (book.labels[cells].tolist() for book, cells in zip(plan.codebooks, plan.cells, strict=True))
+    numbers: dict[tuple[Any, ...], int] = {}
+    alike = np.array([numbers.setdefault(row, len(numbers)) for row in zip(*labels, strict=True)], np.int32)
+    return numbered(np.where(owners >= 0, alike[owners], -1))
 
 
 def _recoded(records: Records, groups: _Groups, owners: Codes, facts: dict[str, Any], *, literal: bool) -> Recoding:

@@ -189,3 +189,27 @@ def test_what_is_not_verified_states_its_k_in_people():
         )
         stated[person] = release.provenance["unverified"]["k"]
     assert stated == {None: 6, "who": 1}
+
+
+@pytest.mark.parametrize("delta", [0.7, 1.0])
+@pytest.mark.parametrize("suppression", [0.0, 0.3])
+def test_regions_that_look_alike_keep_the_policy_together(delta, suppression):
+    """Two regions with the same labels are one class to whoever reads the release."""
+    table = pl.DataFrame(
+        {
+            "ward": ["z", None, "x", "y", "y", None, "x", "z", "z", "y", "x", "z", "x", "z"],
+            "age": [20, 26, 47, 42, 47, 26, 45, 52, 57, 39, 37, 24, 49, 47],
+            "ill": [*"qrqrprrprprrqr"],
+        }
+    )
+    data = shoal.read(table, quasi=["ward", "age"], sensitive=["ill"])
+    method = "kactus:target=ill,recode=path,crossover=0.0,smallest=1.0,confidence=0.5"
+    try:
+        release = shoal.anonymize(
+            data, f"delta-disclosure:delta={delta},strict=false", shoal.KAnonymity(k=2), algorithm=method,
+            suppression=suppression, seed=39, rows_are_people=True,
+        )  # fmt: skip
+    except InfeasibleError:
+        assert delta < 1
+    else:
+        assert release.verify(release.policy).holds
