@@ -17,6 +17,7 @@ import shoal
 from shoal import job
 from shoal.core.recoding import Recoding
 from shoal.errors import InfeasibleError, ParameterError
+from shoal.job.plugins import parse_spec
 
 Row = tuple[int, str, str, str]
 """Who it is, two quasi-identifiers and a sensitive value."""
@@ -70,7 +71,7 @@ class Crowd:
 
 def level(spelled: str, crowd: Crowd, whole: Crowd) -> float:
     """The level of a class, by the definition, counted in people."""
-    name, given = job.parse_spec(spelled)
+    name, given = parse_spec(spelled)
     counts = sorted(crowd.having.values(), reverse=True)
     values = sorted(whole.having)
     if name == "k-anonymity":

@@ -26,6 +26,7 @@ import pytest
 from canary_table import BODY, HEADER, ROLES
 
 from shoal.cli import main
+from shoal.kernels import caching
 from shoal.storage.database_files import MAGIC
 
 WATCHED = """
@@ -243,7 +244,7 @@ def test_an_archive_is_read_and_nothing_else_is_read_or_changed(tree: Path, tmp_
     serving = Path(__file__).parents[1] / "unit" / "web"
     told = {"archive": str(archive), "temporary": str(temporary), "runs": spelled, "serving": str(serving)}
     done = subprocess.run(
-        [sys.executable, "-P", "-c", WATCHED, json.dumps(told)],
+        [sys.executable, "-P", "-B", "-c", WATCHED, json.dumps(told)],
         capture_output=True, text=True, timeout=500, cwd=tmp_path, env={**os.environ, "TMPDIR": str(temporary)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
@@ -257,8 +258,7 @@ def test_an_archive_is_read_and_nothing_else_is_read_or_changed(tree: Path, tmp_
     assert after == before
     installed = [sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *filter(None, found["modules"])]
     system = ["/proc", "/sys", "/dev", "/etc", "/usr", "/lib", "/bin", "/opt"]
-    cache = Path(os.environ.get("NUMBA_CACHE_DIR") or Path.home() / ".cache" / "shoal")
-    free = [out, temporary, own_state, cache]
+    free = [out, temporary, own_state, caching.folder()]
     for event, path in found["events"]:
         places = free if event not in ("open", "os.listdir", "os.scandir") else [*free, archive, *installed, *system]
         assert any(Path(path).is_relative_to(place) for place in places), (event, path)
