@@ -256,7 +256,8 @@ def test_an_archive_is_read_and_nothing_else_is_read_or_changed(tree: Path, tmp_
     }, found["codes"]
     after = contents(tree)
     assert after == before
-    installed = [sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *filter(None, [sys.pycache_prefix, *found["modules"]])]
+    installed = [sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()]
+    installed += filter(None, [sys.pycache_prefix, *found["modules"]])
     system = ["/proc", "/sys", "/dev", "/etc", "/usr", "/lib", "/bin", "/opt"]
     free = [out, temporary, own_state, caching.folder()]
     for event, path in found["events"]:
