@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from shoal import manifest
+from shoal import manifest, registry
 from shoal.core.contracts.builder import Builder
 from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.metric import Metric
@@ -57,7 +57,7 @@ def commands(origin: Job, release: Path, *, signed: bool) -> tuple[tuple[str, st
 def _public(value: Any) -> Any:
     """A value as anybody may read it: where a file lies, or a cluster is, is nobody's business."""
     if isinstance(value, Engine):
-        return type(value)()
+        return type(value)() if registry.complete("engines", registry.name_of(value)) else None
     return Path(value.name) if isinstance(value, Path) else value
 
 

@@ -269,3 +269,10 @@ def test_the_command_overwrites_nothing_that_it_reads(
     assert end.value.code == 2 and "would overwrite a file that is read" in capsys.readouterr().err
     link.unlink()
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
+
+
+def test_the_job_of_a_report_names_the_engine_and_not_the_cluster(tmp_path: Path) -> None:
+    data, path = published(tmp_path, "generalized")
+    engine = shoal.job.plugin("engines", {"name": "spark", "master": "spark://cluster.internal:7077"})
+    shown = shoal.report(data, path, job=shoal.job.Job(engine=engine), quick=True).job
+    assert 'name = "spark"' in shown and "cluster.internal" not in shown
