@@ -21,6 +21,8 @@ from shoal.web.session import PageSession
 
 MAIN = "main"
 """The part of a page that a form changes."""
+BESIDE = ("work", "steps")
+"""Parts beside it that come along, since whatever a form changes can be undone and often begins work."""
 
 
 @cache
@@ -68,7 +70,7 @@ def page(request: Request, session: PageSession, name: str, facts: dict[str, Any
         return HTMLResponse(text)
     if part not in parts:  # what asked is no longer on this screen
         return Response(status_code=204)
-    text = parts[part] + parts["work"] if part == MAIN else parts[part]
+    text = Markup().join(parts[each] for each in ((MAIN, *BESIDE) if part == MAIN else (part,)) if each in parts)
     return HTMLResponse(text, headers={"Shoal-Part": part, "Shoal-Number": str(number)})
 
 

@@ -6,6 +6,7 @@ import http.client
 import json
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,14 @@ from shoal.web.session import PageSession
 class Served:
     """A page of its own session."""
 
-    def __init__(self, folder: Path, file: Path | None = None, *, password: str | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        file: Path | None = None,
+        *,
+        password: str | None = None,
+        around: Callable[[Any], Any] = lambda app: app,
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.session = PageSession(folder)
         self.listening = open_socket("127.0.0.1", 0)
@@ -32,7 +40,8 @@ class Served:
         self.token = self.gate.token
         if file is not None:
             self.session.open(file)
-        config = uvicorn.Config(application(self.session, self.gate), log_config=None, access_log=False, lifespan="off")
+        app = around(application(self.session, self.gate))
+        config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listening]}, daemon=True)
         self.thread.start()

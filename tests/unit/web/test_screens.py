@@ -213,6 +213,25 @@ def test_the_report_is_written_beside_the_release(served: Any, tmp_path: Path) -
     assert (out / "report.html").read_text(encoding="utf-8") == text
 
 
+def test_what_follows_a_release_comes_with_it_and_needs_no_reload(served: Any) -> None:
+    served.post("/hand-over/make", name="release.csv", sign="")
+    served.facts("/hand-over.json", panel="package")
+    part = {"HX-Request": "true", "HX-Target": "package"}
+    assert 'action="/hand-over/report"' in served.ask("/hand-over", headers=part)[2]
+    served.post("/hand-over/report", recipient="The registry")
+    before = served.ask("/hand-over", headers=part)[2]
+    assert 'id="busy"' in before or "report.html" in before  # it asks again until the report is among the files
+    served.facts("/hand-over.json", panel="report")
+    assert "report.html" in served.ask("/hand-over", headers=part)[2]
+    released = served.ask("/before-after", headers={"HX-Request": "true", "HX-Target": "release"})[2]
+    assert "/before-after/classes.svg" in released
+
+
+def test_what_a_form_changes_can_be_undone_at_once(served: Any) -> None:
+    changed = served.ask("/give-up", headers={"HX-Request": "true", "HX-Target": "main"})[2]
+    assert 'id="steps"' in changed and 'value="undo" >' in changed and 'value="redo" disabled' in changed
+
+
 def test_the_attacker_may_have_a_register(served: Any, table: Path) -> None:
     register = pl.read_csv(table).select("age", "sex")[:500].with_columns(name=pl.lit("Jane Doe"))
     upload(served, "../voters.csv", register.write_csv().encode(), "/attack/register")
