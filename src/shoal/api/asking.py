@@ -24,6 +24,9 @@ from shoal.diagnosis.questions import ask as answer_question
 from shoal.errors import ParameterError, alternatives, unknown_columns
 from shoal.job import plugins
 
+LONGEST = 30.0
+"""Seconds after which the search of a detection ends on a very large table, where no time limit is given."""
+
 
 def diagnose(data: Dataset, *, k: int | None = None, attributes: Iterable[str] | None = None) -> Findings:
     """How exposed people are by a set of attributes (all quasi-identifiers unless others are named).
@@ -94,6 +97,7 @@ def ask(
         >>> answer.question, answer.positive_border
         (3, (('workclass', 'sex'), ('education', 'sex'), ('sex', 'race')))
     """
+    check_dataset(data)
     bounds = {name: value for name, value in (("k", k), ("l", l), ("t", t), ("bound", bound)) if value is not None}
     if len(bounds) > 1:
         raise ParameterError(f"give one of {', '.join(bounds)}, not both")
@@ -157,7 +161,7 @@ def detect(
     *,
     share: float = 0.05,
     seed: int = 0,
-    time_limit: float | None = 30.0,
+    time_limit: float | None = None,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -173,7 +177,8 @@ def detect(
         source: a path, a frame, or a dataset whose source is looked at anew. Columns need no role.
         share: sets that make more than this share of the people unique are listed, the smallest ones.
         seed: of the contributions, where they are sampled.
-        time_limit: seconds for the sets; what is not proven then is said to be.
+        time_limit: seconds for the search for sets; what is not proven then is said to be. Without it the search
+            ends after a fixed amount of work, a second or two, so that a table has the same answer on any machine.
         missing, delimiter, encoding, format, sheet, rename_duplicates, engine: as for `read`, unless the source is a
             dataset.
         run: receives progress, and can stop the search.
@@ -190,9 +195,10 @@ def detect(
         source, engine, missing=missing, delimiter=delimiter, encoding=encoding, format=format, sheet=sheet,
         rename_duplicates=rename_duplicates,
     )  # fmt: skip
-    watch = (run or Run()).part(seconds=time_limit)
+    watch = (run or Run()).part(seconds=LONGEST if time_limit is None else time_limit)
+    work = None if time_limit is None else math.inf
     unique = registry.make("models", "k-anonymity", {"k": 2})
-    return suggest_roles(overview, model=unique, share=share, seed=seed, run=watch)
+    return suggest_roles(overview, model=unique, share=share, seed=seed, run=watch, work=work)
 
 
 def dependencies(

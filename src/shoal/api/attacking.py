@@ -14,7 +14,7 @@ from shoal import registry
 from shoal.adversary.locating import locate
 from shoal.api.evaluating import every_plugin
 from shoal.api.opening import open_release
-from shoal.api.reading import read
+from shoal.api.reading import check_dataset, read
 from shoal.core.codebook import Codebook
 from shoal.core.contracts.attack import Attack, Attempt, Attempts, Known
 from shoal.core.contracts.model import SLACK
@@ -67,6 +67,7 @@ def attack(
         >>> shoal.attack(data, shoal.anonymize(data, shoal.KAnonymity(k=5)), "prosecutor")[0].worst <= 0.2
         True
     """
+    check_dataset(data)
     opened = release_to_attack(data, release)
     known = replace(
         knowledge_of(data, opened, earlier),

@@ -10,6 +10,7 @@ from typing import Any
 from shoal import registry
 from shoal.api.learning import DEFAULT, learner
 from shoal.api.opening import open_release
+from shoal.api.reading import check_dataset
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Finding, Findings
@@ -62,6 +63,7 @@ def evaluate(
         True
         >>> findings = shoal.evaluate(data, "release.csv", "gcp", analyses=["count where age >= 40"])  # doctest: +SKIP
     """
+    check_dataset(data)
     analysis_list = all_parsed(analyses)
     for analysis in analysis_list:
         analysis.columns(data.schema.names)
@@ -101,6 +103,7 @@ def columns(data: Dataset, release: Release | str | Path) -> tuple[ReleasedColum
         >>> columns["sex"].words, 0 < columns["age"].lost < 0.1
         ('as it was', True)
     """
+    check_dataset(data)
     return published_columns(data, release if isinstance(release, Release) else open_release(release, data))
 
 

@@ -18,12 +18,21 @@ from shoal.publishing.writable_release import manifest_path
 from shoal.storage.files import address, check_whole
 
 
+def path_of(release: Any) -> Path:
+    """Where a release lies; raises when it is no path."""
+    if not isinstance(release, (str, Path)):
+        raise InputError(
+            f"a release is needed: what shoal.anonymize returns, or a path; this is {type(release).__name__}"
+        )
+    return Path(release)
+
+
 def open_release(path: str | Path, data: Dataset, *, earlier: bool = False) -> Release:
     """A release file next to the table that it was made from; a file without a manifest is taken as generalized.
 
     An `earlier` one may be of a table that has changed since, and have more records than it has now.
     """
-    path = Path(path)
+    path = path_of(path)
     check_whole(path)
     beside = address(path) is None and manifest_path(path).exists()
     stated = manifest.load(path) if beside else None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shoal import manifest
-from shoal.api.opening import as_published
+from shoal.api.opening import as_published, path_of
 from shoal.api.reading import HierarchySpec, hierarchy_builders
 from shoal.core.contracts.engine import Engine
 from shoal.core.dataset import Dataset
@@ -56,7 +56,7 @@ def query(
     if isinstance(source, Release):
         trees = {each.name: each.hierarchy for each in source.schema.columns if each.hierarchy is not None}
         return queries.of_release(source, measure, column, where, trees)
-    path = Path(source)
+    path = path_of(source)
     stated = manifest.load(path)
     release = as_published(path, stated, plugins.engine(engine))
     return queries.of_release(release, measure, column, where, _hierarchies_of_labels(release, hierarchies))

@@ -14,6 +14,7 @@ from shoal.core.contracts.table import Source
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.read_request import Description, Opening
+from shoal.core.release import Release
 from shoal.core.run import Run
 from shoal.core.schema import Column, Kind, Missing, Role, roles
 from shoal.core.survey import Overview
@@ -246,6 +247,8 @@ def hierarchy_builders(
 
 
 def check_dataset(data: Any) -> None:
+    if isinstance(data, Release):
+        raise InputError("expected a dataset, as shoal.read returns it, not a release; the table comes first")
     if not isinstance(data, Dataset):
         raise InputError(f"expected a dataset, as shoal.read returns it, not {type(data).__name__}")
 

@@ -40,6 +40,10 @@ def verify(
         >>> shoal.verify(path).holds
         True
     """
+    if not isinstance(path, (str, Path)):
+        raise InputError(
+            f"the path of a release file is needed, which release.write makes; this is {type(path).__name__}"
+        )
     path = Path(path)
     engine = plugins.engine(engine)
     stated = manifests.load(path, None if manifest is None else Path(manifest))

@@ -85,13 +85,15 @@ class Memory:
 
 @dataclass(eq=False)
 class Search:
-    """A search for both borders, where adding attributes never makes a set better."""
+    """A search for both borders, where adding attributes never makes a set better. It ends early when the time is up,
+    or after `most` sets were evaluated."""
 
     whole: WeightedRows
     threshold: float
     budget: int = 0
     memory: Memory = field(default_factory=Memory)
     watch: Run = field(default_factory=Run)
+    most: float = float("inf")
 
     def __post_init__(self) -> None:
         self.calls = 0
@@ -118,9 +120,9 @@ class Search:
         return self._result(finished)
 
     def _stopped(self) -> bool:
-        """Whether the time is up; raises when the run was cancelled."""
+        """Whether the time or the work is up; raises when the run was cancelled."""
         self.watch.check()
-        return self.watch.expired
+        return self.watch.expired or self.calls >= self.most
 
     def _scannable(self) -> bool:
         """Whether one record refutes sets, by a scan that takes less than a grouping, and so few attributes are left

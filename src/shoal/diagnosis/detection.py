@@ -5,7 +5,7 @@ Suggestions with reasons; the person decides. No value of the table is in them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from shoal.diagnosis.single_columns import (
     naming,
 )
 from shoal.diagnosis.weighted_rows import Partition, Partitions, WeightedRows
-from shoal.errors import quoted
+from shoal.errors import quoted, unknown_columns
 
 MOST_NAMED = 3
 """Columns of a role that a sentence names."""
@@ -43,6 +43,9 @@ Work is counted, not seconds: the same seed gives the same figures on any machin
 EVERY_SET = 12
 """Columns up to which every set is evaluated."""
 FEWEST_ORDERS, MOST_ORDERS = 4, 128
+SETS_WORK, FEWEST_SETS = 3e7, 200
+"""Rows times sets after which the search for the smallest ones ends unless it is given time; so many sets are evaluated
+in any case."""
 COMPARED = 50_000
 """Records by which it is judged whether a column determines another one, evenly spaced."""
 WORTH = 0.1
@@ -96,7 +99,16 @@ class Detection:
         for suggestion in self.suggestions:
             if suggestion.column == column:
                 return suggestion
-        raise KeyError(column)
+        raise unknown_columns([str(column)], [suggestion.column for suggestion in self.suggestions])
+
+    def __contains__(self, column: object) -> bool:
+        return any(suggestion.column == column for suggestion in self.suggestions)
+
+    def __iter__(self) -> Iterator[Suggestion]:
+        return iter(self.suggestions)
+
+    def __len__(self) -> int:
+        return len(self.suggestions)
 
     @property
     def summary(self) -> str:
@@ -197,11 +209,12 @@ class _Sets:
     proven: bool = True
 
 
-def detect(table: Overview, *, model: Model, share: float, seed: int, run: Run) -> Detection:
+def detect(table: Overview, *, model: Model, share: float, seed: int, run: Run, work: float | None = None) -> Detection:
     """Looks at every column by itself first: its form, its heading, how often its values repeat. Then at the sets of
     those that are left, without identifiers, sensitive attributes, and columns that single people out by themselves.
 
-    Who breaks the model, which is 2-anonymity, is singled out.
+    Who breaks the model, which is 2-anonymity, is singled out. The search for sets ends when the run's time is up, or
+    after so much `work`: rows times sets, unless another amount is given that of `SETS_WORK`.
     """
     looks, records = table.looks, table.records
     looked = {name: _Column.of(name, look, table) for name, look in looks.items() if not isinstance(look, str)}
@@ -215,7 +228,7 @@ def detect(table: Overview, *, model: Model, share: float, seed: int, run: Run) 
     # Those that tell most pairs apart, if there are too many for a question about sets.
     telling = sorted(loose, key=lambda name: -open_ones[name].figures.separation)[:MOST]
     chosen = {name: open_ones[name].codes for name in loose if name in telling}
-    sets = _sets(chosen, table.counts, model, share, seed, run)
+    sets = _sets(chosen, table.counts, model, share, seed, SETS_WORK if work is None else work, run)
     how = f"{sets.how}; without {len(lone)} almost unique columns" if lone and sets.contributions else sets.how
     unique_share = alone([column.codes for column in open_ones.values()], table.counts) / records
     sets = replace(sets, smallest=lone + sets.smallest, unique_share=unique_share, how=how)
@@ -232,14 +245,16 @@ def detect(table: Overview, *, model: Model, share: float, seed: int, run: Run) 
     )  # fmt: skip
 
 
-def _sets(columns: Mapping[str, Codes], counts: Counts, model: Model, share: float, seed: int, run: Run) -> _Sets:
+def _sets(
+    columns: Mapping[str, Codes], counts: Counts, model: Model, share: float, seed: int, work: float, run: Run
+) -> _Sets:
     if not columns:
         return _Sets()
     codes = [column + np.int32(1) for column in columns.values()]
     classes = summarize(list(columns), codes, [int(column.max()) + 1 for column in codes], weights=counts)
     rows = WeightedRows.of(classes, model, list(columns))
     contributions, how = _contributions(rows, seed, run)
-    smallest, proven = _singling_out(rows, share, run)
+    smallest, proven = _singling_out(rows, share, work, run)
     return _Sets(smallest, contributions, how, proven=proven)
 
 
@@ -280,9 +295,10 @@ def _figures(codes: Codes, table: Overview) -> _Figures:
     )
 
 
-def _singling_out(rows: WeightedRows, share: float, run: Run) -> tuple[tuple[tuple[str, ...], ...], bool]:
+def _singling_out(rows: WeightedRows, share: float, work: float, run: Run) -> tuple[tuple[tuple[str, ...], ...], bool]:
     """The smallest sets by which more than a share of the records are unique: a negative border after δ."""
-    borders = Search(rows, rows.model.threshold, allowed(share, rows.records), watch=run).run()
+    most = max(FEWEST_SETS, work / max(len(rows), 1))
+    borders = Search(rows, rows.model.threshold, allowed(share, rows.records), watch=run, most=most).run()
     return tuple(rows.named(mask) for mask in borders.negative), borders.proven
 
 

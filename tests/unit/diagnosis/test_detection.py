@@ -12,7 +12,7 @@ import pytest
 import shoal
 from shoal.core.schema import Role
 from shoal.diagnosis import detection
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, SchemaError
 
 ROWS = 60
 
@@ -193,3 +193,20 @@ def test_files_datasets_and_frames_alike(people, tmp_path):
     data = shoal.read(tmp_path / "people.csv", quasi=["age"])
     assert [s.role for s in from_file.suggestions] == [s.role for s in from_frame.suggestions]
     assert shoal.detect(data) == from_file
+
+
+def test_suggestions_are_iterated_counted_and_looked_up(people, found):
+    assert [each.column for each in found] == people.columns and len(found) == people.width
+    assert "age" in found and "nobody" not in found
+    with pytest.raises(SchemaError, match="no column named 'nobody'; the table has"):
+        found["nobody"]
+
+
+def test_a_wide_table_takes_a_counted_amount_of_work(monkeypatch):
+    rng = np.random.default_rng(7)
+    wide = table(**{f"c{place}": rng.integers(0, 2 + place % 9, 200) for place in range(20)})
+    monkeypatch.setattr(detection, "SETS_WORK", 200 * 250)
+    once, again, longer = shoal.detect(wide), shoal.detect(wide), shoal.detect(wide, time_limit=60)
+    assert once == again and not once.proven and longer.proven
+    assert set(once.singling_out) < set(longer.singling_out)
+    assert {each.column: each.role for each in once} == {each.column: each.role for each in longer}

@@ -198,13 +198,29 @@ def open_frame(frame: Any, opening: Opening = AS_IT_IS) -> MemorySource:
 def _uniquely_named(frame: Any, rename: bool) -> Any:
     """A frame of pandas or pyarrow, which let names occur twice: renamed where that is asked for, else refused."""
     table = isinstance(frame, pa.Table)
-    if not table and not hasattr(frame, "set_axis"):
+    if not table and not (hasattr(frame, "set_axis") and hasattr(frame, "columns")):
         return frame
+    if not table:
+        _check_flat(frame)
     header = list(map(str, frame.column_names if table else frame.columns))
     if len({name.strip() for name in header}) == len(header):
         return frame
     names = list(checked_names(header, "the frame", rename=rename))
     return frame.rename_columns(names) if table else frame.set_axis(names, axis=1)
+
+
+def _check_flat(frame: Any) -> None:
+    """Refuses headings of several levels, and rows that are named by several columns, which would be left out."""
+    if getattr(frame.columns, "nlevels", 1) > 1:
+        raise InputError(
+            f"the headings of the frame have {frame.columns.nlevels} levels (a MultiIndex); give each column one name, "
+            "such as frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
+        )
+    if getattr(frame.index, "nlevels", 1) > 1:
+        raise InputError(
+            f"the rows of the frame are named by {frame.index.nlevels} columns (a MultiIndex), which are not among its "
+            "columns; use frame.reset_index(), or frame.reset_index(drop=True) to leave them out"
+        )
 
 
 def _first_records(columns: Iterable[pa.ChunkedArray]) -> list[tuple[str, ...]]:
