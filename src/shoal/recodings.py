@@ -25,6 +25,7 @@ from shoal.parsing.dates import Calendar
 from shoal.parsing.labels import objects
 from shoal.publishing.reusable_recoding import ReusableRecoding
 from shoal.storage.files import replacing
+from shoal.storage.private import write_private
 
 FORMAT = 2
 
@@ -34,14 +35,8 @@ def save(release: Release, path: str | Path) -> Path:
     path = Path(path)
     text = spelled(ReusableRecoding.of(release))
     with replacing(path) as beside:
-        put(text, beside)
+        write_private(beside, text)
     return path
-
-
-def put(text: str, path: Path) -> None:
-    """Writes a saved recoding to a new file."""
-    path.touch(mode=0o600)
-    path.write_text(text, encoding="utf-8")
 
 
 def spelled(rule: ReusableRecoding) -> str:

@@ -126,7 +126,7 @@ def handed_over(page: Any, server: Server, folder: Path, name: str) -> Path:
     page.fill("#folder", str(target))
     page.click("#package form button.main")
     page.wait_for_selector("#package .notice.fine")
-    return target / name
+    return target / "for-recipient" / name
 
 
 def test_from_adult_to_a_signed_release(server: Any, adult: Path, looking: Any, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_from_adult_to_a_signed_release(server: Any, adult: Path, looking: Any, 
 
     found = shoal.verify(release, key=f"{tmp_path / 'holder.key'}.pub")
     assert found.holds and found["k"].value >= 6 and found["signature"].holds
-    assert sorted(path.name for path in (release.parent / "hierarchies").iterdir()) == ["workclass.csv"]
+    assert sorted(path.name for path in (release.parents[1] / "private" / "hierarchies").iterdir()) == ["workclass.csv"]
     assert looking.quiet and not looking.elsewhere
     printed = served.stop()
     assert "Private" not in printed and "Traceback" not in printed
@@ -198,11 +198,11 @@ def grouped(page: Any, served: Server) -> None:
 
 def again(release: Path) -> None:
     """The job file that was saved makes the same release."""
-    before = release.read_bytes()
+    before, private = release.read_bytes(), release.parents[1] / "private"
     environment = {**os.environ}
     command = [sys.executable, "-m", "shoal", "anonymize", "--job", "job.toml", "-o", "again.csv"]
-    subprocess.run(command, cwd=release.parent, check=True, env=environment, capture_output=True)
-    assert (release.parent / "again.csv").read_bytes() == before
+    subprocess.run(command, cwd=private, check=True, env=environment, capture_output=True)
+    assert (private / "again.csv").read_bytes() == before
 
 
 def test_from_a_messy_table_to_a_signed_release(server: Any, looking: Any, tmp_path: Path) -> None:

@@ -235,6 +235,21 @@ def test_who_may_read_a_release_does_not_change(table: Path, target: Path, shoal
     assert sorted(path.name for path in target.parent.iterdir()) == ["out.csv", "out.csv.manifest.json"]
 
 
+def test_only_its_owner_can_read_a_saved_job_or_recoding(table: Path, target: Path, shoal) -> None:
+    """Whoever could read the file before."""
+    folder = target.parent
+    job, recoding, draft = (folder / name for name in ("job.toml", "recoding.json", "draft.toml"))
+    for path in (job, recoding, draft):
+        path.touch()
+        path.chmod(0o644)
+    run = ("anonymize", table, "-o", target, *ROLES, "--k", 2, "--algorithm", "mondrian")
+    assert shoal(*run, "--save-job", job, "--save-recoding", recoding).code == 0
+    assert shoal("diagnose", table, "--detect", "--save-job", draft).code == 0
+    assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in (job, recoding, draft)} == {
+        "job.toml": 0o600, "recoding.json": 0o600, "draft.toml": 0o600,
+    }  # fmt: skip
+
+
 def test_a_release_of_the_library_that_cannot_be_written(table: Path, target: Path) -> None:
     data = library.read(table, quasi=["age", "sex", "zip"], sensitive=["disease"], identifiers=["name"])
     release = library.anonymize(data, library.KAnonymity(k=2), algorithm="mondrian")

@@ -42,7 +42,7 @@ from shoal.publishing.signing import SigningKey
 from shoal.publishing.writable_release import WritableRelease, manifest_path
 from shoal.storage.checkpoint import check_folder
 from shoal.storage.files import STANDARD, check_outputs, recover
-from shoal.storage.private import PrivateFolder
+from shoal.storage.private import PrivateFolder, write_private
 
 if TYPE_CHECKING:
     from shoal.ledger import Ledger
@@ -206,11 +206,11 @@ def _run(job: Job, output: Path, run: Run, save: Path | None, signer: SigningKey
         )
         beside = dict(zip(others, places[len(parts) :], strict=True))
         if save is not None:
-            beside[save].write_text(toml(job, save.parent), encoding="utf-8")
+            write_private(beside[save], toml(job, save.parent))
         if job.plot is not None:
             picture(data, release, beside[job.plot])
         if job.recoding is not None:
-            recodings.put(recoding, beside[job.recoding])
+            write_private(beside[job.recoding], recoding)
         run.check()
         if publication is not None:
             stated = json.loads(places[len(parts) - 1].read_text(encoding="utf-8"))

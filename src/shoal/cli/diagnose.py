@@ -53,6 +53,7 @@ def run(
     from shoal.job.suggestion import suggested
     from shoal.publishing.headlines import exposed, risk
     from shoal.storage.files import check_outputs, replacing_all
+    from shoal.storage.private import write_private
 
     if save_job is not None and not detect:
         raise ParameterError("--save-job needs --detect: it saves the suggested roles")
@@ -63,7 +64,7 @@ def run(
         if save_job is not None:
             with replacing_all(save_job) as (place,):
                 text = toml(suggested(job, detection, save_job), save_job.parent, detection.words())
-                place.write_text(text, encoding="utf-8")
+                write_private(place, text)
         answers.show_detection(detection, everything=everything, as_json=as_json)
         return
     if dependency_options.dependencies:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.notices import tell
-from shoal.storage.private import flush, is_ours
+from shoal.storage.private import EVERYBODY_ELSE, flush, is_ours
 from shoal.storage.write_marks import Mark, Placing
 
 HIDDEN, DIGITS = ".shoal-", 16
@@ -53,7 +53,7 @@ class Exchange:
         fresh = [not _there(target) for target in self.targets]
         for new, old, target, is_fresh in zip(self.news, self._olds, self.targets, fresh, strict=True):
             if not is_fresh:
-                if target.exists():
+                if target.exists() and new.stat().st_mode & EVERYBODY_ELSE:  # what is its owner's alone stays so
                     shutil.copymode(target, new)
                 if not _is_folder(target):  # a folder is moved away when its turn comes
                     _keep(target, old)

@@ -18,6 +18,8 @@ PREFIX = "shoal-private-"
 """How the names of temporary folders begin."""
 OTHERS = 0o022
 """Permissions to write for anybody else."""
+EVERYBODY_ELSE = 0o077
+"""All permissions of anybody else."""
 
 
 def state_folder(*, make: bool = True) -> Path:
@@ -38,6 +40,12 @@ def state_folder(*, make: bool = True) -> Path:
     if not stat.S_ISDIR(status.st_mode) or not is_ours(folder) or (os.name != "nt" and status.st_mode & OTHERS):
         raise PermissionError(errno.EPERM, "it is not a folder to which only the user can write")
     return folder
+
+
+def write_private(path: Path, text: str) -> None:
+    """Writes a new file that only its owner can read, from the first byte on."""
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
 
 
 def is_ours(path: Path) -> bool:

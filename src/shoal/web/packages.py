@@ -6,7 +6,7 @@ import io
 import re
 import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -22,10 +22,13 @@ from shoal.job.job import Job
 from shoal.publishing.signing import SigningKey
 from shoal.reports import Report, report
 from shoal.storage.files import check_outputs, replacing_all
+from shoal.storage.private import write_private
 
 JOB, REPORT = "job.toml", "report.html"
 _UNSAFE = re.compile(r"[^\w.\- ]+")
 HIERARCHIES = "hierarchies"
+RECIPIENT, OWN = "for-recipient", "private"
+"""Folders that a package is saved into: what is handed over lies apart from what nobody else may have."""
 
 
 def file_name(name: str, ending: str = "") -> str:
@@ -81,9 +84,10 @@ class Package:
         return document
 
     def text(self, folder: Path | None = None) -> str:
-        """The job as it lies in a folder beside the other files. A table that was brought through the browser has no
-        place that is known: it is expected beside the job, as is any table of somebody at another machine."""
-        place = folder or self.folder
+        """The job as it lies beside the other files, or in the private folder of one that they are saved into. A table
+        that was brought through the browser has no place that is known: it is expected beside the job, as is any table
+        of somebody at another machine."""
+        place = self.folder if folder is None else folder / OWN
         source = self.order.job.input
         assert source is not None and self.job.output is not None
         columns = {
@@ -93,7 +97,8 @@ class Package:
             for name, column in self.job.columns.items()
         }
         table = source if self.order.local and not self.order.uploaded else place / source.name
-        job = replace(self.job, input=table, output=place / self.job.output.name, columns=columns)
+        output = (place if folder is None else folder / RECIPIENT) / self.job.output.name
+        job = replace(self.job, input=table, output=output, columns=columns)
         if not self.order.local:
             job = replace(job, sign=None, ledger=None, allow_unjudged=())
         return toml(job, place)
@@ -104,38 +109,50 @@ class Package:
             raise InputError("there is no such file")
         return self.text().encode("utf-8") if name == JOB else (self.folder / name).read_bytes()
 
-    def archive(self) -> bytes:
-        """Everything in one file."""
+    def archive(self, names: Iterable[str]) -> bytes:
+        """Some of the files in one."""
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name in self.names:
+            for name in names:
                 archive.writestr(name, self.content(name))
         return packed.getvalue()
 
     def save(self, folder: Path) -> list[Path]:
-        """Writes everything into a folder of the person's own, all of it or nothing."""
+        """Writes everything into two folders inside one of the person's own, all of it or nothing: what the recipient
+        gets, and what only the person can read."""
         if not folder.is_dir():
             raise InputError(f"there is no folder {folder.name!r}; make it first, or name another one")
-        targets = [folder / name for name in self.names]
-        hierarchies = folder / HIERARCHIES
-        if hierarchies.is_symlink():
-            raise InputError(f"{HIERARCHIES} is a link there, which is not followed; name another folder")
-        fresh = any(name.startswith(HIERARCHIES) for name in self.own) and not hierarchies.exists()
-        if fresh:
-            hierarchies.mkdir()
+        targets = [
+            *(folder / RECIPIENT / name for name in self.for_recipient), *(folder / OWN / name for name in self.own)
+        ]  # fmt: skip
+        fresh = _make_folders([folder / RECIPIENT, *sorted({path.parent for path in targets} - {folder / RECIPIENT})])
         try:
             check_outputs(targets, self.order.job.reads())
             with replacing_all(*targets) as places:
                 for name, place in zip(self.names, places, strict=True):
-                    if name == JOB:
-                        place.write_text(self.text(folder), encoding="utf-8")
+                    if name in self.own:
+                        write_private(
+                            place, self.text(folder) if name == JOB else (self.folder / name).read_text("utf-8")
+                        )
                     else:
                         shutil.copyfile(self.folder / name, place)
         except BaseException:
-            if fresh:
-                shutil.rmtree(hierarchies, ignore_errors=True)
+            for each in fresh:
+                shutil.rmtree(each, ignore_errors=True)
             raise
         return targets
+
+
+def _make_folders(folders: Iterable[Path]) -> list[Path]:
+    """Makes folders, the private ones for their owner alone, and gives those that were not there."""
+    fresh = []
+    for folder in folders:
+        if folder.is_symlink():
+            raise InputError(f"{folder.name} is a link there, which is not followed; name another folder")
+        if not folder.exists():
+            folder.mkdir(mode=0o755 if folder.name == RECIPIENT else 0o700)
+            fresh.append(folder)
+    return fresh
 
 
 def _relocated(column: Any, before: Path, after: Path) -> Any:

@@ -67,6 +67,16 @@ class Served:
         signed: bool = True,
     ) -> tuple[int, dict[str, str], str]:
         """Status, headers and text of an answer; with the cookie of the page unless told otherwise."""
+        status, told, content = self._ask(path, method, body, headers or {}, signed)
+        return status, told, content.decode("utf-8", errors="replace")
+
+    def raw(self, path: str) -> bytes:
+        """The bytes of an answer."""
+        return self._ask(path, "GET", None, {}, True)[2]
+
+    def _ask(
+        self, path: str, method: str, body: bytes | None, headers: dict[str, str], signed: bool
+    ) -> tuple[int, dict[str, str], bytes]:
         if signed and not self.cookie:
             self.sign_in()
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=240)
@@ -75,11 +85,11 @@ class Served:
             sent |= {"Origin": self.base, "Content-Type": "application/x-www-form-urlencoded"}
         if signed:
             sent["Cookie"] = self.cookie
-        connection.request(method, path, body, {**sent, **(headers or {})})
+        connection.request(method, path, body, {**sent, **headers})
         answer = connection.getresponse()
-        text = answer.read().decode("utf-8", errors="replace")
+        content = answer.read()
         connection.close()
-        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, text
+        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, content
 
     def sign_in(self) -> None:
         _, headers, _ = self.ask(f"/?token={self.token}", signed=False)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import time
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -124,10 +126,10 @@ def test_a_candidate_is_what_the_job_hands_over(served: Any, tmp_path: Path) -> 
     out = tmp_path / "out"
     out.mkdir()
     served.post("/hand-over/save", folder=out)
-    release = shoal.api.open_release(out / "release.csv", served.session.prepared())
+    release = shoal.api.open_release(out / "for-recipient" / "release.csv", served.session.prepared())
     found = shoal.evaluate(served.session.prepared(), release, "lm", baselines=False)
     assert found["lm"].value == pytest.approx(rows["mondrian"]["loss"])
-    assert shoal.verify(out / "release.csv").holds
+    assert shoal.verify(out / "for-recipient" / "release.csv").holds
 
 
 def test_any_node_of_the_lattice_tells_what_a_release_of_it_loses(served: Any) -> None:
@@ -210,7 +212,7 @@ def test_the_report_is_written_beside_the_release(served: Any, tmp_path: Path) -
     out = tmp_path / "out"
     out.mkdir()
     served.post("/hand-over/save", folder=out)
-    assert (out / "report.html").read_text(encoding="utf-8") == text
+    assert (out / "for-recipient" / "report.html").read_text(encoding="utf-8") == text
 
 
 def test_what_follows_a_release_comes_with_it_and_needs_no_reload(served: Any) -> None:
@@ -293,7 +295,41 @@ def test_a_full_disk_is_said_and_nothing_is_lost(served: Any, tmp_path: Path, mo
         served.post("/hand-over/save", folder=out)
     assert "No space left on device" in served.ask("/hand-over")[2] and list(out.iterdir()) == []
     served.post("/hand-over/save", folder=out)
-    assert {path.name for path in out.iterdir()} == {"release.csv", "release.csv.manifest.json", "job.toml"}
+    assert sorted(str(path.relative_to(out)) for path in out.rglob("*.*")) == [
+        "for-recipient/release.csv", "for-recipient/release.csv.manifest.json", "private/job.toml",
+    ]  # fmt: skip
+
+
+def test_what_is_handed_over_lies_apart_from_what_is_secret(served: Any, tmp_path: Path) -> None:
+    place = next(row["place"] for row in served.facts("/exposed.json")["columns"]["rows"] if row["name"] == "race")
+    served.facts(f"/give-up.json?column={place}", panel="editor")
+    served.post("/give-up/edit", column=place, level=0, action="group", name="Some", **{"node-0": "on", "node-1": "on"})
+    served.post("/hand-over/make", name="release.csv", sign="")
+    told = served.facts("/hand-over.json", panel="package")["package"]
+    packed = {name: zipped(served, name) for name in ("recipient", "own")}
+    assert sorted(packed["recipient"]) == sorted(told["given"]) == ["release.csv", "release.csv.manifest.json"]
+    assert sorted(packed["own"]) == sorted(told["own"]) == ["hierarchies/race.csv", "job.toml"]
+    seed = str(served.session.job.seed).encode()
+    assert seed in packed["own"]["job.toml"] and not any(seed in each for each in packed["recipient"].values())
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "private").mkdir(mode=0o755)
+    (out / "private" / "job.toml").touch(mode=0o644)
+    served.post("/hand-over/save", folder=out)
+    secrets = [path for path in (out / "private").rglob("*") if path.is_file()]
+    assert sorted(path.name for path in secrets) == ["job.toml", "race.csv"]
+    assert all(path.stat().st_mode & 0o077 == 0 for path in secrets)
+    job = shoal.job.load(out / "private" / "job.toml")
+    before = (out / "for-recipient" / "release.csv").read_bytes()
+    shoal.api.run(job)
+    assert (out / "for-recipient" / "release.csv").read_bytes() == before
+
+
+def zipped(page: Any, name: str) -> dict[str, bytes]:
+    """The files of a download."""
+    answer = page.raw(f"/hand-over/{name}.zip")
+    with zipfile.ZipFile(io.BytesIO(answer)) as archive:
+        return {each: archive.read(each) for each in archive.namelist()}
 
 
 def test_what_cannot_be_saved_or_signed_is_said(served: Any, tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def make_key(session: PageSession, form: Fields) -> str:
 
 
 def save(session: PageSession, form: Fields) -> str:
-    """Saves everything into a folder of the person's own."""
+    """Saves everything into a folder of the person's own, what is handed over apart from the rest."""
     if not session.local:
         raise InputError("this page is used from another machine; save the files through the browser")
     folder = Path(form.get("folder", "").strip()).expanduser()
@@ -175,9 +175,16 @@ def save(session: PageSession, form: Fields) -> str:
     return "/hand-over#package"
 
 
-def everything(session: PageSession, query: Fields) -> tuple[str, bytes]:
+def for_recipient(session: PageSession, query: Fields) -> tuple[str, bytes]:
+    """What may be mailed: nothing that is the holder's alone."""
     package = _package(session)
-    return f"{Path(package.order.name).stem}.zip", package.archive()
+    return f"{Path(package.order.name).stem}.zip", package.archive(package.for_recipient)
+
+
+def own(session: PageSession, query: Fields) -> tuple[str, bytes]:
+    """What makes the same release again, and must not leave the holder."""
+    package = _package(session)
+    return f"{Path(package.order.name).stem}-{packages.OWN}.zip", package.archive(package.own)
 
 
 def one(session: PageSession, query: Fields) -> tuple[str, bytes]:
@@ -186,4 +193,4 @@ def one(session: PageSession, query: Fields) -> tuple[str, bytes]:
 
 
 ACTIONS = {"make": make, "report": write_report, "key": make_key, "save": save}
-FILES = {"package.zip": everything, "file": one}
+FILES = {"recipient.zip": for_recipient, "own.zip": own, "file": one}
