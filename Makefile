@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test test-long test-newest packages fuzz lowest lint bench experiments docs clean
 
 demo: .venv/demo
-	$(BIN)/shoal demo -o demo-output
+	$(BIN)/shoal demo -o demo-output --overwrite
 
 test: .venv/installed packages
 	$(BIN)/python -m tests.kernels

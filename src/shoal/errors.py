@@ -61,6 +61,19 @@ class OutputError(ShoalError):
     """A result could not be written; whatever stood there before is untouched."""
 
 
+class ExistingOutputError(OutputError):
+    """Files or tables that a result would replace are there already, and nobody said that it may."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = tuple(names)
+        many = len(self.names) > 1
+        super().__init__(
+            f"{', '.join(self.names)} {'exist' if many else 'exists'} already; add --overwrite (overwrite = true under "
+            f"[output] of a job file) to replace {'them' if many else 'it'}, or name "
+            f"{'other files' if many else 'another file'}"
+        )
+
+
 class MissingExtraError(ShoalError):
     """A feature needs an optional package that is not installed."""
 

@@ -60,11 +60,12 @@ def test_pages(page, tmp_path, monkeypatch, capsys, request):
     if page.stem == "spark":
         request.getfixturevalue("spark")
     adult = shoal.samples.adult()[: None if page.stem in WHOLE else FEW]
-    adult.write_csv(tmp_path / "adult.csv")
     monkeypatch.setattr("shoal.tradeoff.points.available", lambda workers: 1)  # no figure depends on it
     monkeypatch.chdir(tmp_path)
     names = {}
     text = page.read_text(encoding="utf-8")
+    if "--write-sample adult.csv" not in text:
+        adult.write_csv(tmp_path / "adult.csv")
     for language, block in re.findall(r"```(python|console|toml)\n(.*?)```", text, flags=re.DOTALL):
         if language == "toml":
             (tmp_path / "job.toml").write_text(block, encoding="utf-8")

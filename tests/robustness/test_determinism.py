@@ -64,7 +64,7 @@ def test_the_order_of_the_rows_is_none_of_the_table(tmp_path: Path, shoal) -> No
 def measured(source: Path, shoal, *options: object) -> dict:
     exposure = shoal("diagnose", source, *ROLES, "--json")
     target = source.with_name("measured.csv")
-    release = shoal("anonymize", source, "-o", target, *ROLES, "--k", 4, "--json", *options)
+    release = shoal("anonymize", source, "-o", target, "--overwrite", *ROLES, "--k", 4, "--json", *options)
     assert release.code == 0
     told = json.loads(release.out)
     return {"diagnosis": json.loads(exposure.out), **{name: told[name] for name in ("findings", "classes", "records")}}

@@ -50,7 +50,9 @@ def test_kills_at_random_moments(table: Path, tmp_path: Path, commands: Commands
     file.parent.mkdir()
 
     def begin(k: int) -> Running:
-        return commands.start("anonymize", table, "-o", target, *ROLES, "--k", k, "--save-job", file, *QUICK)
+        return commands.start(
+            "anonymize", table, "-o", target, "--overwrite", *ROLES, "--k", k, "--save-job", file, *QUICK
+        )
 
     assert begin(2).ended().code == 0
     started = time.monotonic()
@@ -101,7 +103,7 @@ main()
 def test_a_reader_after_a_kill_says_which_command_puts_it_right(table: Path, tmp_path: Path, process, shoal) -> None:
     target = tmp_path / "results" / "out.csv"
     target.parent.mkdir()
-    run = ("anonymize", table, "-o", target, *ROLES, "--seed", "1")
+    run = ("anonymize", table, "-o", target, "--overwrite", *ROLES, "--seed", "1")
 
     def lying() -> dict[str, bytes]:
         return {str(path): path.read_bytes() for path in target.parent.rglob("*") if path.is_file()}
@@ -148,7 +150,7 @@ def test_a_full_disk_for_what_shoal_notes(
         while True:
             filling.write(b"x")
     tell.cache_clear()
-    ran = shoal("anonymize", table, "-o", target, *ROLES, "--k", 3)
+    ran = shoal("anonymize", table, "-o", target, "--overwrite", *ROLES, "--k", 3)
     assert ran.code == 0 and "own folder cannot be used" in ran.err and "No space left" in ran.err
     assert shoal("verify", target).code == 0
     assert not list(small_disk.glob("shoal/writes/*")) and not list(tmp_path.glob(".shoal-*"))
@@ -156,7 +158,7 @@ def test_a_full_disk_for_what_shoal_notes(
 
 def test_a_full_disk_and_a_read_only_one(table: Path, small_disk: Path, shoal) -> None:
     target, file = small_disk / "out.csv", small_disk / "job.toml"
-    common = ("anonymize", table, "-o", target, *ROLES, "--save-job", file)
+    common = ("anonymize", table, "-o", target, "--overwrite", *ROLES, "--save-job", file)
     assert shoal(*common, "--k", 2).code == 0
     full = small_disk / "full"
     for size in (4096, 1):

@@ -123,7 +123,7 @@ def test_what_fails_after_anonymizing_writes_nothing(
         raise KeyError("a bug")
 
     monkeypatch.setattr(running, failing, broken)
-    ran = shoal("anonymize", table, *ROLES, "--k", 2, "-o", target, "--plot", target.with_name("p.svg"),
+    ran = shoal("anonymize", table, *ROLES, "--k", 2, "-o", target, "--overwrite", "--plot", target.with_name("p.svg"),
                 "--save-job", target.with_name("job.toml"))  # fmt: skip
     assert ran.code == 70
     assert_untouched(target)
@@ -137,7 +137,7 @@ def test_a_device_is_not_replaced(table: Path, shoal) -> None:
 
 def test_no_permission(table: Path, target: Path, shoal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files.os, "access", lambda path, mode: Path(path) != target.parent)
-    ran = shoal("anonymize", table, "-o", target, *ROLES, "--k", 2)
+    ran = shoal("anonymize", table, "-o", target, "--overwrite", *ROLES, "--k", 2)
     assert ran.code == 2 and "no permission" in ran.err
     assert_untouched(target)
 
@@ -160,7 +160,7 @@ def test_a_full_disk(name: str, limit: int, table: Path, target: Path, process) 
         target.with_name("out.csv.manifest.json").rename(target.with_name(f"{name}.manifest.json"))
     place = target.with_name(name)
     script = LIMITED.format(limit=limit)
-    ran = process("anonymize", table, "-o", place, *ROLES, "--k", "2", script=script)
+    ran = process("anonymize", table, "-o", place, "--overwrite", *ROLES, "--k", "2", script=script)
     assert ran.code == 2 and "could not be written" in ran.err, ran
     assert sorted(path.name for path in place.parent.iterdir()) == [name, f"{name}.manifest.json"]
     assert place.read_text() == OLD
@@ -182,7 +182,7 @@ main()
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_half_way(sent: signal.Signals, table: Path, target: Path, commands: Commands) -> None:
     running = commands.start(
-        "anonymize", table, "-o", target, *ROLES, "--k", 2, "--algorithm", "mondrian", script=WAITING
+        "anonymize", table, "-o", target, "--overwrite", *ROLES, "--k", 2, "--algorithm", "mondrian", script=WAITING
     )
     running.until(lambda: running.out == "writing\n")
     assert len(list(target.parent.iterdir())) > 2, "it was not writing yet"
@@ -228,7 +228,7 @@ def test_release_and_manifest_change_places_together(
 
 def test_who_may_read_a_release_does_not_change(table: Path, target: Path, shoal) -> None:
     target.chmod(0o600)
-    assert shoal("anonymize", table, "-o", target, *ROLES, "--k", 2).code == 0
+    assert shoal("anonymize", table, "-o", target, "--overwrite", *ROLES, "--k", 2).code == 0
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert target.read_text() != OLD
     assert shoal("verify", target).code == 0
@@ -276,7 +276,7 @@ def test_a_bug_prints_no_value(command: str, table: Path, target: Path, shoal, m
         raise Panic(CANARY)
 
     options = {
-        "diagnose": (table, *ROLES), "anonymize": (table, *ROLES, "--k", 2, "-o", target),
+        "diagnose": (table, *ROLES), "anonymize": (table, *ROLES, "--k", 2, "-o", target, "--overwrite"),
         "evaluate": (table, target, "--quasi", "age"), "verify": (target,),
         "hierarchy": (table, "--column", "age"), "demo": ("-o", target.parent.parent / "demo"),
     }[command]  # fmt: skip

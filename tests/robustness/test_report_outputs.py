@@ -33,7 +33,7 @@ def test_a_full_disk(table: Path, released: Path, process) -> None:
     data.write_text("old data")
     before = sorted(path.name for path in released.parent.iterdir())
     script = LIMITED.format(limit=12_000)
-    ran = process("report", table, released, "-o", data, "-o", page, "--quick", script=script)
+    ran = process("report", table, released, "-o", data, "-o", page, "--overwrite", "--quick", script=script)
     assert ran.code == 2 and "could not be written" in ran.err, ran
     assert page.read_text() == "old page" and data.read_text() == "old data"
     assert sorted(path.name for path in released.parent.iterdir()) == before

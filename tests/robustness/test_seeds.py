@@ -156,7 +156,7 @@ def test_a_saved_job_repeats_a_run_to_the_byte(tmp_path: Path, more: list[str], 
     assert ran(*run, "--save-job", tmp_path / "job.toml") == 0
     first = (tmp_path / "out.csv").read_bytes()
     (tmp_path / "out.csv").unlink()
-    assert ran("anonymize", "--job", tmp_path / "job.toml") == 0
+    assert ran("anonymize", "--job", tmp_path / "job.toml", "--overwrite") == 0
     assert (tmp_path / "out.csv").read_bytes() == first
     saved = job.load(tmp_path / "job.toml")
     if algorithm == "additive-noise":
@@ -169,7 +169,7 @@ def test_a_saved_job_repeats_a_run_to_the_byte(tmp_path: Path, more: list[str], 
 def test_the_command_tells_the_seed_that_was_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table().write_csv(tmp_path / "people.csv")
     run = ["anonymize", tmp_path / "people.csv", "-o", tmp_path / "out.csv", "--quasi", "age,wage,town",
-           "--algorithm", "rank-swapping", "--seed", "7"]  # fmt: skip
+           "--algorithm", "rank-swapping", "--overwrite", "--seed", "7"]  # fmt: skip
     assert ran(*run) == 0
     shown = capsys.readouterr().out
     seed = re.search(r"Seed (\d+): keep it to repeat this run with --repeatable", shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,8 @@ def test_every_file_is_there_and_the_outcome_names_them(made: job.Job, tmp_path:
     again = job.load(tmp_path / "job.toml")
     assert again.seed == found.figures["seed"] == found.release.policy.seed
     before = contents(tmp_path)
-    api.run(again)
+    assert not again.overwrite  # which is about the files that lie there today
+    api.run(replace(again, overwrite=True))
     assert contents(tmp_path) == before
 
 
@@ -56,7 +58,7 @@ class Cancelling(Run):
 
 
 def test_a_cancel_at_any_report_changes_nothing(made: job.Job, tmp_path: Path) -> None:
-    plain = Cancelling(0)
+    plain, made = Cancelling(0), replace(made, overwrite=True)
     api.run(made, run=plain, save=tmp_path / "job.toml")
     assert plain.reports[-3:] == ["writing", "reading back", "reading back"] and "measuring" in plain.reports
     before = contents(tmp_path)

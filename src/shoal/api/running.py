@@ -27,7 +27,7 @@ from shoal.core.formatting import percent
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
 from shoal.core.run import Run
-from shoal.errors import InputError, NotDefined, OutputError, ParameterError, VerificationError
+from shoal.errors import ExistingOutputError, InputError, NotDefined, OutputError, ParameterError, VerificationError
 from shoal.job.arguments import arguments
 from shoal.job.file import load, toml
 from shoal.job.job import DEFAULT_ALGORITHM, Job
@@ -41,7 +41,7 @@ from shoal.publishing.reusable_recoding import ReusableRecoding
 from shoal.publishing.signing import SigningKey
 from shoal.publishing.writable_release import WritableRelease, manifest_path
 from shoal.storage.checkpoint import check_folder
-from shoal.storage.files import STANDARD, check_outputs, recover
+from shoal.storage.files import STANDARD, check_outputs, recover, shown
 from shoal.storage.private import PrivateFolder, write_private
 
 if TYPE_CHECKING:
@@ -196,7 +196,8 @@ def _run(job: Job, output: Path, run: Run, save: Path | None, signer: SigningKey
         **({"manifest": str(parts[-1])} if job.manifest is not None or not to_standard_output(job) else {}),
     }  # fmt: skip
     run.report(MADE, "writing")
-    check_outputs([path for path in (*parts, *others) if not data.engine.in_database(path)], job.reads())
+    replaced = [path for path in (*parts, *others) if not data.engine.in_database(path)]
+    check_outputs(replaced, job.reads(), overwrite=job.overwrite)
     # The entry is made first and the files take their places last: both are there then, or none is.
     judging = run.part(between=(MADE, JUDGED))
     entering = nullcontext() if ledger is None else ledger.publishing(data, release, judging, job.allow_unjudged)
@@ -206,7 +207,7 @@ def _run(job: Job, output: Path, run: Run, save: Path | None, signer: SigningKey
         )
         beside = dict(zip(others, places[len(parts) :], strict=True))
         if save is not None:
-            write_private(beside[save], toml(job, save.parent))
+            write_private(beside[save], toml(replace(job, overwrite=False), save.parent))
         if job.plot is not None:
             picture(data, release, beside[job.plot])
         if job.recoding is not None:
@@ -283,4 +284,6 @@ def _check(job: Job, output: Path, others: list[Path]) -> None:
     outputs = [*tables, job.manifest or manifest_path(output), *others]
     for folder in {path.parent for path in outputs}:
         recover(folder)
-    check_outputs(outputs, job.reads())
+    check_outputs(outputs, job.reads(), overwrite=job.overwrite)
+    if not job.overwrite and engine.in_database(output) and engine.occupied(output):
+        raise ExistingOutputError([shown(output)])

@@ -35,13 +35,14 @@ from shoal.cli import (
     verify,
 )
 from shoal.cli.signals import interruptible
+from shoal.cli.standard_output import StandardOutput
 from shoal.core.formatting import printable
 from shoal.errors import CancelledError, ParameterError, ShoalError
 from shoal.job.job import Job
 from shoal.job.option import options as run_options
 from shoal.storage.private import wipe_left_behind
 
-WRONG, INTERNAL, INTERRUPTED = 2, 70, 130
+WRONG, INTERNAL, INTERRUPTED, UNREAD = 2, 70, 130, 141
 
 EXIT_CODES = {
     0: "success",
@@ -50,6 +51,7 @@ EXIT_CODES = {
     3: "no release satisfies the policy",
     INTERNAL: "a bug in Shoal",
     INTERRUPTED: "stopped; no file is half-written",
+    UNREAD: "whoever read the output stopped reading, as in shoal … | head -1",
 }
 
 RENAMED = {"anonymize": {"--gap": "--prove-gap"}, "balance": {"--state": "--resume-file"}}
@@ -94,17 +96,20 @@ def main(arguments: list[str] | None = None) -> None:
     """Runs the command and ends with one of `EXIT_CODES`. What is printed of a failure holds no value of a table."""
     arguments = sys.argv[1:] if arguments is None else arguments
     wipe_left_behind()
+    standard_output = StandardOutput()
     try:
         with interruptible(), output.show_log():
             _check_renamed(arguments)
             app(arguments)
     except BaseException as error:  # also what compiled libraries raise beside Exception when they panic
         causes = list(_causes(error))
+        if standard_output.is_unread(causes):
+            sys.exit(UNREAD)
         if any(isinstance(cause, (KeyboardInterrupt, CancelledError)) for cause in causes):
             typer.echo("interrupted; no file is half-written", err=True)
             sys.exit(INTERRUPTED)
-        if isinstance(error, SystemExit):
-            raise
+        if isinstance(error, SystemExit) and not any(isinstance(cause, BrokenPipeError) for cause in causes):
+            raise  # Typer ends with 1, which says that the answer is no, when any pipe breaks
         if any(_lacks_memory(cause) for cause in causes):
             typer.echo("error: there is too little memory for this; nothing was written", err=True)
             sys.exit(WRONG)

@@ -16,6 +16,7 @@ from shoal.job.job import Job
 if TYPE_CHECKING:
     from shoal.api.running import Outcome
     from shoal.core.contracts.metric import Metric
+    from shoal.publishing.signing import SigningKey
 
 
 SHOWN_ELSEWHERE = ("records", "suppressed", "manifest", "seed", "seconds", "notes", "attacks")
@@ -40,21 +41,32 @@ def run(
     as_json: options.Json = False,
 ) -> None:
     """Make an anonymized version of a table that satisfies privacy models. It is verified before it is written."""
-    from shoal import api, registry
+    from shoal import registry
     from shoal.api.running import to_standard_output
+    from shoal.errors import ExistingOutputError
 
     if k is not None:
         model = registry.make("models", "k-anonymity", {"k": k})
         job = replace(job, models=(model, *(each for each in job.models if type(each) is not type(model))))
     proving = None if prove_gap is None else registry.make("metrics", "optimality-gap", {"seconds": prove_gap})
     signer = keys.unlock(job.sign)
-    with output.watching() as watched, output.resume_hint(job.resume_dir):
-        outcome = api.run(job, save=save_job, signer=signer, run=watched)
+    try:
+        outcome = _made(job, save_job, signer)
+    except ExistingOutputError as error:
+        output.ask_to_replace(error)
+        outcome = _made(replace(job, overwrite=True), save_job, signer)
     output.tell(outcome.notes)
     journal.note(summary=outcome.summary, files=[str(path) for path in outcome.files])
     # A release that goes to the standard output is all that goes there.
     with redirect_stdout(sys.stderr) if to_standard_output(job) else nullcontext():
         _show(outcome, proving, everything=everything, as_json=as_json)
+
+
+def _made(job: Job, save_job: Path | None, signer: SigningKey | None) -> Outcome:
+    from shoal import api
+
+    with output.watching() as watched, output.resume_hint(job.resume_dir):
+        return api.run(job, save=save_job, signer=signer, run=watched)
 
 
 def _show(outcome: Outcome, proving: Metric | None, *, everything: bool, as_json: bool) -> None:

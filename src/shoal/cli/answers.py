@@ -40,11 +40,10 @@ class AnswerOptions:
         """Refuses, before any work is done, a picture or a query that could not be made."""
         from shoal.diagnosis.sql import check_dialect
         from shoal.plots.drawing import check_picture
-        from shoal.storage.files import check_outputs
 
         if self.plot is not None:
             check_picture(self.plot)
-            check_outputs([self.plot], job.reads())
+            output.claim([self.plot], job.reads(), overwrite=job.overwrite)
         if self.sql is not None:
             check_dialect(self.sql)
 

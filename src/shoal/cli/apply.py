@@ -28,13 +28,12 @@ def run(
     from shoal.errors import InputError, OutputError
     from shoal.publishing.headlines import released
     from shoal.publishing.writable_release import manifest_path
-    from shoal.storage.files import check_outputs
 
     if job.input is None:
         raise InputError("name the table with the new records after the recoding file")
     if target is None:
         raise OutputError("name the file for the release with -o")
-    check_outputs([target, manifest_path(target)], [recoding, *job.reads()])
+    output.claim([target, manifest_path(target)], [recoding, *job.reads()], overwrite=job.overwrite)
     signer = keys.unlock(job.sign)
     with output.watching() as watched:
         release = api.apply(recoding, job.input, **arguments(job, "apply"), run=watched)

@@ -96,6 +96,7 @@ def run(
     job, path = options.job_and_release(job, release)
     if plot is not None:
         check_picture(plot)
+        output.claim([plot], job.reads(), overwrite=job.overwrite)
     data = api.read_job(job)
     opened = release_to_attack(data, path)
     known = tables.knowledge(data, opened, job)

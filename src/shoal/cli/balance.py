@@ -57,7 +57,8 @@ def run(
         if path is not None:
             check_picture(path)
     files = [path for path in (figures, plot, plane) if path is not None]
-    check_outputs([*files, *([] if resume_file is None else [resume_file])], job.reads())
+    check_outputs([*files, *([] if resume_file is None else [resume_file])], job.reads())  # which may be there
+    output.claim(files, overwrite=job.overwrite)
     with output.watching() as watched, output.resume_hint(resume_file):
         balance = balance_job(job, resume_file=resume_file, workers=workers, run=watched)
     journal.note(summary=balance.summary)

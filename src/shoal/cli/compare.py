@@ -78,7 +78,7 @@ def run(
     from shoal.errors import OutputError
     from shoal.plots.comparison import picture
     from shoal.plots.drawing import check_picture
-    from shoal.storage.files import check_outputs, replacing_all
+    from shoal.storage.files import replacing_all
     from shoal.utility.comparison import ALGORITHMS, METRICS
 
     if target is not None and target.suffix not in ENDINGS:
@@ -86,7 +86,7 @@ def run(
     if plot is not None:
         check_picture(plot)
     files = [path for path in (target, plot) if path is not None]
-    check_outputs(files, job.reads())
+    output.claim(files, job.reads(), overwrite=job.overwrite)
     with output.watching() as watched:
         comparison = api.compare(
             api.read_job(job),

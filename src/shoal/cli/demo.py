@@ -21,6 +21,7 @@ def run(
         Path | None, typer.Option("--write-sample", help="Only write a sample table to this CSV file.")
     ] = None,
     sample: Annotated[Sample, typer.Option("--sample", help="Sample table that --write-sample writes.")] = "adult",
+    overwrite: options.Overwrite = False,
     everything: options.All = False,
     as_json: options.Json = False,
 ) -> None:
@@ -30,11 +31,17 @@ def run(
     from shoal.plots.drawing import save
     from shoal.plots.exposure import class_sizes
     from shoal.publishing.headlines import exposed, released, risk
+    from shoal.publishing.writable_release import manifest_path
 
     if target is not None:
+        output.claim([target], overwrite=overwrite)
         _write_sample(sample, target, as_json)
         return
     folder.mkdir(parents=True, exist_ok=True)
+    release_path, picture_path, report_path = (
+        folder / name for name in ("adult-release.csv", "adult-exposure.svg", "adult-report.html")
+    )
+    output.claim([release_path, manifest_path(release_path), picture_path, report_path], overwrite=overwrite)
     table = shoal.samples.adult()
     data = shoal.read(
         table.select(*QUASI, "occupation"), quasi=QUASI, sensitive=["occupation"],
@@ -42,15 +49,14 @@ def run(
     )  # fmt: skip
     before = shoal.diagnose(data, k=k)
     release = shoal.anonymize(data, shoal.KAnonymity(k=k), algorithm="mondrian:numeric=interval", seed=1)
-    release_path = folder / "adult-release.csv"
     manifest = release.write(release_path)
     report = shoal.report(data, release_path, quick=not everything)
     summary = released(report.findings, report.columns, report.records, report.published)
     files = {"release": str(release_path), "manifest": str(manifest)}
     try:
         sizes = class_sizes({"original": data.summary, "release": release.classes}, k=k)
-        files["picture"] = str(save(sizes, folder / "adult-exposure.svg"))
-        files["report"] = str(report.write(folder / "adult-report.html")[0])
+        files["picture"] = str(save(sizes, picture_path))
+        files["report"] = str(report.write(report_path)[0])
     except MissingExtraError as lacking:
         typer.echo(f"not everything was written: {lacking}", err=True)
     if as_json:

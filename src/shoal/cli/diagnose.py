@@ -52,19 +52,19 @@ def run(
     from shoal.job.file import toml
     from shoal.job.suggestion import suggested
     from shoal.publishing.headlines import exposed, risk
-    from shoal.storage.files import check_outputs, replacing_all
+    from shoal.storage.files import replacing_all
     from shoal.storage.private import write_private
 
     if save_job is not None and not detect:
         raise ParameterError("--save-job needs --detect: it saves the suggested roles")
     if detect:
         if save_job is not None:
-            check_outputs([save_job], job.reads())
+            output.claim([save_job], job.reads(), overwrite=job.overwrite)
         detection = _detect(job, share, question.time_limit)
         if save_job is not None:
             with replacing_all(save_job) as (place,):
-                text = toml(suggested(job, detection, save_job), save_job.parent, detection.words())
-                write_private(place, text)
+                draft = suggested(replace(job, overwrite=False), detection, save_job)
+                write_private(place, toml(draft, save_job.parent, detection.words()))
         answers.show_detection(detection, everything=everything, as_json=as_json)
         return
     if dependency_options.dependencies:

@@ -46,7 +46,7 @@ def run(
     from shoal.core.schema import Role
     from shoal.errors import ParameterError
     from shoal.job.plugins import builder as make_builder
-    from shoal.storage.files import check_outputs, replacing
+    from shoal.storage.files import replacing
 
     if column is None:
         raise ParameterError("name the column with --column")
@@ -61,7 +61,7 @@ def run(
         if rule is not None:
             job = job.with_columns({"hierarchy": {column: rule}})
         if target is not None:
-            check_outputs([target], job.reads())
+            output.claim([target], job.reads(), overwrite=job.overwrite)
         data = read_job(job)
         output.tell(data.notes)
         tree = data.hierarchies[0]

@@ -79,16 +79,16 @@ def check(file: File, as_json: options.Json = False) -> None:
 
 
 @app.command()
-def export(file: File, target: Target, as_json: options.Json = False) -> None:
+def export(file: File, target: Target, overwrite: options.Overwrite = False, as_json: options.Json = False) -> None:
     """Write the entries as JSON: manifests, dates and roles, but not who was in which release."""
     import json
 
     from shoal.ledger import Ledger
-    from shoal.storage.files import check_outputs, replacing
+    from shoal.storage.files import replacing
 
     ledger = Ledger(file)
     entries = ledger.entries()
-    check_outputs([target], [file, ledger.store.key_path])
+    output.claim([target], [file, ledger.store.key_path], overwrite=overwrite)
     content = {"releases": [entry.as_dict() for entry in entries], "sessions": ledger.store.sessions()}
     with replacing(target) as place:
         place.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

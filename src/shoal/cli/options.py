@@ -174,6 +174,9 @@ Master = Annotated[
     ),
 ]
 Release = Annotated[Path | None, typer.Argument(help="The release file.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help=next(each.help for each in options(Job) if each.name == "overwrite"))
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 All = Annotated[bool, typer.Option("--all", help="Show every measure, with its unit and how it is computed.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write the result to.")]

@@ -14,6 +14,7 @@ import typer
 
 from shoal.cli.signals import cancelling
 from shoal.core.formatting import amount, printable
+from shoal.errors import ExistingOutputError
 
 if TYPE_CHECKING:
     from shoal.core.finding import Finding
@@ -151,6 +152,25 @@ def answer(holds: bool) -> None:
     """Ends the command with 1 when the question's answer is no."""
     if not holds:
         raise typer.Exit(1)
+
+
+def claim(outputs: Sequence[Path], inputs: Iterable[Path] = (), *, overwrite: bool) -> None:
+    """Refuses, before any work is done, outputs that cannot be written; asks about those that would be replaced."""
+    from shoal.storage.files import check_outputs
+
+    try:
+        check_outputs(outputs, inputs, overwrite=overwrite)
+    except ExistingOutputError as error:
+        ask_to_replace(error)
+
+
+def ask_to_replace(error: ExistingOutputError) -> None:
+    """Asks whoever sits at a terminal whether files may be replaced; the error stays where nobody can say so."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise error
+    names = printable(", ".join(error.names))
+    if not typer.confirm(f"{names} {'exist' if len(error.names) > 1 else 'exists'} already. Replace?", err=True):
+        raise error
 
 
 @contextmanager

@@ -135,14 +135,19 @@ def _command(command: Callable[..., None]) -> Callable[..., None]:
 
 @app.command()
 def start(
-    source: List, column: Name, target: Target, state: State, size_only: SizeOnly = False, as_json: options.Json = False
+    source: List,
+    column: Name,
+    target: Target,
+    state: State,
+    size_only: SizeOnly = False,
+    overwrite: options.Overwrite = False,
+    as_json: options.Json = False,
 ) -> None:
     """Start a session: write a message for the other holder, and your secret key of the session."""
     from shoal.overlap import Asker, points
-    from shoal.storage.files import check_outputs
 
     points.check_installed()
-    check_outputs([target, state], [source])
+    output.claim([target, state], [source], overwrite=overwrite)
     people = _identifiers(source, column)
     asker = Asker.of(people, size_only=size_only)
     _write({target: asker.message, state: asker.saved(people)}, secret=state)
@@ -156,14 +161,14 @@ def answer(
     column: Name,
     target: Target,
     limits: AnswerLimits,
+    overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
     """Answer the other holder's message. You learn the length of their list; they learn who is in both, or how many."""
     from shoal.overlap import answered, asked, points
-    from shoal.storage.files import check_outputs
 
     points.check_installed()
-    check_outputs([target], [source, message])
+    output.claim([target], [source, message], overwrite=overwrite)
     received = _content(message)
     question = asked(received, most=limits.most)
     before = limits.check(question)
@@ -180,14 +185,14 @@ def finish(
     state: State,
     target: Common = None,
     ledger: Book = None,
+    overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
     """Finish a session: show the overlap, and delete your secret key of the session."""
     from shoal.overlap import Asker, points
-    from shoal.storage.files import check_outputs
 
     points.check_installed()
-    check_outputs([] if target is None else [target], [source, message, state])
+    output.claim([] if target is None else [target], [source, message, state], overwrite=overwrite)
     _check(ledger)
     people = _identifiers(source, column)
     asker = Asker.loaded(_content(state), people)
@@ -222,14 +227,14 @@ def ask(
     target: Common = None,
     size_only: SizeOnly = False,
     ledger: Book = None,
+    overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
     """Ask a holder who listens on a port of this machine."""
     from shoal.overlap import exchange, points
-    from shoal.storage.files import check_outputs
 
     points.check_installed()
-    check_outputs([] if target is None else [target], [source])
+    output.claim([] if target is None else [target], [source], overwrite=overwrite)
     _check_common(size_only, target)
     _check(ledger)
     people = _identifiers(source, column)

@@ -50,7 +50,6 @@ class ReportFiles:
         from shoal.plots.drawing import check_picture
         from shoal.publishing.writable_release import manifest_path
         from shoal.reports.contents import check_endings
-        from shoal.storage.files import check_outputs
 
         outputs = tuple(self.targets or ())
         if not outputs and not self.plots:
@@ -59,7 +58,7 @@ class ReportFiles:
         for place in self.pictures().values():
             check_picture(place)
         inputs = [*job.reads(), release, manifest_path(release), *also]
-        check_outputs([*outputs, *self.pictures().values()], inputs)
+        output.claim([*outputs, *self.pictures().values()], inputs, overwrite=job.overwrite)
 
 
 def run(

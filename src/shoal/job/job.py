@@ -219,6 +219,10 @@ class Job:
         "standard output.",
         ANONYMIZE, flags="--output -o",
     )  # fmt: skip
+    overwrite: bool = option(
+        False, "output.overwrite", "Replace files that exist already (default: ask at a terminal, otherwise refuse).",
+        READING - {"evaluate"},
+    )  # fmt: skip
     manifest: Path | None = option(
         None, "output.manifest", "Where to write the manifest when the release goes to standard output or a database.",
         ANONYMIZE, verbs="write",

@@ -68,7 +68,7 @@ def _wrapped(parts: list[str]) -> str:
 def python(job: Job) -> str:
     """The run of a job as Python: by the verbs, or, where it has what no verb takes, by the job itself."""
     chosen = _set(job)
-    if any(not option.verbs and option.name not in BY_PLACE for option, _ in chosen):
+    if any(not option.verbs and option.name not in (*BY_PLACE, "overwrite") for option, _ in chosen):  # write replaces
         tables = pprint.pformat(stated(job), sort_dicts=False, width=WIDEST)
         lines = [*_call("job = shoal.job.parse", [tables.replace("\n", "\n    "), "Path()"]), "shoal.run(job)", ""]
         return "\n".join(["from pathlib import Path", "", "import shoal", "", *lines])

@@ -21,7 +21,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError, OutputError
+from shoal.errors import ExistingOutputError, InputError, OutputError
 from shoal.notices import tell
 from shoal.storage.exchange import DIGITS, HIDDEN, Exchange, exchanging
 from shoal.storage.private import PrivateFolder
@@ -136,8 +136,9 @@ def check_target(path: Path) -> None:
         raise OutputError(f"{path.name}: no permission to write there")
 
 
-def check_outputs(outputs: Sequence[Path], inputs: Iterable[Path] = ()) -> None:
-    """Refuses, before any work is done, outputs that cannot be written, meet in one file, or overwrite an input."""
+def check_outputs(outputs: Sequence[Path], inputs: Iterable[Path] = (), *, overwrite: bool = True) -> None:
+    """Refuses, before any work is done, outputs that cannot be written, meet in one file, overwrite an input, or,
+    without `overwrite`, any other file that is there."""
     for path in outputs:
         check_target(path)
     for one, other in combinations(outputs, 2):
@@ -147,6 +148,9 @@ def check_outputs(outputs: Sequence[Path], inputs: Iterable[Path] = ()) -> None:
     for path in outputs:
         if path.exists() and any(path.samefile(place) for source in read for place in (source, *source.parents[:-1])):
             raise OutputError(f"{path.name}: this would overwrite a file that is read; name another one")
+    existing = [] if overwrite else [path.name for path in outputs if os.path.lexists(path)]
+    if existing:
+        raise ExistingOutputError(existing)
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -58,7 +58,8 @@ def test_exit_codes(table: Path, tmp_path: Path) -> None:
     assert ended("diagnose", *common, "--attributes", "age,nobody") == 2
     assert ended("anonymize", *common, "--k", "5", "-o", target) == 0
     assert ended("verify", target) == 0
-    assert ended("anonymize", *common, "--k", "9", "-o", target) == 3
+    assert ended("anonymize", *common, "--k", "9", "-o", target) == 2
+    assert ended("anonymize", *common, "--k", "9", "-o", target, "--overwrite") == 3
 
 
 @pytest.mark.smoke
@@ -129,6 +130,7 @@ def test_protect_jointly_reaches_the_manifest(tmp_path: Path) -> None:
         "disease,pay",
         "--k",
         "2",
+        "--overwrite",
     )
     for flags, expected in (((), False), (("--protect-jointly",), True)):
         assert ended(*arguments, *flags) == 0
@@ -157,7 +159,7 @@ def test_an_option_replaces_only_the_model_of_its_kind(tmp_path: Path) -> None:
     written = tmp_path / "job.toml"
     assert ended("anonymize", str(source), "-o", str(target), "--quasi", "sex", "--sensitive", "disease", "--k", "2",
                  "--model", "distinct-l-diversity:l=2", "--save-job", str(written)) == 0  # fmt: skip
-    assert ended("anonymize", "--job", str(written), "--k", "3") == 0
+    assert ended("anonymize", "--job", str(written), "--k", "3", "--overwrite") == 0
     models = json.loads((tmp_path / "out.csv.manifest.json").read_text(encoding="utf-8"))["policy"]["models"]
     assert {model["name"]: model for model in models}["k-anonymity"]["k"] == 3
     assert "distinct-l-diversity" in {model["name"] for model in models}
@@ -222,7 +224,7 @@ def test_formats_are_asked_for_given_kept_in_the_job_and_known_to_the_manifest(
     assert ended(*common, *dated, "--number-format", "wage=german") == 2 and not target.exists()
     assert ended(*common, *dated, *written, "--save-job", str(saved)) == 0
     first = target.read_bytes()
-    assert ended("anonymize", "--job", str(saved)) == 0 and target.read_bytes() == first
+    assert ended("anonymize", "--job", str(saved), "--overwrite") == 0 and target.read_bytes() == first
     capsys.readouterr()
     for given in ((), ("--job", str(saved))):
         assert ended("evaluate", str(source), str(target), *given, "--json") == 0

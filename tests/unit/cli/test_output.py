@@ -44,7 +44,19 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 
 
 def anonymized(command: Command, *more: str) -> str:
-    return command("anonymize", "people.csv", "-o", "out.csv", *ROLES, "--seed", "1", "--algorithm", "mondrian", *more)
+    return command(
+        "anonymize",
+        "people.csv",
+        "-o",
+        "out.csv",
+        "--overwrite",
+        *ROLES,
+        "--seed",
+        "1",
+        "--algorithm",
+        "mondrian",
+        *more,
+    )
 
 
 def read() -> shoal.Dataset:
@@ -269,7 +281,7 @@ def test_a_demo_without_pictures_says_so(
 
 
 def test_a_long_list_of_figures_is_cut_for_people_and_whole_in_json(table: Path, command: Command) -> None:
-    chosen = ("--k", "3", "--algorithm", "in-blocks:base=mondrian,records=8", "-o", "a.csv")
+    chosen = ("--k", "3", "--algorithm", "in-blocks:base=mondrian,records=8", "--overwrite", "-o", "a.csv")
     blocks = json.loads(command("anonymize", str(table), *ROLES, *chosen, "--json"))["of-blocks"]
     shown = command("anonymize", str(table), *ROLES, *chosen, "--all").splitlines()
     listed = [line for line in shown if line.startswith("of-blocks")]
@@ -278,7 +290,7 @@ def test_a_long_list_of_figures_is_cut_for_people_and_whole_in_json(table: Path,
 
 
 def test_the_gap_to_the_best_classes_is_told_when_it_is_asked_for(table: Path, command: Command) -> None:
-    asked = ("anonymize", str(table), *ROLES, "--k", "3", "--seed", "1", "-o", "a.csv")
+    asked = ("anonymize", str(table), *ROLES, "--k", "3", "--seed", "1", "--overwrite", "-o", "a.csv")
     found = json.loads(command(*asked, "--prove-gap", "0.5", "--json"))["findings"]
     gap = found["optimality-gap"]
     assert 0 <= gap["value"] <= 1 and gap["detail"]["least-loss"] <= gap["detail"]["loss"]

@@ -57,6 +57,7 @@ FULL = Job(
     attacks=(plugin("attacks", "prosecutor:threshold=0.2"),),
     attack_threshold=0.5,
     output=Path("out.csv"),
+    overwrite=True,
     manifest=Path("out.json"),
     pseudonyms="keyed",
     key_file=Path("secret.key"),

@@ -326,7 +326,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert "one.csv" in capsys.readouterr().err and not Path("two.csv").exists()
     assert run("anonymize", *table, "-o", "two.csv", "--k", "9", "--algorithm", "coarsening") == 0
     capsys.readouterr()
-    for command, more in (("list", ()), ("check", ()), ("export", ("-o", "out.json"))):
+    for command, more in (("list", ()), ("check", ()), ("export", ("-o", "out.json", "--overwrite"))):
         assert run("ledger", command, "l.db", *more, "--json") == 0
         validate(json.loads(capsys.readouterr().out), schemas.schema(f"ledger-{command}"))
         assert run("ledger", command, "l.db", *more) == 0

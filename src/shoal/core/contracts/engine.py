@@ -79,6 +79,10 @@ class Engine(Parametrized, ABC):
         """What changes when a published table does: the hash of its files, or of its rows in a database."""
         return sha256(path)
 
+    def occupied(self, path: Path) -> bool:
+        """Whether there is anything at a path that a release would replace."""
+        return path.exists()
+
     def exists(self, path: Path) -> bool:
         """Whether there may be a published table at a path; a database tells when it is opened."""
         return path.exists()

@@ -24,7 +24,7 @@ from shoal.engines.common.encoding import Encoded, bind
 from shoal.engines.common.engine import CommonEngine, check_some_left, check_some_there, encode_column, required_values
 from shoal.engines.common.source import changed
 from shoal.engines.duckdb.apply_plan import DuckDBApplication
-from shoal.engines.duckdb.databases import check_spot, storing
+from shoal.engines.duckdb.databases import check_spot, occupied, storing
 from shoal.engines.duckdb.encoding import Distinct, DuckDBTally, distinct, join_codes, translation
 from shoal.engines.duckdb.identity import respelled
 from shoal.engines.duckdb.profiling import profile
@@ -159,6 +159,9 @@ class DuckDB(CommonEngine):
 
     def digest(self, path: Path) -> str:
         return self.open_published(path).digest() if self.in_database(path) else super().digest(path)
+
+    def occupied(self, path: Path) -> bool:
+        return occupied(str(path)) if self.in_database(path) else super().occupied(path)
 
     def exists(self, path: Path) -> bool:
         return self.in_database(path) or super().exists(path)

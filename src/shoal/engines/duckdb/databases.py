@@ -122,10 +122,15 @@ class Connection:
             yield cursor
 
     @cached_property
+    def tables(self) -> list[tuple[str, str]]:
+        """The schemas and the names of the tables that there are."""
+        with self._plain_errors(), self._executed(_TABLES[self.spot.kind]) as cursor:
+            return [(str(schema), str(name)) for schema, name in cursor.fetchall()]
+
+    @cached_property
     def place(self) -> tuple[str, str]:
         """The schema and the name of the table."""
-        with self._plain_errors(), self._executed(_TABLES[self.spot.kind]) as cursor:
-            return chosen(self.spot, [(str(schema), str(name)) for schema, name in cursor.fetchall()])
+        return chosen(self.spot, self.tables)
 
     @cached_property
     def _qualified(self) -> str:
@@ -237,6 +242,16 @@ def storing(session: DatabaseSession, text: str) -> Iterator[None]:
     finally:
         session.writers.pop(text, None)
     connection.close()
+
+
+def occupied(text: str) -> bool:
+    """Whether a text names a table that is there."""
+    target = spot(text, new=True)
+    path = None if target is None else target.path
+    if target is None or (path is not None and not (path.exists() and path.stat().st_size)):
+        return False
+    with closing(Connection(target, write=False)) as connection:
+        return target.table in {name for place in connection.tables for name in (place[1], ".".join(place))}
 
 
 def check_spot(session: DatabaseSession, text: str) -> None:
