@@ -42,6 +42,7 @@ def read(
     sensitive: Iterable[str] = (),
     identifiers: Iterable[str] = (),
     person: str | None = None,
+    drop: Iterable[str] = (),
     hierarchies: str | Path | Mapping[str, HierarchySpec] | None = None,
     column_hierarchies: Mapping[str, HierarchySpec] | None = None,
     kinds: Mapping[str, str] | None = None,
@@ -71,6 +72,7 @@ def read(
         identifiers: columns that name a person; a release drops them.
         person: the column that says whose each record is, where people have several: then people are counted, not
             records. A release drops it, as identifiers.
+        drop: other columns that a release leaves out. They are not taken to name anybody: no pseudonyms replace them.
         hierarchies: a folder with a file `<column>.csv` (or `.toml`, `.json`) for each column that has one, or a
             mapping from column to a file, a builder (`"intervals:width=5"`) or a `Hierarchy`. A quasi-identifier
             without one gets an automatic one.
@@ -116,7 +118,7 @@ def read(
     opened = chosen_engine.open(received(source), opening)
     assigned = roles(
         opened.names, quasi=as_list(quasi), sensitive=as_list(sensitive), identifiers=as_list(identifiers),
-        person=[] if person is None else [person],
+        person=[] if person is None else [person], drop=as_list(drop),
     )  # fmt: skip
     formats = _formats(date_formats or {}, number_formats or {}, kinds or {})
     for named in (kinds or {}, formats, missing_rules or {}):

@@ -123,7 +123,7 @@ def _every_column_quasi(job: Job) -> Job:
     if job.named(Role.QUASI) or job.input is None:
         return job
     opened = (job.engine or engine(None)).open(received(job.input), Opening(**arguments(job, "open")))
-    others = {*job.named(Role.SENSITIVE), *job.named(Role.IDENTIFIER), *job.named(Role.ENTITY)}
+    others = {name for name, column in job.columns.items() if column.role is not Role.PLAIN}
     return job.with_roles({Role.QUASI: [name for name in opened.names if name not in others]})
 
 

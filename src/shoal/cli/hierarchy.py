@@ -50,7 +50,9 @@ def run(
 
     if column is None:
         raise ParameterError("name the column with --column")
-    job = job.with_roles({Role.SENSITIVE: [], Role.IDENTIFIER: [], Role.ENTITY: [], Role.QUASI: [column]})
+    job = job.with_roles(
+        {Role.SENSITIVE: [], Role.IDENTIFIER: [], Role.ENTITY: [], Role.DROP: [], Role.QUASI: [column]}
+    )
     rule = None if builder is None else make_builder(builder)
     findings: list[Finding] = []
     if extend is not None:

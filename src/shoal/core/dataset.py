@@ -16,7 +16,7 @@ from shoal.core.grouping import Codes, Counts
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.read_request import Description, HierarchyFor
 from shoal.core.run import Run
-from shoal.core.schema import Role, Schema
+from shoal.core.schema import WITHHELD, Role, Schema
 from shoal.core.survey import Survey
 from shoal.core.values import Values
 from shoal.errors import SchemaError
@@ -224,10 +224,10 @@ class Dataset:
         return self._again(hierarchy_for, {column: each.role for column, each in columns.items()}, self.schema.strict)
 
     def encoded_columns(self, seed: int) -> dict[str, tuple[Hierarchy, Codes]]:
-        """Every column but identifiers, in the order of the table, encoded by its hierarchy; records as in the
+        """Every column that is published, in the order of the table, encoded by its hierarchy; records as in the
         `listing`."""
         quasi = self.schema.quasi
-        names = [column.name for column in self.schema.columns if column.role not in (Role.IDENTIFIER, Role.ENTITY)]
+        names = [column.name for column in self.schema.columns if column.role not in WITHHELD]
         known = self.knowing(names)
         others = [name for name in names if name not in quasi]
         codes = dict(zip(others, known.table.listing(quasi, others, seed), strict=True))
@@ -241,7 +241,7 @@ class Dataset:
         survey = self._surveys.get((records, values))
         if survey is None:
             plain = [column.name for column in self.schema.columns if column.role is Role.PLAIN]
-            others = [column.name for column in self.schema.columns if column.role is not Role.PLAIN]
+            others = [column.name for column in self.schema.columns if column.role not in (Role.PLAIN, Role.DROP)]
             survey = self.table.survey([*plain, *others], plain, records=records, values=values, run=run)
             self._surveys[records, values] = survey
         return survey

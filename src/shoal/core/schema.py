@@ -13,13 +13,15 @@ from shoal.errors import InputError, SchemaError, quoted, unknown_columns
 
 
 class Role(StrEnum):
-    """What a column means for privacy; an `entity` says whose the record is, where people have several."""
+    """What a column means for privacy; an `entity` says whose the record is, where people have several, and what is
+    to `drop` says nothing about people and is not published."""
 
     IDENTIFIER = "identifier"
     QUASI = "quasi"
     SENSITIVE = "sensitive"
     PLAIN = "plain"
     ENTITY = "entity"
+    DROP = "drop"
 
 
 ENCODED = (Role.QUASI, Role.SENSITIVE, Role.ENTITY)
@@ -28,6 +30,8 @@ ENCODED = (Role.QUASI, Role.SENSITIVE, Role.ENTITY)
 
 NAMING = (Role.IDENTIFIER, Role.ENTITY)
 """The roles of columns that name people, of which nothing but pseudonyms is ever published."""
+WITHHELD = (*NAMING, Role.DROP)
+"""The roles of columns of which no value is published."""
 
 
 class Kind(StrEnum):
@@ -164,6 +168,7 @@ def roles(
     sensitive: Iterable[str],
     identifiers: Iterable[str],
     person: Iterable[str] = (),
+    drop: Iterable[str] = (),
 ) -> dict[str, Role]:
     """The role of every column of a table, those that were given one first; an unknown name or a second role is an
     error."""
@@ -171,6 +176,7 @@ def roles(
     given: dict[str, Role] = {}
     each = (
         (Role.QUASI, quasi), (Role.SENSITIVE, sensitive), (Role.IDENTIFIER, identifiers), (Role.ENTITY, person),
+        (Role.DROP, drop),
     )  # fmt: skip
     for role, chosen in each:
         chosen = list(chosen)

@@ -14,7 +14,7 @@ from shoal.core.contracts.form import Linked
 from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.run import Run
-from shoal.core.schema import Role
+from shoal.core.schema import NAMING, Role
 from shoal.core.values import Values
 from shoal.diagnosis.single_columns import (
     ALMOST_UNIQUE,
@@ -124,7 +124,7 @@ def plain_columns(data: Dataset, allowed: Collection[str] = (), run: Run | None 
         return PlainColumns(columns=(), telling={}, almost_unique=(), unseen=(), alone=0, records=data.records)
     survey = data.survey(records=SURVEYED, values=LOOKED_AT, run=run or Run())
     looks = {name: look for name, look in survey.looks.items() if not isinstance(look, str)}
-    identifying = {name: roles[name] for name in looks if roles[name] not in (Role.PLAIN, Role.SENSITIVE)}
+    identifying = {name: roles[name] for name in looks if roles[name] in (Role.QUASI, *NAMING)}
     telling, almost = {}, []
     for name in plain:
         if name not in looks:

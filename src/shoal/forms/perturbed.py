@@ -14,7 +14,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes
 from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
-from shoal.core.schema import NAMING, Role, Schema
+from shoal.core.schema import WITHHELD, Role, Schema
 from shoal.errors import NotDefined, VerificationError
 from shoal.forms._reading import columns_of
 
@@ -40,7 +40,7 @@ class PerturbedForm(Form):
 
     def sheets(self, schema: Schema, *, pseudonyms: bool) -> tuple[Sheet, ...]:
         what: dict[Role, What] = dict.fromkeys(Role, "changed")
-        unnamed = {role: shown for role, shown in what.items() if role not in NAMING}
+        unnamed = {role: shown for role, shown in what.items() if role not in WITHHELD}
         return (Sheet(part="", columns=columns_of(schema, unnamed, pseudonyms=pseudonyms)),)
 
     def view(self, release: PublishedTables) -> PerturbedView:

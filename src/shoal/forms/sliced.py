@@ -22,7 +22,7 @@ from shoal.core.members import same_counts
 from shoal.core.parameters import Examples
 from shoal.core.published_tables import PublishedTables
 from shoal.core.recoding import Recoding
-from shoal.core.schema import NAMING, Schema
+from shoal.core.schema import NAMING, Role, Schema
 from shoal.errors import InputError, NotDefined, SchemaError, VerificationError
 from shoal.forms._reading import agreement, placement_of
 from shoal.publishing.decision import check_members, check_people, people_of
@@ -97,6 +97,8 @@ def _shown(
     """What stands in a table, in the order of the schema."""
     shown = []
     for each in schema.columns:
+        if each.role is Role.DROP:
+            continue
         what: What = "pseudonym" if each.role in NAMING else "raw"
         if each.name in column or (main and each.name not in named and (pseudonyms or what == "raw")):
             shown.append(SheetColumn(name=each.name, what=what))

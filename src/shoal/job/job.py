@@ -55,7 +55,7 @@ class ColumnJob:
     """What a job says of one column."""
 
     role: Role = option(
-        _plain, "role", "Role of the column: identifier, quasi, sensitive, plain or entity.", public=True
+        _plain, "role", "Role of the column: identifier, quasi, sensitive, plain, entity or drop.", public=True
     )
     kind: Kind | None = option(
         None, "kind", "Kind of a column: COLUMN=numeric|categorical|date|text (default: detected). Repeatable.",
@@ -101,6 +101,9 @@ class Roles:
         None, "", "Column that identifies the person of each row; people are then counted instead of rows.", TABLE,
         verbs="read",
     )  # fmt: skip
+    drop: tuple[str, ...] = option(
+        (), "", "Other columns to leave out of the release, separated by commas.", TABLE, verbs="read"
+    )
 
 
 def role_of(name: str) -> Role:
@@ -109,6 +112,7 @@ def role_of(name: str) -> Role:
 
     return {
         "quasi": Role.QUASI, "sensitive": Role.SENSITIVE, "identifiers": Role.IDENTIFIER, "person": Role.ENTITY,
+        "drop": Role.DROP,
     }[name]  # fmt: skip
 
 

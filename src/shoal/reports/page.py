@@ -34,6 +34,7 @@ SECTIONS = (
 """In the order in which regulators ask."""
 ROLES = {
     "identifier": "identifier: names a person",
+    "drop": "left out",
     "quasi": "quasi-identifier: outsiders may know it",
     "sensitive": "sensitive: nobody should learn it",
     "plain": "none",

@@ -17,6 +17,7 @@ from shoal.api.learning import learner, learner_names
 from shoal.core.contracts.metric import Metric
 from shoal.core.dataset import Dataset
 from shoal.core.release import Release
+from shoal.core.schema import WITHHELD
 from shoal.diagnosis.exposure import exposure
 from shoal.errors import NotDefined, ParameterError, alternatives, unknown_columns
 from shoal.job import plugins
@@ -189,6 +190,6 @@ def checked_target(data: Dataset, target: str) -> None:
     """Refuses a target that there is not, is dropped, or of which nothing can be learned."""
     if target not in data.schema.names:
         raise unknown_columns([target], data.schema.names)
-    if target in (*data.schema.identifiers, data.schema.person):
+    if data.schema[target].role in WITHHELD:
         raise ParameterError(f"the target {target!r} is not published; name another column")
     check_target(_table(data, target), target)

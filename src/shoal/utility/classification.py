@@ -18,7 +18,7 @@ from shoal.core.finding import Finding
 from shoal.core.formats import interpret
 from shoal.core.grouping import Codes
 from shoal.core.release import Release
-from shoal.core.schema import NAMING
+from shoal.core.schema import WITHHELD
 from shoal.core.survey import spaced
 from shoal.errors import NotDefined, ParameterError, unknown_columns
 from shoal.parsing.identity import plain_numbers, plain_text
@@ -126,8 +126,8 @@ def of_dataset(data: Dataset, target: str) -> LabelledRecords:
 
 
 def _telling(data: Dataset) -> list[str]:
-    """The columns of a table that do not name people."""
-    return [column.name for column in data.schema.columns if column.role not in NAMING]
+    """The columns of a table that are published."""
+    return [column.name for column in data.schema.columns if column.role not in WITHHELD]
 
 
 def _values(data: Dataset, name: str, codes: Codes, *, plain: bool = False) -> Sequence[Any]:

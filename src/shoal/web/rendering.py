@@ -33,7 +33,8 @@ def environment() -> Environment:
     )  # fmt: skip
     templates.filters["shown"] = printable
     templates.filters["shown_lines"] = lambda text: printable(text, keep="\n")
-    templates.filters["titled"] = title
+    templates.filters["titled"] = _titled
+    templates.filters["method"] = _method
     templates.filters["english"] = _english
     templates.filters["figures"] = _figures
     templates.filters["part"] = _part
@@ -79,6 +80,20 @@ def _part(context: Context, text: Markup, name: str) -> Markup:
     """Keeps a part of the page, which may be asked for on its own."""
     context["parts"][name] = text
     return text
+
+
+@pass_context
+def _method(context: Context, spec: str) -> str:
+    """What an algorithm does, in the reader's words; empty of one that the table has no words for."""
+    key = f"method.{spec.partition(':')[0]}"
+    return context["say"](key) if title(spec) == spec and context["say"].has(key) else ""
+
+
+@pass_context
+def _titled(context: Context, spec: str) -> str:
+    """A candidate in a sentence: what its algorithm does, and what it is called."""
+    method = _method(context, spec)
+    return f"{method} ({spec})" if method else title(spec)
 
 
 def _english(text: str) -> Markup:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 import shoal.web
 from shoal.core.schema import Kind, Role
+from shoal.web.candidates import available_algorithms
 from shoal.web.messages import Words, languages, preferred, table
 
 FOLDER = Path(shoal.web.__file__).parent
@@ -70,3 +71,9 @@ def test_markup_among_the_values_stays_markup_and_nothing_else_does() -> None:
     said = Words("de")("work.failed", error=Markup('<span lang="en">too {old}</span>'))
     assert said == 'Das hat nicht geklappt: <span lang="en">too {old}</span>.' and isinstance(said, Markup)
     assert not isinstance(Words("de")("work.failed", error="<b>"), Markup)
+
+
+def test_every_algorithm_of_the_page_has_a_plain_name() -> None:
+    names = available_algorithms()
+    assert len(names) > 15
+    assert [name for name in names if f"method.{name}" not in table()] == []

@@ -163,7 +163,7 @@ def settle(session: PageSession, form: Fields) -> None:
     """What becomes of a column without a role that gives people away: dropped, made coarser, or published all the
     same."""
     name, how = session.column(int(form["column"])), form["how"]
-    roles = {"drop": Role.IDENTIFIER, "coarsen": Role.QUASI}
+    roles = {"drop": Role.DROP, "coarsen": Role.QUASI}
     if how in roles:
         session.change_column(name, "history.role", role=roles[how])
     elif how == "allow":

@@ -21,7 +21,7 @@ from shoal.web.work import TaskState
 
 ROWS = "rows"
 """Somebody says that every row is a person of its own; until then it is only taken for granted."""
-ROLES = (Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
+ROLES = (Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.PLAIN, Role.DROP)
 """Roles that a column is given one by one; whose each row is, is chosen apart."""
 
 
