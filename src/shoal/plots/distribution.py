@@ -41,19 +41,25 @@ def shares(data: Dataset, release: Release, column: str) -> tuple[Floats, Floats
     return before, np.cumsum(steps)[:-1] / max(int(sizes.sum()), 1)
 
 
-def chart(data: Dataset, release: Release, column: str) -> Any:
-    """A chart of both; it shows values of the table."""
-    library = altair()
+def binned_shares(data: Dataset, release: Release, column: str) -> list[dict[str, Any]]:
+    """Both, with neighbours joined where a column has many values; they are named by values of the table."""
     before, after = shares(data, release, column)
     tree = data.schema[column].hierarchy
     assert tree is not None
     bins = np.array_split(np.arange(tree.size), min(BINS, tree.size))
     names = [_name(tree, int(part[0]), int(part[-1])) for part in bins]
-    rows = [
+    return [
         {"values": name, "table": table, "share": float(known[part].sum())}
         for table, known in (("original", before), ("release", after))
         for name, part in zip(names, bins, strict=True)
     ]
+
+
+def chart(data: Dataset, release: Release, column: str) -> Any:
+    """A chart of both; it shows values of the table."""
+    library = altair()
+    rows = binned_shares(data, release, column)
+    names = list(dict.fromkeys(row["values"] for row in rows))
     return (
         library.Chart(library.Data(values=rows))
         .mark_bar()

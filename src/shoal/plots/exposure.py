@@ -34,17 +34,8 @@ def class_sizes(tables: Mapping[str, Classes], *, k: int) -> Any:
         [('1', 1.0), ('2–4', 0.0)]
     """
     library = altair()
-    edges = np.array(sorted({*EDGES, k}))
-    names = [f"{low}" if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(edges)] + [f"{edges[-1]}+"]
-    rows = []
-    for table, classes in tables.items():
-        sizes, people = classes.hiding()
-        counts = np.zeros(len(edges), np.int64)
-        np.add.at(counts, np.searchsorted(edges, sizes, side="right") - 1, people)
-        rows += [
-            {"table": table, "size": name, "people": count, "share": count / max(1, int(people.sum()))}
-            for name, count in zip(names, counts.tolist(), strict=True)
-        ]
+    rows = size_shares(tables, k=k)
+    names = list(dict.fromkeys(row["size"] for row in rows))
     who = _who(*tables.values())
     shown = list(tables)
     title = f"{who.capitalize()} by the size of the class that they hide in (k = {k})"
@@ -60,6 +51,22 @@ def class_sizes(tables: Mapping[str, Classes], *, k: int) -> Any:
         )
         .properties(width=WIDTH, height=HEIGHT)
     )
+
+
+def size_shares(tables: Mapping[str, Classes], *, k: int) -> list[dict[str, Any]]:
+    """The share of the people of each table by the size of the class that they hide in."""
+    edges = np.array(sorted({*EDGES, k}))
+    names = [f"{low}" if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(edges)] + [f"{edges[-1]}+"]
+    rows = []
+    for table, classes in tables.items():
+        sizes, people = classes.hiding()
+        counts = np.zeros(len(edges), np.int64)
+        np.add.at(counts, np.searchsorted(edges, sizes, side="right") - 1, people)
+        rows += [
+            {"table": table, "size": name, "people": count, "share": count / max(1, int(people.sum()))}
+            for name, count in zip(names, counts.tolist(), strict=True)
+        ]
+    return rows
 
 
 def risk(classes: Classes, *, line: float = LINE) -> Any:

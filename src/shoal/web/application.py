@@ -63,9 +63,10 @@ def application(session: PageSession, gate: Gate) -> ASGIApp:
 def _screen_route(session: PageSession, screen: Screen) -> Callable[[Request], Response]:
     def show(request: Request) -> Response:
         number = next(session.numbers)
-        facts = screen.facts(session, request.query_params) if session.opened or screen.name == "exposed" else {}
-        if not session.opened and screen.name != "exposed" and not wants_json(request.scope):
+        there = session.readable or screen.name == "exposed"
+        if not there and not wants_json(request.scope):
             return RedirectResponse("/exposed", 303)
+        facts = screen.facts(session, request.query_params) if there else {}
         return page(request, session, screen.name, facts, number)
 
     return show

@@ -117,7 +117,7 @@ class Package:
                 archive.writestr(name, self.content(name))
         return packed.getvalue()
 
-    def save(self, folder: Path) -> list[Path]:
+    def save(self, folder: Path, *, overwrite: bool) -> list[Path]:
         """Writes everything into two folders inside one of the person's own, all of it or nothing: what the recipient
         gets, and what only the person can read."""
         if not folder.is_dir():
@@ -127,7 +127,7 @@ class Package:
         ]  # fmt: skip
         fresh = _make_folders([folder / RECIPIENT, *sorted({path.parent for path in targets} - {folder / RECIPIENT})])
         try:
-            check_outputs(targets, self.order.job.reads())
+            check_outputs(targets, self.order.job.reads(), overwrite=overwrite)
             with replacing_all(*targets) as places:
                 for name, place in zip(self.names, places, strict=True):
                     if name in self.own:

@@ -97,6 +97,12 @@ class PageSession:
         return self._place >= 0
 
     @property
+    def readable(self) -> bool:
+        """Whether there is a table that can be read, or may be, as far as anybody knows."""
+        look = self.work.find(self._look_key()) if self._place == 0 else None
+        return self.opened and (look is None or look.state is not TaskState.FAILED)
+
+    @property
     def steps(self) -> tuple[Step, ...]:
         """The history, up to what can be done again."""
         return tuple(self._steps)
@@ -193,7 +199,10 @@ class PageSession:
             self._detection_task(job)  # after the look, not beside it: the columns are shown first
             return columns
 
-        return self.work.task(("look", self._reading_key()), "work.look", look)
+        return self.work.task(self._look_key(), "work.look", look)
+
+    def _look_key(self) -> Hashable:
+        return ("look", self._reading_key())
 
     def detection(self) -> Detection:
         """The suggested roles. The first time they are there, they become the roles of the job."""

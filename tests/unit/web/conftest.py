@@ -41,7 +41,8 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def served(serving, table: Path) -> Any:
     page = serving(table)
-    told = page.facts("/exposed.json", panel="exposure")
+    page.facts("/exposed.json", panel="exposure")
+    told = page.facts("/exposed.json", panel="columns")
     for row in told["columns"]["rows"]:
         role = "quasi" if row["name"] in QUASI else "sensitive" if row["name"] == "occupation" else "identifier"
         page.post("/exposed/role", column=row["place"], role=role)

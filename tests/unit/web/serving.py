@@ -92,7 +92,7 @@ class Served:
         return answer.status, {name.lower(): value for name, value in answer.getheaders()}, content
 
     def sign_in(self) -> None:
-        _, headers, _ = self.ask(f"/?token={self.token}", signed=False)
+        _, headers, _ = self.ask(f"/?token={self.gate.token}", signed=False)
         self.cookie = headers["set-cookie"].partition(";")[0]
 
     def facts(self, path: str, *, panel: str | None = None, seconds: float = 240) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,13 +80,14 @@ def test_what_is_handed_over_lies_apart_from_what_is_secret(served: Any, tmp_pat
     (out / "private").mkdir(mode=0o755)
     (out / "private" / "job.toml").touch(mode=0o644)
     served.post("/hand-over/save", folder=out)
+    assert "this is there already: job.toml." in served.ask("/hand-over")[2] and not (out / "for-recipient").exists()
+    served.post("/hand-over/save", folder=out, overwrite="1")
     secrets = [path for path in (out / "private").rglob("*") if path.is_file()]
     assert sorted(path.name for path in secrets) == ["job.toml", "race.csv"]
     assert all(path.stat().st_mode & 0o077 == 0 for path in secrets)
     job = shoal.job.load(out / "private" / "job.toml")
-    before = (out / "for-recipient" / "release.csv").read_bytes()
-    shoal.api.run(job)
-    assert (out / "for-recipient" / "release.csv").read_bytes() == before
+    shoal.api.run(replace(job, output=out / "again.csv"))
+    assert (out / "for-recipient" / "release.csv").read_bytes() == (out / "again.csv").read_bytes()
 
 
 def zipped(page: Any, name: str) -> dict[str, bytes]:

@@ -181,5 +181,9 @@ def _listing(names: Sequence[str]) -> str:
 def _unreadable(path: Path, what: str, *errors: type[BaseException]) -> Iterator[None]:
     try:
         yield
-    except (*errors, OSError, UnicodeError, pa.ArrowException):
+    except (*errors, OSError, UnicodeError, pa.ArrowException) as error:
+        if "password protected" in str(error):
+            raise InputError(f"{path.name}: this has a password; save a copy without one, and open that") from None
+        if not path.stat().st_size:
+            raise InputError(f"{path.name}: the file is empty") from None
         raise InputError(f"{path.name}: this is not a readable {what}") from None

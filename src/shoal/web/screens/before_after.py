@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.core.schema import Role
 from shoal.plots import distribution
-from shoal.plots.exposure import class_sizes
+from shoal.plots.exposure import class_sizes, size_shares
 from shoal.utility.analyses import Analysis
 from shoal.web.candidates import Candidate, chosen_algorithm, chosen_candidate
 from shoal.web.panels import panel
@@ -67,7 +67,7 @@ def _release(session: PageSession) -> dict[str, Any]:
         "columns": columns, "records": candidate.release.records, "published": candidate.release.published.records,
         "suppressed": candidate.release.suppressed, "notes": list(candidate.release.notes),
         "most": [{"name": each.name, "lost": each.lost} for each in lost[:1]],
-        "drawn": candidate.form == "generalized",
+        "drawn": candidate.form == "generalized", "sizes": _sizes(candidate),
         **{key: candidate.facts()[key] for key in ("loss", "k", "average_risk")},
     }  # fmt: skip
 
@@ -75,7 +75,25 @@ def _release(session: PageSession) -> dict[str, Any]:
 def _distribution(session: PageSession, place: int) -> dict[str, Any]:
     candidate, name = chosen_candidate(session), session.column(place)
     before, after = distribution.shares(candidate.data, candidate.release, name)
-    return {"place": place, "name": name, "distance": float(abs(before - after).sum() / 2)}
+    return {
+        "place": place, "name": name, "distance": float(abs(before - after).sum() / 2),
+        "values": _beside(distribution.binned_shares(candidate.data, candidate.release, name), "values"),
+    }  # fmt: skip
+
+
+def _sizes(candidate: Candidate) -> list[dict[str, Any]]:
+    """The share of the people by the size of their group, before and after."""
+    if candidate.form != "generalized":
+        return []
+    return _beside(size_shares(_tables(candidate), k=_least(candidate)), "size")
+
+
+def _beside(rows: list[dict[str, Any]], by: str) -> list[dict[str, Any]]:
+    """What a chart of the table and the release shows, as rows that are not empty."""
+    points: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        points.setdefault(row[by], {"label": row[by]})[row["table"]] = row["share"]
+    return [point for point in points.values() if point["original"] or point["release"]]
 
 
 def draw_classes(session: PageSession, query: Fields) -> Any:

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError, OutputError, ParameterError
+from shoal.errors import ExistingOutputError, InputError, OutputError, ParameterError
 from shoal.job import plugins, spelling
 from shoal.job.job import Job
 from shoal.publishing.signing import SigningKey
@@ -170,7 +170,11 @@ def save(session: PageSession, form: Fields) -> str:
     if not session.local:
         raise InputError("this page is used from another machine; save the files through the browser")
     folder = Path(form.get("folder", "").strip()).expanduser()
-    session.saved = tuple(_package(session).save(folder.resolve()))
+    try:
+        session.saved = tuple(_package(session).save(folder.resolve(), overwrite="overwrite" in form))
+    except ExistingOutputError as error:
+        session.notice = ("error.exists", {"names": ", ".join(error.names)})
+        return "/hand-over#package"
     session.notice = ("hand_over.saved", {"count": len(session.saved), "folder": str(folder)})
     return "/hand-over#package"
 
