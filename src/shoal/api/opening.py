@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from shoal import manifest, registry
+from shoal.adversary.record_matching import SEED, matched
 from shoal.core.contracts.engine import Engine
 from shoal.core.dataset import Dataset
 from shoal.core.release import Release
@@ -53,16 +52,14 @@ def open_release(path: str | Path, data: Dataset, *, earlier: bool = False) -> R
 
 
 def _with_members(release: Release, data: Dataset) -> Release:
-    """A release with the people in its classes, where the table and the published values leave no doubt about them:
-    when everybody fits into one class at most, and classes then have the records that they are published with."""
+    """A release with the people in its classes, as the table and the published values tell them; where several
+    placements of the records are possible, one of them that has as many people as its manifest states."""
     try:
-        people, candidates = release.view.people(), release.view.candidates(data.summary.keys)
-        counts = np.diff(candidates.starts)
-        if counts.max(initial=0) > 1:
+        people = release.view.people()
+        if people is not release.view.groups() or data.schema.person in release.published.names:
             return release
-        index = np.full(len(counts), -1, np.int32)
-        index[counts == 1] = candidates.classes
-        return release.with_members(data.summary.rolled(index, people.keys))
+        owners = matched(data, release, (release.provenance.get("people") or {}).get("smallest_class", 1))
+        return release if owners is None else release.with_members(data.partitioned(owners, len(people), seed=SEED))
     except (NotDefined, InputError, VerificationError):
         return release
 

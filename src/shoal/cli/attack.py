@@ -107,8 +107,10 @@ def run(
         else:
             attempts, reasons = api.every_attack(data, opened, known, run)
     summary = attacked(attempts, reasons)
-    if threshold is not None and not attempts:
-        raise NotDefined(f"there is no risk to compare with --threshold. {summary}")
+    if not attempts:
+        if everything and not as_json:
+            show(attempts, reasons, everything=True)
+        raise NotDefined(summary if everything else f"{summary} To see the reason of each attack, add --all.")
     if plot is not None:
         picture(attempts, plot, threshold=threshold)
     journal.note(summary=summary)

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from shoal.core.classes import Classes, Histogram
-from shoal.core.codebook import Spelling
+from shoal.core.codebook import Codebook, Spelling
 from shoal.core.contracts.algorithm import Algorithm
 from shoal.core.contracts.engine import Engine
 from shoal.core.contracts.form import Form, View
@@ -24,7 +24,7 @@ from shoal.core.members import Members, check_same
 from shoal.core.policy import Policy
 from shoal.core.published_tables import PublishedTables
 from shoal.core.schema import Kind
-from shoal.errors import PeopleUnknown
+from shoal.errors import NotDefined, PeopleUnknown
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -128,6 +128,13 @@ class Release(PublishedTables):
             for book, entries in zip(plan.codebooks, cells, strict=True)
             if (tree := trees.get(book.column)) is not None  # a column may have been dropped since
         }
+
+    def codebook(self, name: str) -> Codebook:
+        if self.spellings.get(name) == "means":
+            raise NotDefined(
+                f"column {name!r} is published as means, and the file does not say which values they are of"
+            )
+        return super().codebook(name)
 
     def in_people(self, classes: Classes) -> Classes:
         """Classes of the main table with the people in them, where the table has a person column.

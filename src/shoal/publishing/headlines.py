@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from shoal.core.contracts.attack import Attempt
-from shoal.core.finding import Finding, Findings, claimed
+from shoal.core.finding import IN_RECORDS, Finding, Findings, claimed
 from shoal.core.formatting import counted, enumerated, percent, printable
 from shoal.publishing.columns import ReleasedColumn
 
@@ -105,8 +106,9 @@ def evaluated(
     return " ".join(parts)
 
 
-def verified(findings: Findings) -> str:
-    """Whether a release file is what its manifest says.
+def verified(findings: Findings, counted_again: Findings | None = None) -> str:
+    """Whether a release file is what its manifest says. The holder's findings, where models are `counted_again` with
+    the table at hand, say more than the file alone.
 
     Example:
         >>> k = Finding(name="k", value=4, bound=5, holds=False, claim="5-anonymous", unit="records")
@@ -118,22 +120,30 @@ def verified(findings: Findings) -> str:
     published, left_out = findings.get("published"), findings.get("suppressed")
     parts = [
         *([_size(findings, published.words)] if published is not None else []),
-        *claimed(finding.claim for finding in findings),
+        *claimed(_by_people(finding, counted_again).claim for finding in findings),
         *([f"{left_out.words} left out" if left_out.value else "nobody left out"] if left_out is not None else []),
         "the files are unchanged",
     ]
     return f"The release is what its manifest says: {', '.join(parts)}."
 
 
+def _by_people(finding: Finding, counted_again: Findings | None) -> Finding:
+    """The finding, or the same of people where it counts records and they were counted again."""
+    again = None if counted_again is None else counted_again.get(finding.name)
+    return again if again is not None and again.holds and finding.claim.endswith(IN_RECORDS) else finding
+
+
 def attacked(attempts: Sequence[Attempt], reasons: Mapping[str, str]) -> str:
     """What the most successful attack gains, or why there is none.
 
     Example:
-        >>> attacked([], {"homogeneity": "nobody is counted", "prosecutor": "nobody is counted"})
+        >>> attacked([], {"homogeneity": "nobody is counted", "prosecutor": "nobody is counted", "linkage": "no list"})
         'No attack can be made on this release: nobody is counted.'
     """
     if not attempts:
-        return f"No attack can be made on this release: {'; '.join(dict.fromkeys(reasons.values()))}."
+        # the reason of most attacks; a listing has the others
+        [(reason, _)] = Counter(reasons.values()).most_common(1) or [("none was tried", 0)]
+        return f"No attack can be made on this release: {reason}."
     # What starts from nothing, such as a gain of certainty, is no success that could be compared.
     guesses = [attempt for attempt in attempts if attempt.baseline > 0] or attempts
     worst = max(guesses, key=lambda attempt: (attempt.success - attempt.baseline, attempt.worst))

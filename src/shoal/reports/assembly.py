@@ -14,9 +14,10 @@ from shoal.api.reading import check_dataset
 from shoal.core.contracts.attack import Known
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Findings
+from shoal.core.members import check_same
 from shoal.core.release import Release
 from shoal.core.run import Run
-from shoal.errors import InputError, MissingExtraError, NotDefined
+from shoal.errors import InputError, MissingExtraError, NotDefined, VerificationError
 from shoal.job.job import Job
 from shoal.plots.attack import attacks
 from shoal.plots.drawing import altair
@@ -51,6 +52,7 @@ def report(
     quick: bool = False,
     job: Job | None = None,
     known: Known | None = None,
+    made: Release | None = None,
     run: Run | None = None,
 ) -> Report:
     """Everything about a release that a privacy officer signs: a page that stands on its own, and JSON.
@@ -71,6 +73,7 @@ def report(
         quick: leaves out measures that take long, and what the others would be for other tables.
         job: how the release was made, where its manifest is not all that is known.
         known: what the attackers have beside the release.
+        made: the release as it was made here, which knows what its file leaves open, such as who is in which class.
         run: is told how far the work is, and can stop it.
 
     Example:
@@ -97,7 +100,7 @@ def report(
     made_by = job or Job()
     # What was changed is reported as such; whatever else is no release of the table is refused.
     unchanged = verification["unchanged"].holds
-    opened = release_to_attack(data, path) if unchanged else api.open_release(path, data)
+    opened = _opened(data, path, made) if unchanged else api.open_release(path, data)
     metrics = api.quick_metrics() if quick else ()
     measured = api.evaluate(data, opened, *metrics, analyses=made_by.analyses, baselines=not quick)
     analyses, findings = _apart(measured, len(made_by.analyses))
@@ -119,14 +122,16 @@ def report(
         published=opened.published.records, people=people, identifiers=stated["identifiers"],
         files=_files(stated, path), columns=columns, policy=policy, promises=models, algorithm=stated["algorithm"],
         strict=stated.get("strict", False), unverified=unverified, verification=verification,
-        verified=verified(verification), risk=risk, attempts=attempts, not_made=not_made, findings=findings,
+        verified=verified(verification, findings), risk=risk, attempts=attempts, not_made=not_made, findings=findings,
         analyses=analyses,
         limits=limits(opened, models, columns, unverified=unverified), manifest=_manifest(path),
         signature=_signature(stated, verification),
         job=job_shown(made_by, stated, path), commands=commands(made_by, path, signed="signature" in stated),
         sentences=(
             sentences.published(path.name, opened.records, out, people, recipient, purpose),
-            sentences.promise(verification, findings, claims=opened.claims, unverified=unverified),
+            sentences.promise(
+                verification, findings, claims=opened.claims, unverified=unverified, people=stated.get("people")
+            ),
             sentences.exposed(risk, data.schema.quasi),
             sentences.tried(attempts, not_made),
             sentences.cost(columns, out, opened.records, analyses),
@@ -135,6 +140,19 @@ def report(
         pictures=_pictures(data, opened, columns, attempts, line, holder=holder),
         holder=_holder(data, opened, made_by, measured, attempts) if holder else None,
     )  # fmt: skip
+
+
+def _opened(data: Dataset, path: Path, made: Release | None) -> Release:
+    """The release in a file; where it was made here, as it was made."""
+    if made is None:
+        return release_to_attack(data, path)
+    with suppress(NotDefined):
+        in_file = api.open_release(path, data)
+        try:
+            check_same(in_file.view.people(), made.view.people())
+        except VerificationError:
+            raise InputError(f"{path.name}: this is not the file of the release that was made") from None
+    return made
 
 
 def _check_origin(data: Dataset, stated: Mapping[str, Any], path: Path) -> None:

@@ -135,6 +135,11 @@ class ReportContents:
         return self.verification.holds and not above
 
     @property
+    def complete(self) -> bool:
+        """Whether the risk that is left has a figure, and attacks were made."""
+        return isinstance(self.risk, Risk) and bool(self.attempts)
+
+    @property
     def summary(self) -> str:
         """The five sentences of the first page."""
         return " ".join(self.sentences)

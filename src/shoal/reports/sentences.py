@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from shoal.core.contracts.attack import Attempt
-from shoal.core.finding import Findings, claimed
+from shoal.core.finding import IN_RECORDS, Findings, claimed
 from shoal.core.formatting import counted, enumerated, percent, printable
 from shoal.plots.exposure import hundredths
 from shoal.publishing.columns import ReleasedColumn
@@ -25,8 +25,10 @@ def published(release: str, records: int, out: int, people: int | None, recipien
     return f"{much[0].upper()}{much[1:]}{whose} were published as {printable(release)}{whom}{why}."
 
 
-def promise(verification: Findings, findings: Findings, *, claims: bool, unverified: bool) -> str:
-    """What is promised, and whether that was checked and holds."""
+def promise(
+    verification: Findings, findings: Findings, *, claims: bool, unverified: bool, people: Mapping[str, int] | None
+) -> str:
+    """What is promised, and whether that was checked and holds; `people` has what the manifest states of them."""
     broken = [each for each in (*verification, *findings) if each.holds is False]
     if broken:
         names = enumerated(list(dict.fromkeys(each.claim or each.title for each in broken)))
@@ -37,7 +39,15 @@ def promise(verification: Findings, findings: Findings, *, claims: bool, unverif
         return (
             "No privacy model is promised for it, because values were changed at random instead of being made coarser."
         )
-    promised = enumerated(claimed(each.claim for each in findings if each.holds))
+    claims_kept = [each.claim for each in findings if each.holds]
+    if people is not None and any(claim.endswith(IN_RECORDS) for claim in claims_kept):
+        promised = enumerated(list(dict.fromkeys(claim.removesuffix(IN_RECORDS) for claim in claims_kept if claim)))
+        return (
+            f"It is {promised}: people were counted when it was made, {people['published']:,} of them and "
+            f"{people['smallest_class']:,} in the smallest class. The published files were checked again for this "
+            "report, by records, because they do not tell whose each one is: all of it holds."
+        )
+    promised = enumerated(claimed(claims_kept))
     signed = verification.get("signature")
     by = " and carries a valid signature" if signed is not None and signed.holds else ""
     return f"It is {promised}; the published files were checked again for this report: all of it holds{by}."

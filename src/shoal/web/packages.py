@@ -14,6 +14,7 @@ from typing import Any
 
 from shoal import api
 from shoal.api.running import Outcome
+from shoal.core.contracts.attack import Known
 from shoal.core.run import Run
 from shoal.errors import InputError
 from shoal.job import plugins
@@ -74,12 +75,14 @@ class Package:
         """The fingerprint of the key that signed the manifest."""
         return None if self.order.signer is None else self.order.signer.public.fingerprint
 
-    def add_report(self, about: Mapping[str, Any], run: Run) -> Report:
-        """Writes the report beside the release; `about` says who gets it, what for, who answers for it, and the day."""
+    def add_report(self, about: Mapping[str, Any], known: Known, run: Run) -> Report:
+        """Writes the report beside the release; `about` says who gets it, what for, who answers for it, and the day,
+        `known` what attackers have beside it."""
         key = None if self.order.signer is None else self.order.signer.public
         document = report(
-            api.read_job(self.job), self.folder / self.order.name, job=self.job, key=key, run=run, **about
-        )
+            self.outcome.data, self.folder / self.order.name, job=self.job, key=key, known=known,
+            made=self.outcome.release, run=run, **about,
+        )  # fmt: skip
         document.write(self.folder / REPORT)
         return document
 

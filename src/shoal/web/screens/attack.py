@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from shoal import api
@@ -19,12 +18,15 @@ def facts(session: PageSession, query: Fields) -> dict[str, Any]:
     register = session.register
     return {
         "chosen": chosen_algorithm(session), "register": None if register is None else register.name,
-        "attacks": panel(lambda: _attacks(session, register)),
+        "attacks": panel(lambda: _attacks(session)),
     }  # fmt: skip
 
 
-def _register(session: PageSession, path: Path) -> Dataset:
-    """The register of the attacker, with the columns that it has in common with the table."""
+def register_of(session: PageSession) -> Dataset | None:
+    """The register of the attacker, if there is one, with the columns that it has in common with the table."""
+    path = session.register
+    if path is None:
+        return None
     data, missing = session.prepared(), session.job.missing
     task = session.work.task(
         ("register", str(path), session.policy_free()), "work.register",
@@ -33,15 +35,14 @@ def _register(session: PageSession, path: Path) -> Dataset:
     return session.result(task)
 
 
-def _attacks(session: PageSession, path: Path | None) -> dict[str, Any]:
-    candidate = chosen_candidate(session)
-    register = None if path is None else _register(session, path)
+def _attacks(session: PageSession) -> dict[str, Any]:
+    candidate, register = chosen_candidate(session), register_of(session)
     known = Known(external=register)
 
     def attack(run: Run) -> tuple[tuple[Attempt, ...], dict[str, str]]:
         return api.every_attack(candidate.data, candidate.release, known, run)
 
-    key = ("attacks", id(candidate), str(path))
+    key = ("attacks", id(candidate), str(session.register))
     attempts, reasons = session.result(session.work.task(key, "work.attack", attack, long=True))
     tiles = sorted((_tile(each) for each in attempts), key=lambda tile: (not tile["red"], -tile["worst"]))
     return {

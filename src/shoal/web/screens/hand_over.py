@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from shoal.core.contracts.attack import Known
 from shoal.errors import ExistingOutputError, InputError, OutputError, ParameterError
 from shoal.job import plugins, spelling
 from shoal.job.job import Job
@@ -16,6 +17,7 @@ from shoal.web.candidates import chosen_algorithm
 from shoal.web.packages import Order, Package
 from shoal.web.panels import panel
 from shoal.web.screens import Fields
+from shoal.web.screens.attack import register_of
 from shoal.web.session import PageSession
 
 RELEASE = "release.csv"
@@ -144,10 +146,11 @@ def write_report(session: PageSession, form: Fields) -> str:
 
 def _report(session: PageSession) -> dict[str, Any]:
     package, about = _package(session), dict(session.about or {})
-    key = ("report", package.order.number, str(about))
-    task = session.work.task(key, "work.report", lambda run: package.add_report(about, run), long=True)
+    known = Known(external=register_of(session))
+    key = ("report", package.order.number, str(about), str(session.register))
+    task = session.work.task(key, "work.report", lambda run: package.add_report(about, known, run), long=True)
     document = session.result(task)
-    return {"summary": document.summary, "holds": document.holds}
+    return {"summary": document.summary, "holds": document.holds, "complete": document.complete}
 
 
 def make_key(session: PageSession, form: Fields) -> str:
