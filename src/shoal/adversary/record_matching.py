@@ -9,7 +9,7 @@ it has as many as are known to be in the smallest.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from shoal.parsing.numbers import read
 SEED = 0
 """Of the order in which records are listed; any will do."""
 NOWHERE = -1
-MOST_PAIRS, MOST_STEPS = 5_000_000, 5_000_000
+MOST_PAIRS, MOST_STEPS = 5_000_000, 8_000_000
 """Pairs of a tuple and a class that are looked at, and steps of the search: beyond that nobody waits for the answer."""
 
 TURNS = 30
@@ -32,8 +32,9 @@ TURNS = 30
 
 def matched(dataset: Dataset, release: Release, smallest: int) -> Codes | None:
     """The class of each tuple of a table with a person column, or of each record as in its `listing`; negative: none.
-    A class has at least the people of the `smallest`. None where the table and the published values do not go together,
-    or where that would take too long to find out."""
+
+    The smallest class has so many people; 1 where that is not known. None where the table and the published values do
+    not go together, or where that would take too long to find out."""
     try:
         candidates = release.view.candidates(dataset.summary.keys)
         counts, fits = np.diff(candidates.starts), candidates.classes
@@ -53,7 +54,7 @@ def matched(dataset: Dataset, release: Release, smallest: int) -> Codes | None:
     signatures, rooms, units = _signatures(dataset, release)
     fitting = [each.tolist() for each in np.split(fits, np.cumsum(counts)[:-1])]
     matching = _Matching(tuples.tolist(), signatures, units[-1].tolist(), fitting, rooms)
-    if not (matching.fill(smallest) and matching.part(smallest)):
+    if not (matching.fill(smallest) and matching.part(smallest) and matching.gather(smallest)):
         return None
     # Records are listed by a hash of their spelling, which is another where more columns are understood.
     listed = dataset.table.listing(dataset.schema.quasi, _units(dataset), SEED)
@@ -120,6 +121,9 @@ class _Matching:
         self.owners = [NOWHERE] * len(tuples)
         self.inside: dict[tuple[int, int], set[int]] = defaultdict(set)
         self.present: dict[int, Counter[int]] = defaultdict(Counter)
+        self.alike: dict[int, list[int]] = defaultdict(list)
+        for record, signature in enumerate(signatures):
+            self.alike[signature].append(record)
         self.steps = 0
 
     def fill(self, smallest: int) -> bool:
@@ -146,22 +150,31 @@ class _Matching:
 
     def part(self, smallest: int) -> bool:
         """Whether every class can be given as many people as the smallest has: records of somebody who has several
-        there are exchanged with others of the same signature."""
-        alike = defaultdict(list)
-        for record, signature in enumerate(self.signatures):
-            alike[signature].append(record)
+        there are exchanged for those of others."""
         for turn in range(TURNS):
             waiting = [owner for owner, present in self.present.items() if len(+present) < smallest]
             for owner in waiting:
-                for record in [each for each, where in enumerate(self.owners) if where == owner]:
+                for record in self._records(owner):
                     if len(+self.present[owner]) < smallest and self.present[owner][self.people[record]] > 1:
-                        others = deque(alike[self.signatures[record]])
-                        others.rotate(turn)
                         # every other turn another class may come to lack somebody, who is found in the next
-                        self._exchange(record, owner, others, 0 if turn % 2 else smallest)
+                        self._exchange(record, owner, 0 if turn % 2 else smallest, turn)
             if not waiting or self.steps > MOST_STEPS:
                 break
         return all(len(+present) >= smallest for present in self.present.values())
+
+    def gather(self, smallest: int) -> bool:
+        """Whether some class can be left with the people of the smallest: the one record of somebody there is exchanged
+        for one of those who have others."""
+        for owner in sorted(self.present, key=lambda each: len(+self.present[each])):
+            for record in self._records(owner):
+                if len(+self.present[owner]) > smallest and self.present[owner][self.people[record]] == 1:
+                    self._exchange(record, owner, smallest, again=True)
+            if len(+self.present[owner]) == smallest or self.steps > MOST_STEPS:
+                break
+        return smallest == 1 or any(len(+present) == smallest for present in self.present.values())
+
+    def _records(self, owner: int) -> list[int]:
+        return [record for record, where in enumerate(self.owners) if where == owner]
 
     def _put(self, record: int, owner: int) -> None:
         """Moves a record into a class, or out of any."""
@@ -193,21 +206,21 @@ class _Matching:
                         origin[each] = (other, owner)
                         queue.append(each)
 
-    def _exchange(self, record: int, owner: int, alike: Iterable[int], smallest: int) -> None:
-        """Exchanges a record of a class with one like it whose person the class lacks, if nobody is missed there."""
-        person = self.people[record]
+    def _exchange(self, record: int, owner: int, smallest: int, first: int = 0, *, again: bool = False) -> None:
+        """Exchanges a record of a class for one of the same signature, from the `first` on, whose person the class
+        lacks, or has `again`; the class that it comes from keeps the people of the smallest."""
+        person, alike = self.people[record], deque(self.alike[self.signatures[record]])
+        alike.rotate(first)
         for other in alike:
             self.steps += 1
             place, another = self.owners[other], self.people[other]
-            if place == owner or owner not in self.options[other] or self.present[owner][another]:
+            if place == owner or owner not in self.options[other] or bool(self.present[owner][another]) != again:
                 continue
-            if place == NOWHERE:
-                self._put(record, NOWHERE)
-                self._put(other, owner)
-                return
-            present = self.present[place]
-            gone = present[another] == 1 and not present[person]
-            if place in self.options[record] and (not gone or len(+present) > smallest):
-                self._put(record, place)
-                self._put(other, owner)
-                return
+            if place != NOWHERE:
+                present = self.present[place]
+                missed = present[another] == 1 and not present[person]
+                if place not in self.options[record] or (missed and len(+present) <= smallest):
+                    continue
+            self._put(record, place)
+            self._put(other, owner)
+            return

@@ -251,7 +251,7 @@ def test_the_command_writes_what_it_prints(tmp_path: Path, capsys: pytest.Captur
     assert printed == json.loads(data.read_text()) and printed["about"]["recipient"] == "us"
     assert drawn.read_text().startswith("<svg") and page.read_text().startswith("<!doctype html>")
     with pytest.raises(SystemExit) as end:
-        main([*arguments, "--threshold", "0.01"])
+        main([*arguments, "--threshold", "0.01", "--overwrite"])
     assert end.value.code == 1
     assert capsys.readouterr().out.count("\n") == 6
 
