@@ -47,7 +47,6 @@ def run(
     columns asks which sets of columns meet it. --ask chooses the question by its number. Without --quasi, every column
     that has no other role counts as a quasi-identifier.
     """
-    from shoal import api
     from shoal.errors import ParameterError
     from shoal.job.file import toml
     from shoal.job.suggestion import suggested
@@ -70,10 +69,8 @@ def run(
     if dependency_options.dependencies:
         dependencies.show(dependency_options.search(job, question.time_limit), as_json=as_json)
         return
-    job = _every_column_quasi(job)
-    answer_options.check(job)
-    data = api.read_job(job)
-    output.tell(data.notes)
+    answer_options.check(_every_column_quasi(job))
+    data = _read(job)
     if question.k is None:
         question = replace(question, k=max((model.least for model in job.models if model.by_size), default=None))
     findings = _exposure(data, question, [*job.models, *question.models()])
@@ -111,6 +108,25 @@ def _detect(job: Job, share: float, time_limit: float | None) -> Detection:
         raise InputError("name the table to diagnose")
     limit: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
     return api.detect(job.input, share=share, **arguments(job, "detect"), **limit)
+
+
+def _read(job: Job) -> Dataset:
+    """The table of a job, whose columns may have no roles. Where none says whose a record is and one seems to, people
+    are counted by it."""
+    from shoal import api
+    from shoal.core.schema import Role
+    from shoal.diagnosis.person_columns import proposed_person
+    from shoal.errors import quoted
+
+    data = api.read_job(_every_column_quasi(job))
+    output.tell(data.notes)
+    person = None if job.rows_are_people or job.person is not None else proposed_person(data)
+    if person is None or person in job.named(Role.QUASI):
+        return data
+    output.tell(
+        [f"people are counted by column {quoted(person)}, which repeats; --person or --rows-are-people says otherwise"]
+    )
+    return api.read_job(_every_column_quasi(job.with_roles({Role.ENTITY: [person]})))
 
 
 def _every_column_quasi(job: Job) -> Job:

@@ -21,38 +21,26 @@ from shoal.core.schema import Kind, Role
 from shoal.core.survey import Overview, alone
 from shoal.core.values import Values
 from shoal.diagnosis.borders import Search
+from shoal.diagnosis.contributions import Contributions, contributions_of
 from shoal.diagnosis.families import MOST
-from shoal.diagnosis.headings import Heading
+from shoal.diagnosis.person_columns import JudgedColumn, keys_by_values, owners_of, people_alone, person_of
 from shoal.diagnosis.single_columns import (
     ALMOST_UNIQUE,
     FEWEST,
+    SURVEYED,
     determines,
-    heading_of,
     is_copy,
-    is_identifier_that_repeats,
-    naming,
 )
-from shoal.diagnosis.weighted_rows import Partition, Partitions, WeightedRows
+from shoal.diagnosis.weighted_rows import WeightedRows
 from shoal.errors import quoted, unknown_columns
 
 MOST_NAMED = 3
 """Columns of a role that a sentence names."""
-WORK = 2e8
-"""Rows times sets up to which every set is evaluated for the contributions; beyond, rows times columns times orders.
-Work is counted, not seconds: the same seed gives the same figures on any machine."""
-EVERY_SET = 12
-"""Columns up to which every set is evaluated."""
-FEWEST_ORDERS, MOST_ORDERS = 4, 128
 SETS_WORK, FEWEST_SETS = 3e7, 200
 """Rows times sets after which the search for the smallest ones ends unless it is given time; so many sets are evaluated
 in any case."""
-COMPARED = 50_000
-"""Records by which it is judged whether a column determines another one, evenly spaced."""
 WORTH = 0.1
 """The part of `share` that a column has to contribute to be suggested, where the time was up before all sets were."""
-
-Contributions = Mapping[str, tuple[float, float | None]]
-"""Of each column, and the standard error where it is sampled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +73,8 @@ class Detection:
     """Suggestions for every column, and the smallest sets that single out more than `share` of the people.
 
     All sets are there when that is `proven`; else the time was up, and those that are there are smallest all the same.
+    `person` is the column to count people by, where they have several records, and `people` how many there are; people
+    are counted then, not records.
     """
 
     records: int
@@ -94,6 +84,8 @@ class Detection:
     unique_share: float
     contributions: str
     proven: bool
+    person: str | None = None
+    people: int | None = None
 
     def __getitem__(self, column: str) -> Suggestion:
         for suggestion in self.suggestions:
@@ -119,7 +111,8 @@ class Detection:
             if names and key in meanings:
                 named = ", ".join(map(printable, names[:MOST_NAMED])) + ", …" * (len(names) > MOST_NAMED)
                 parts.append(f"{counted(len(names), 'columns')} {meanings[key]} ({named})")
-        whole = counted(self.records, "records")
+        records = counted(self.records, "records")
+        whole = records if self.people is None else f"{counted(self.people, 'people')} ({records})"
         alone = f"{percent(self.unique_share)} of {whole} stand alone by what outsiders may know"
         return "; ".join([", ".join(parts) or "no column that gives people away", alone]) + "."
 
@@ -135,9 +128,8 @@ class Detection:
         return {key: [each.column for each in self.suggestions if each.role is role] for key, role in keys.items()}
 
     def job_roles(self) -> dict[str, Role]:
-        """The role of each column in a job: as suggested, and the first identifier that repeats counts people."""
-        person = next((each.column for each in self.suggestions if each.repeats is not None), None)
-        return {each.column: Role.ENTITY if each.column == person else each.role for each in self.suggestions}
+        """The role of each column in a job: as suggested, and the `person` counts people."""
+        return {each.column: Role.ENTITY if each.column == self.person else each.role for each in self.suggestions}
 
     def words(self) -> list[str]:
         """The suggestions as lines for whoever decides."""
@@ -155,7 +147,7 @@ class Detection:
         return {
             "records": self.records, "columns": [asdict(each) for each in self.suggestions], "share": self.share,
             "singling_out": [list(names) for names in self.singling_out], "unique_share": self.unique_share,
-            "contributions": self.contributions, "proven": self.proven,
+            "contributions": self.contributions, "proven": self.proven, "person": self.person, "people": self.people,
         }  # fmt: skip
 
 
@@ -170,26 +162,23 @@ class _Figures:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column by itself."""
+    """A column by itself; `repeats` counts the people whom an identifier names, where some have several records."""
 
-    values: Values
-    codes: Codes
+    look: JudgedColumn
     figures: _Figures
     naming: tuple[str, ...]
-    heading: Heading | None
     repeats: int | None
 
     @classmethod
     def of(cls, name: str, look: tuple[Values, Codes], table: Overview) -> _Column:
         values, codes = look
         figures, present = _figures(codes, table), int(table.counts[codes >= 0].sum())
-        reasons = naming(name, values, figures.distinct, present)
-        repeats = reasons and is_identifier_that_repeats(name, values, figures.distinct, present)
-        return cls(values, codes, figures, reasons, heading_of(name, values), figures.distinct if repeats else None)
+        judged = JudgedColumn.of(name, values, codes, figures.distinct, present)
+        return cls(judged, figures, judged.naming, judged.repeats(name))
 
     @property
     def sensitive(self) -> bool:
-        return self.heading is not None and self.heading.role is Role.SENSITIVE
+        return self.look.heading is not None and self.look.heading.role is Role.SENSITIVE
 
     def singles_out(self, share: float) -> bool:
         """Whether it is almost unique, and so singles out more than a share by itself."""
@@ -218,6 +207,11 @@ def detect(table: Overview, *, model: Model, share: float, seed: int, run: Run, 
     """
     looks, records = table.looks, table.records
     looked = {name: _Column.of(name, look, table) for name, look in looks.items() if not isinstance(look, str)}
+    judged = {name: column.look for name, column in looked.items()}
+    for name, reason in keys_by_values(judged, table.some(SURVEYED)).items():
+        looked[name] = replace(looked[name], naming=(reason,), repeats=looked[name].figures.distinct)
+    person = person_of(judged, {name: column.repeats for name, column in looked.items()})
+    owners = None if person is None else owners_of(looked[person].look.codes)
     open_ones = {
         name: column
         for name, column in looked.items()
@@ -227,10 +221,15 @@ def detect(table: Overview, *, model: Model, share: float, seed: int, run: Run, 
     loose = [name for name in open_ones if (name,) not in lone]
     # Those that tell most pairs apart, if there are too many for a question about sets.
     telling = sorted(loose, key=lambda name: -open_ones[name].figures.separation)[:MOST]
-    chosen = {name: open_ones[name].codes for name in loose if name in telling}
-    sets = _sets(chosen, table.counts, model, share, seed, SETS_WORK if work is None else work, run)
+    chosen = {name: open_ones[name].look.codes for name in loose if name in telling}
+    sets = _sets(chosen, table.counts, owners, model, share, seed, SETS_WORK if work is None else work, run)
     how = f"{sets.how}; without {len(lone)} almost unique columns" if lone and sets.contributions else sets.how
-    unique_share = alone([column.codes for column in open_ones.values()], table.counts) / records
+    known = [column.look.codes for column in open_ones.values()]
+    if owners is None:
+        unique_share, people = alone(known, table.counts) / records, None
+    else:
+        single, people = people_alone(known, owners)
+        unique_share = single / people
     sets = replace(sets, smallest=lone + sets.smallest, unique_share=unique_share, how=how)
     suggestions = {
         name: Suggestion(column=name, role=Role.PLAIN, reasons=(look,))
@@ -241,19 +240,32 @@ def detect(table: Overview, *, model: Model, share: float, seed: int, run: Run, 
     suggestions |= _copies(looked, suggestions, table)
     return Detection(
         records=records, suggestions=tuple(suggestions.values()), share=share, singling_out=sets.smallest,
-        unique_share=sets.unique_share, contributions=sets.how, proven=sets.proven,
+        unique_share=sets.unique_share, contributions=sets.how, proven=sets.proven, person=person, people=people,
     )  # fmt: skip
 
 
 def _sets(
-    columns: Mapping[str, Codes], counts: Counts, model: Model, share: float, seed: int, work: float, run: Run
+    columns: Mapping[str, Codes],
+    counts: Counts,
+    owners: Codes | None,
+    model: Model,
+    share: float,
+    seed: int,
+    work: float,
+    run: Run,
 ) -> _Sets:
     if not columns:
         return _Sets()
     codes = [column + np.int32(1) for column in columns.values()]
-    classes = summarize(list(columns), codes, [int(column.max()) + 1 for column in codes], weights=counts)
+    classes = summarize(
+        list(columns),
+        codes,
+        [int(column.max()) + 1 for column in codes],
+        weights=counts,
+        person=None if owners is None else ("", owners, int(owners.max()) + 1),
+    )
     rows = WeightedRows.of(classes, model, list(columns))
-    contributions, how = _contributions(rows, seed, run)
+    contributions, how = contributions_of(rows, seed, run)
     smallest, proven = _singling_out(rows, share, work, run)
     return _Sets(smallest, contributions, how, proven=proven)
 
@@ -262,8 +274,8 @@ def _copies(
     looked: Mapping[str, _Column], suggestions: Mapping[str, Suggestion], table: Overview
 ) -> dict[str, Suggestion]:
     """Columns that would be plain and tell a quasi-identifier or an identifier: they are to be treated as it is."""
-    places = table.some(COMPARED)
-    looks = {name: (column.values, column.codes[places]) for name, column in looked.items()}
+    places = table.some(SURVEYED)
+    looks = {name: (column.look.values, column.look.codes[places]) for name, column in looked.items()}
     roles = {name: suggestion.role for name, suggestion in suggestions.items()}
     copies: dict[str, Suggestion] = {}
     grown = True
@@ -302,46 +314,8 @@ def _singling_out(rows: WeightedRows, share: float, work: float, run: Run) -> tu
     return tuple(rows.named(mask) for mask in borders.negative), borders.proven
 
 
-def _contributions(rows: WeightedRows, seed: int, run: Run) -> tuple[Contributions, str]:
-    """Shapley values of the share of unique records: a column's mean increase, over the orders of learning them, and
-    the standard error of that mean where not all orders are taken."""
-    partitions = Partitions(rows, run)
-    count = len(rows.names)
-
-    def worth(partition: Partition) -> float:
-        return int((rows.sizes(partition) == 1).sum()) / rows.records
-
-    if count <= EVERY_SET and len(rows) * 2.0**count <= WORK:
-        known = [worth(partitions.of(mask) if mask else partitions.whole()) for mask in range(1 << count)]
-        ways = [1.0]
-        for size in range(1, count):
-            ways.append(ways[-1] * size / (count - size))
-        totals = np.zeros(count)
-        for mask in range(1 << count):
-            for position in range(count):
-                if not mask >> position & 1:
-                    gain = known[mask | 1 << position] - known[mask]
-                    totals[position] += gain * ways[mask.bit_count()] / count
-        exact = {name: (total, None) for name, total in zip(rows.names, totals.tolist(), strict=True)}
-        return exact, f"exact, over all {2**count - 1:,} sets"
-    orders = max(FEWEST_ORDERS, min(MOST_ORDERS, int(WORK / (len(rows) * count))))
-    generator = np.random.default_rng(seed)
-    gains = np.zeros((orders, count))
-    for order in range(orders):
-        partition, before = partitions.whole(), worth(partitions.whole())
-        for position in generator.permutation(count).tolist():
-            if before == 1.0:  # nothing can be gained once every record is unique
-                break
-            partition = partitions.refined(partition, position)
-            after = worth(partition)
-            gains[order, position], before = after - before, after
-    means, errors = gains.mean(axis=0), gains.std(axis=0, ddof=1) / np.sqrt(orders)
-    sampled = dict(zip(rows.names, zip(means.tolist(), errors.tolist(), strict=True), strict=True))
-    return sampled, f"sampled, {orders} orders, seed {seed}, standard error at most {errors.max():.1%}"
-
-
 def _suggestion(name: str, column: _Column, sets: _Sets, share: float) -> Suggestion:
-    heading, figures = column.heading, column.figures
+    heading, figures = column.look.heading, column.figures
     contribution, error = sets.contributions.get(name, (None, None))
     reasons = list(column.naming)
     inside = [chosen for chosen in sets.smallest if name in chosen]
@@ -368,6 +342,6 @@ def _suggestion(name: str, column: _Column, sets: _Sets, share: float) -> Sugges
         if not reasons:
             reasons.append(f"it is in no smallest set that singles out more than {share:.0%} of the people")
     return Suggestion(
-        column=name, role=role, reasons=tuple(reasons), kind=column.values.kind, contribution=contribution,
+        column=name, role=role, reasons=tuple(reasons), kind=column.look.values.kind, contribution=contribution,
         contribution_error=error, repeats=column.repeats, **vars(figures),
     )  # fmt: skip

@@ -46,6 +46,7 @@ _CLEAR = _by_word(
         handynummer mobile cellphone cellulare celular fax ssn nino nhs bsn burgerservicenummer aadhaar passport
         passnummer passeport pasaporte passaporto passaporte iban mrn imei uuid guid userid
         socialsecurity socialsecuritynumber steuernummer versichertennummer versicherungsnummer personalausweis
+        socsec sozialversicherungsnummer svnr vsnr rvnr ahvnr krankenversichertennummer
         personnummer kontonummer matrikelnummer personalnummer patientennummer kundennummer nir dni nie curp cedula cpf
         nif codicefiscale codfiscale fingerprint numberplate licenseplate licenceplate nummernschild
     """,
@@ -108,6 +109,8 @@ _SPELLED_PEOPLE = """
     child spouse partner husband wife doctor physician nurse worker staff voter resident tenant driver insured
     patientin kunde kundin mitglied schueler student mitarbeiter versicherter burger einwohner personne malade cliente
     paciente persona paziente utente pessoa aluno persoon klant medewerker leerling
+    pat pt pts pers emp cust resp subj mem patienten kunden klienten mitglieder versicherten mitarbeiter probanden
+    proband teilnehmer
 """
 PEOPLE = frozenset(_SPELLED_PEOPLE.split())
 """Words for people, beside which a key names one."""
@@ -123,6 +126,8 @@ _NAMES = frozenset(("name", "names", "nom", "nombre", "nome", "naam"))
 _IDS = frozenset(("id", "ids", "pid", "uid", "identifier", "identifiant", "identificador", "kennung"))
 KEYS = _IDS | frozenset(("key", "number", "no", "nr", "num", "nummer", "numero", "code", "ref", "reference"))
 """Words of a key: they name a person beside a word for people, some also alone, all where values are almost unique."""
+_ENDS, LONG_WORD = ("id", "num", "nummer", "number", "numero", "nr"), 4
+"""How words that are put together end where they are keys, and the letters that other words with such an end have."""
 
 
 def words(heading: str) -> list[str]:
@@ -170,8 +175,14 @@ def meaning_of(heading: str) -> Heading | None:
 
 
 def is_key(heading: str) -> bool:
-    """Whether a heading is that of a key."""
-    return any(word in KEYS for word in words(heading))
+    """Whether a heading is that of a key, or ends like one.
+
+    Example:
+        >>> [is_key(heading) for heading in ("product_id", "Fallnummer", "pidnum", "paid")]
+        [True, True, True, False]
+    """
+    own = words(heading)
+    return any(word in KEYS or (len(word) > LONG_WORD and word.endswith(_ENDS)) for word in own)
 
 
 def is_key_of_people(heading: str) -> bool:
@@ -183,6 +194,17 @@ def is_key_of_people(heading: str) -> bool:
     """
     own = set(words(heading))
     return bool(own & KEYS) and own <= KEYS | PEOPLE and bool(own & (PEOPLE | _IDS))
+
+
+def is_hint_of_people(heading: str) -> bool:
+    """Whether a heading has nothing but words of keys and words for people: what it determines tells which it is.
+
+    Example:
+        >>> [is_hint_of_people(heading) for heading in ("nr", "subject", "PatNr", "product_nr", "age")]
+        [True, True, True, False, False]
+    """
+    own = set(words(heading))
+    return bool(own) and own <= KEYS | PEOPLE
 
 
 def is_of_people(heading: str) -> bool:

@@ -36,6 +36,20 @@ url = _matching(r"(?:https?|ftp)://\S+|www\.\S+\.\S+", re.IGNORECASE)
 mac_address = _matching(r"[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}")
 uuid = _matching(r"\{?[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\}?")
 us_ssn = _matching(r"(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}")
+coordinates = _matching(
+    r"(?:point ?)?[(\[]?\s*[-+]?\d{1,3}\.\d{3,}°?\s*[NSEW]?[,; ]\s*[-+]?\d{1,3}\.\d{3,}°?\s*[NSEW]?\s*[)\]]?",
+    re.IGNORECASE,
+)
+_ENGLISH_STREET = (
+    r"\d+\w?,? .*\b(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|court|ct|place|pl|boulevard|blvd|way|terrace|close|"
+    r"square|crescent|circuit|highway|hwy|parkway|pkwy|row|mews|grove)\b.*"
+)
+_STREET_FIRST = (
+    r"[^\d,]*(?:stra(?:ss|ß)e|str\.|gasse|weg|platz|allee|ring|damm|ufer|straat|laan|plein|gade|vej|gatan|vägen|veien|"
+    r"katu|tie)\.? ?\d+.*|(?:rue|avenue|boulevard|place|chemin|calle|avenida|paseo|plaza|via|viale|piazza|corso|rua|"
+    r"travessa|ulica|ul\.)\s.*\d+.*|\d+\w?,? (?:bis |ter )?(?:rue|avenue|boulevard|place|chemin|allée|quai|impasse)\s.*"
+)
+street_address = _matching(f"{_ENGLISH_STREET}|{_STREET_FIRST}", re.IGNORECASE | re.DOTALL)
 
 
 def phone(text: str) -> bool:
@@ -211,6 +225,44 @@ def _dihedral(left: int, right: int) -> int:
     return turned + 5 * ((left > 4) != (right > 4))
 
 
+def _digit_sum(number: int) -> int:
+    return number // 10 + number % 10
+
+
+def german_pension_number(text: str) -> bool:
+    match = re.fullmatch(r"(\d{2})(\d{2})(\d{2})(\d{2})([A-Z])(\d{2})(\d)", re.sub(r"[ /-]", "", text).upper())
+    if match is None or not (1 <= int(match[2]) <= 81 and 1 <= int(match[3]) <= 12):
+        return False
+    letter = f"{ord(match[5]) - 64:02}"
+    digits = [int(digit) for digit in match[1] + match[2] + match[3] + match[4] + letter + match[6]]
+    weights = (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1)
+    return sum(_digit_sum(a * b) for a, b in zip(digits, weights, strict=True)) % 10 == int(match[7])
+
+
+def german_health_number(text: str) -> bool:
+    match = re.fullmatch(r"([A-Z])(\d{8})(\d)", text.replace(" ", "").upper())
+    if match is None:
+        return False
+    digits = [int(digit) for digit in f"{ord(match[1]) - 64:02}{match[2]}"]
+    return sum(_digit_sum(digit * (1 + place % 2)) for place, digit in enumerate(digits)) % 10 == int(match[3])
+
+
+def austrian_insurance_number(text: str) -> bool:
+    digits = _digits(text, 10)
+    if (
+        digits is None
+        or digits[0] == 0
+        or not (1 <= digits[4] * 10 + digits[5] <= 31 and digits[6] * 10 + digits[7] < 16)
+    ):
+        return False
+    return _weighted(digits, (3, 7, 9, 0, 5, 8, 4, 2, 1, 6)) % 11 == digits[3]
+
+
+def swiss_insurance_number(text: str) -> bool:
+    digits = _digits(text, 13)
+    return digits is not None and digits[:3] == [7, 5, 6] and _weighted(digits, (1, 3) * 6 + (1,)) % 10 == 0
+
+
 PATTERNS: dict[str, Pattern] = {
     "e-mail addresses": email,
     "URLs": url,
@@ -233,5 +285,13 @@ PATTERNS: dict[str, Pattern] = {
     "Polish PESEL numbers": polish_pesel,
     "Brazilian CPF numbers": brazilian_cpf,
     "Aadhaar numbers": indian_aadhaar,
+    "German pension insurance numbers": german_pension_number,
+    "German health insurance numbers": german_health_number,
+    "Austrian social insurance numbers": austrian_insurance_number,
+    "Swiss social insurance numbers": swiss_insurance_number,
+    "street addresses": street_address,
+    "coordinates": coordinates,
     "phone numbers": phone,
 }
+OF_PLACES_AND_DEVICES = frozenset(("URLs", "MAC addresses", "IP addresses", "street addresses", "coordinates"))
+"""What several people may share."""

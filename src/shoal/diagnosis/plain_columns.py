@@ -20,6 +20,7 @@ from shoal.diagnosis.single_columns import (
     ALMOST_UNIQUE,
     FEWEST,
     LOOKED_AT,
+    SURVEYED,
     are_dates,
     determines,
     heading_of,
@@ -28,8 +29,6 @@ from shoal.diagnosis.single_columns import (
 )
 from shoal.errors import PlainColumnError, SchemaError, quoted, unknown_columns
 
-SURVEYED = 50_000
-"""Records by which it is judged whether a column determines another one, evenly spaced."""
 LISTED = 5
 """Columns that a sentence names."""
 

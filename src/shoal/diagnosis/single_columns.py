@@ -12,12 +12,15 @@ import numpy as np
 from shoal.core.grouping import Codes, group
 from shoal.core.schema import Kind, Role
 from shoal.core.values import Values
-from shoal.diagnosis.headings import Heading, is_key, is_key_of_people, is_of_people, meaning_of
-from shoal.diagnosis.identifier_patterns import PATTERNS
+from shoal.diagnosis.headings import Heading, is_hint_of_people, is_key, is_key_of_people, is_of_people, meaning_of
+from shoal.diagnosis.identifier_patterns import OF_PLACES_AND_DEVICES, PATTERNS
+from shoal.diagnosis.national_numbers import validators
 from shoal.diagnosis.person_names import is_name
 
 LOOKED_AT = 2000
 """Distinct values of a column whose form is looked at, evenly spaced."""
+SURVEYED = 50_000
+"""Records by which it is judged whether a column determines another one, evenly spaced."""
 HINTING = 50
 """Of these, how many are looked at first: if few of them have a form, the others need not be looked at."""
 OF_A_FORM = 0.8
@@ -26,9 +29,15 @@ FEW_WORDS = 4
 FEWEST = 20
 """Distinct values below which that they are almost unique says nothing."""
 FEWEST_KEYS = 10
-FEWEST_NAMES, OF_NAMES = 5, 1 / 3
+FEWEST_NAMES, OF_NAMES = 5, 0.4
+"""How many of the distinct values, and what share, are known names where a column has names of people. Of columns of
+names two in five are or more, of columns of towns one in three or fewer."""
 SHORT = 5
 """Characters that a number of a person has at least, on average."""
+LONG_NUMBER = 9
+"""Digits of whole numbers of one length from which on they are codes, not quantities."""
+CONSTANT = 2
+"""Columns that a key of people determines at least, where nothing but its heading speaks for it."""
 _DATE = re.compile(
     r"(\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}[-. ]?[^\W\d_]{3,9}[-., ]+\d{2,4}|[^\W\d_]{3,9}\.? \d{1,2},? \d{4})"
     r"([T ].*)?"
@@ -126,7 +135,9 @@ def is_identifier_that_repeats(name: str, values: Values, distinct: int, present
     heading = meaning_of(name)
     pattern = _pattern(some(values), doubt=True)
     keyed = (
-        pattern is not None or _is_key_of_people(name, values) or (heading is not None and heading.meaning == "number")
+        (pattern is not None and pattern not in OF_PLACES_AND_DEVICES)
+        or is_key_of_person(name, values)
+        or (heading is not None and heading.meaning == "number")
     )
     return keyed and distinct >= FEWEST_KEYS and distinct < present
 
@@ -134,7 +145,8 @@ def is_identifier_that_repeats(name: str, values: Values, distinct: int, present
 def _pattern(texts: Any, *, doubt: bool) -> str | None:
     """The form that most values have; of phone numbers it is no proof where they repeat and nothing else says so."""
     few = texts[:: max(1, len(texts) // HINTING)]
-    for pattern, test in PATTERNS.items():
+    more = validators(few[len(few) // 2]) if len(texts) >= FEWEST_KEYS else {}  # few numbers pass some test by chance
+    for pattern, test in (PATTERNS | more).items():
         if doubt and pattern == "phone numbers":
             continue
         if _share(few, test) >= OF_A_FORM / 2 and _share(texts, test) >= OF_A_FORM:
@@ -142,18 +154,48 @@ def _pattern(texts: Any, *, doubt: bool) -> str | None:
     return None
 
 
-def _key(name: str, values: Values, distinct: int, ratio: float) -> list[str]:
+def are_codes(values: Values) -> bool:
+    """Whether values are codes or whole numbers, as keys are; dates are not."""
     coded = _share(some(values), lambda text: " " not in text and any(sign.isdigit() for sign in text)) >= OF_A_FORM
-    if not coded or (values.kind is Kind.NUMERIC and not _whole(values)):
+    return coded and not are_dates(values) and (values.kind is not Kind.NUMERIC or _whole(values))
+
+
+def may_be_person(name: str, values: Values, distinct: int, present: int) -> bool:
+    """Whether a column may be one by whose values the records of a person are known, which what it determines tells."""
+    return FEWEST <= distinct < ALMOST_UNIQUE * present and are_codes(values)
+
+
+def tells_people(name: str, codes: Codes, personal: Iterable[Codes], others: Iterable[Codes]) -> bool:
+    """Whether a column determines what belongs to a person, such as a date of birth or a name; of one whose heading is
+    a key, or a word for people, it is enough that it determines several columns."""
+    if any(determines(codes, other) for other in personal):
+        return True
+    return is_hint_of_people(name) and sum(determines(codes, other) for other in others) >= CONSTANT
+
+
+def _key(name: str, values: Values, distinct: int, ratio: float) -> list[str]:
+    if not are_codes(values):
         return []
-    if _is_key_of_people(name, values) and distinct >= FEWEST_KEYS:
+    if is_key_of_person(name, values) and distinct >= FEWEST_KEYS:
         return ["its heading is that of a key of people"]
     if is_key(name) and distinct >= FEWEST and ratio >= ALMOST_UNIQUE:
         return [f"its heading is that of a key, and it is almost unique: {ratio:.0%} of the records have their own"]
+    if distinct >= FEWEST and ratio == 1 and _running(values):
+        return ["it is a running number: every record has its own"]
+    lengths = {len(text) for text in some(values)}
+    if len(lengths) == 1 and min(lengths) >= LONG_NUMBER and distinct >= FEWEST and ratio >= 0.5:
+        return [f"its values are codes of {min(lengths)} characters, and {ratio:.0%} of the records have their own"]
     return []
 
 
-def _is_key_of_people(name: str, values: Values) -> bool:
+def _running(values: Values) -> bool:
+    """Whether whole numbers follow one another with few gaps, and are no years."""
+    if values.numbers is None or are_years(values):
+        return False
+    return float(values.numbers[-1] - values.numbers[0]) < len(values.numbers) / ALMOST_UNIQUE
+
+
+def is_key_of_person(name: str, values: Values) -> bool:
     """Whether a heading is that of a key of people; a mere word for people is, where the values are no counts."""
     if is_key_of_people(name):
         return True
@@ -165,7 +207,7 @@ def _names(texts: Any) -> list[str]:
     share = _share(texts, is_name)
     if share * len(texts) < FEWEST_NAMES or share < OF_NAMES:
         return []
-    return [f"{share:.0%} of its distinct values have a common name of people in them"]
+    return [f"its values read as names of people: {share:.0%} of the distinct ones are known names"]
 
 
 def determines(column: Codes, other: Codes) -> bool:

@@ -203,7 +203,7 @@ class Job:
     )  # fmt: skip
     rows_are_people: bool = option(
         False, "policy.rows_are_people", "Confirm that every row is a different person, even where an identifier "
-        "repeats.", SWEEPS, verbs="anonymize balance", public=True,
+        "repeats.", SWEEPS | {"diagnose"}, verbs="anonymize balance", public=True,
     )  # fmt: skip
     allow_plain: tuple[str, ...] = option(
         (), "policy.allow_plain",

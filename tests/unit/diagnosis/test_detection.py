@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from shoal.core.schema import Role
-from shoal.diagnosis import detection
+from shoal.diagnosis import contributions, detection
 from shoal.errors import ParameterError, SchemaError
 
 ROWS = 60
@@ -106,8 +106,8 @@ def test_contributions_are_shapley_values(people):
 def test_sampled_contributions_are_close_seeded_and_said_to_be(people, monkeypatch):
     frame = people.select("age", "zip", "flag")
     exact = shoal.detect(frame)
-    monkeypatch.setattr(detection, "WORK", 1)
-    monkeypatch.setattr(detection, "FEWEST_ORDERS", 40)
+    monkeypatch.setattr(contributions, "WORK", 1)
+    monkeypatch.setattr(contributions, "FEWEST_ORDERS", 40)
     first, second = shoal.detect(frame, seed=1), shoal.detect(frame, seed=1)
     assert first.contributions.startswith("sampled, 40 orders, seed 1, standard error at most ")
     assert first == second

@@ -56,6 +56,8 @@ class Detected(Printed):
     singling_out: Sets
     unique_share: Share
     proven: bool
+    person: str | None
+    people: int | None
 
 
 class DependencyEntry(TypedDict):
