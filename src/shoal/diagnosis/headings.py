@@ -89,7 +89,7 @@ _BESIDE = _by_word(
         (Role.QUASI, "other"): """
         alter eta state region town village stadt stad ort kreis bezirk departement comune concelho country land pays
         pais paese school degree job company department relationship household children siblings height weight groesse
-        gewicht taille poids peso location civil bildung formation cap cp cep
+        gewicht taille poids peso location place places lieu lugar luogo plaats civil bildung formation cap cp cep
     """,
         (Role.SENSITIVE, "other"): """
         condition drug pay faith politics political party union orientation credit debt loan balance grade score result

@@ -182,7 +182,7 @@ def _key(name: str, values: Values, distinct: int, ratio: float) -> list[str]:
         return [f"its heading is that of a key, and it is almost unique: {ratio:.0%} of the records have their own"]
     if distinct >= FEWEST and ratio == 1 and _running(values):
         return ["it is a running number: every record has its own"]
-    lengths = {len(text) for text in some(values)}
+    lengths = {len(text) if text.isalnum() else 0 for text in some(values)}
     if len(lengths) == 1 and min(lengths) >= LONG_NUMBER and distinct >= FEWEST and ratio >= 0.5:
         return [f"its values are codes of {min(lengths)} characters, and {ratio:.0%} of the records have their own"]
     return []

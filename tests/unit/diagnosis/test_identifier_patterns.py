@@ -31,11 +31,17 @@ EXAMPLES = {
     "Polish PESEL numbers": ["44051401359"],
     "Brazilian CPF numbers": ["111.444.777-35"],
     "Aadhaar numbers": ["2341 2341 2346"],
+    "German pension insurance numbers": ["65 170839 J 003", "15070649C103"],
+    "German health insurance numbers": ["A123456780"],
+    "Austrian social insurance numbers": ["1237 010180"],
+    "Swiss social insurance numbers": ["756.9217.0769.85"],
+    "street addresses": ["12 rue de la Paix", "Hauptstraße 12a", "2009 W. 6th St.", "Calle Mayor 5"],
+    "coordinates": ["48.2082, 16.3738", "POINT (16.3738 48.2082)"],
     "phone numbers": ["+31 20 624 1111", "(212) 555-0100", "0201234567", "212-555-0100"],
 }
 CHECKED = [name for name in EXAMPLES if name not in (
     "e-mail addresses", "URLs", "UUIDs", "MAC addresses", "IP addresses", "US social security numbers",
-    "UK national insurance numbers", "phone numbers",
+    "UK national insurance numbers", "street addresses", "coordinates", "phone numbers",
 )]  # fmt: skip
 
 
