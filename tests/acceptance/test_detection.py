@@ -151,6 +151,6 @@ def test_nothing_is_written_when_a_run_stops(tmp_path, monkeypatch, capsys):
     assert "you allowed it" in capsys.readouterr().out.replace("\n", " ")
     assert shoal.job.load(tmp_path / "job.toml").allow_plain == ("BIRTHDATE",)
     with pytest.raises(SystemExit) as stop:
-        main(["anonymize", "--job", "job.toml", "--json"])
+        main(["anonymize", "--job", "job.toml", "--overwrite", "--json"])
     assert stop.value.code in (0, None)
     assert "you allowed it" in json.loads(capsys.readouterr().out)["notes"][0]

@@ -187,3 +187,16 @@ def test_a_running_number_and_codes_of_one_length_are_keys():
     assert "running number" in naming("x", numbers, 100, 100)[0]
     years = Values.of("x", Kind.NUMERIC, [str(number) for number in range(1900, 2000)])
     assert not naming("x", years, 100, 100)
+
+
+def test_the_headline_of_the_diagnosis_counts_people(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table.write_csv("stays.csv")
+    headlines = []
+    for more in ([], ["--rows-are-people"], ["--person", "SVNR"]):
+        with pytest.raises(SystemExit):
+            main(["diagnose", "stays.csv", "--quasi", "GebDat,G", *more])
+        headlines.append(capsys.readouterr())
+    assert "of 120 people" in headlines[0].out and "counted by column 'PatID'" in headlines[0].err
+    assert "of 800 people" in headlines[1].out and "counted by" not in headlines[1].err
+    assert "of 119 people" in headlines[2].out and "counted by" not in headlines[2].err
