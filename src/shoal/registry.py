@@ -27,6 +27,7 @@ from shoal.core.contracts.model import Model
 from shoal.core.parameters import build, parameters
 from shoal.errors import ParameterError, PluginError, alternatives, quoted
 from shoal.lazy import class_name, modules
+from shoal.storage.files import names_table
 
 CONTRACTS: dict[str, type] = {
     "models": Model,
@@ -159,9 +160,12 @@ def engine(name: str | None = None, values: dict[str, Any] | None = None) -> Eng
     return chosen
 
 
-def engine_for(source: Any) -> Engine:
-    """The engine that takes a source by itself, as that of a frame which lives there; else the default one."""
-    if source is not None and not isinstance(source, (str, PathLike)):
+def engine_for(*sources: Any) -> Engine:
+    """The engine that takes one of the sources by itself, as that of a frame which lives there or of a table of a
+    database; else the default one."""
+    for source in sources:
+        if source is None or (isinstance(source, (str, PathLike)) and not names_table(source)):
+            continue
         for name in names("engines"):
             with contextlib.suppress(PluginError):  # one that breaks a rule is refused when somebody asks for it
                 if find("engines", name).takes(source):

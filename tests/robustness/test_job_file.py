@@ -12,6 +12,9 @@ from canary_table import CANARY, ROLES
 from shoal import job, registry
 from shoal.core.schema import Kind, Missing, Role
 from shoal.errors import ShoalError
+from shoal.job.file import parse
+from shoal.job.job import ColumnJob, Job
+from shoal.job.option import options
 
 FULL = """
 algorithm = "mondrian:strict=false"
@@ -72,6 +75,7 @@ pseudonyms = "keyed"
 key_file = "secret.key"
 sign = "sign.pem"
 rows_per_file = 1000
+overwrite = true
 resume_dir = "unfinished"
 [balance]
 target = "remark"
@@ -150,11 +154,11 @@ def test_every_plug_in_is_spelled_and_read_back() -> None:
         ("[output]\nstate = 'x'", "output.state is called output.resume_dir now"),
         ("[input]\npath = 5", "input.path must be text"),
         ("[input]\nmissing = '?'", "input.missing must be a list"),
-        ("[columns.age]\nrole = 'king'", "columns.age.role must be 'identifier', 'quasi', "),
+        ("[columns.age]\nrole = 'king'", "columns.age.role: it must be one of 'identifier', 'quasi', "),
         ("[columns.age]\nkind = 'colour'", "columns.age.kind"),
         ("[columns.age]\nmissing = 'maybe'", "columns.age.missing"),
         ("[columns.age]\nhierarchy = 5", "columns.age.hierarchy must be a table or text"),
-        ("[columns.age]\nhierarchy = {width = 5}", "among the hierarchies"),
+        ("[columns.age]\nhierarchy = {width = 5}", "an entry of the hierarchies lacks its name"),
         ("[columns.age]\nhierarchy = {name = 'table', path = 5}", "path"),
         ("[columns.age]\nhierarchy = {name = 'intervals', width = 'wide'}", "width"),
         ("columns = 3", "columns must be a table"),
@@ -165,7 +169,7 @@ def test_every_plug_in_is_spelled_and_read_back() -> None:
         ("[policy]\nmodels = ['k-anonymity:k=x']", "k"),
         ("[policy]\nmodels = [{name = 'k-anonymity', k = [1]}]", "k"),
         ("[policy]\nmodels = [{name = 'k-anonymity', l = 3}]", "no parameter 'l'"),
-        ("[policy]\nmodels = [{k = 3}]", "among the models"),
+        ("[policy]\nmodels = [{k = 3}]", "an entry of the models lacks its name"),
         ("[policy]\nsuppression = 'all'", "policy.suppression must be a number"),
         ("[policy]\nsuppression = 3.5", "between 0 and 1"),
         ("[policy]\nseed = 1.5", "policy.seed must be a whole number"),
@@ -224,7 +228,7 @@ def test_a_saved_job_repeats_the_run(table: Path, tmp_path: Path, shoal, monkeyp
     released = (tmp_path / "one.csv").read_bytes()
     manifest = (tmp_path / "one.csv.manifest.json").read_bytes()
     (tmp_path / "one.csv").unlink()
-    assert shoal("anonymize", "--job", "../jobs/run.toml").code == 0
+    assert shoal("anonymize", "--job", "../jobs/run.toml", "--overwrite").code == 0
     assert (tmp_path / "one.csv").read_bytes() == released
     assert (tmp_path / "one.csv.manifest.json").read_bytes() == manifest
     assert shoal("verify", "--job", "../jobs/run.toml").code == 0
@@ -257,7 +261,7 @@ def test_options_that_are_none(option: str, value: str, table: Path, tmp_path: P
 
 def test_a_drawn_seed_is_told_and_kept_in_the_job(table: Path, tmp_path: Path, shoal) -> None:
     target, file = tmp_path / "out.csv", tmp_path / "job.toml"
-    common = ("anonymize", table, *ROLES, "--k", 3, "-o", target)
+    common = ("anonymize", table, *ROLES, "--k", 3, "-o", target, "--overwrite")
     drawn = [json.loads(shoal(*common, "--json").out)["seed"] for _ in range(2)]
     assert drawn[0] != drawn[1]
     told = shoal(*common, "--save-job", file)
@@ -265,7 +269,7 @@ def test_a_drawn_seed_is_told_and_kept_in_the_job(table: Path, tmp_path: Path, s
     assert f"Seed {seed}: keep it" in " ".join(told.out.split())
     released = target.read_bytes()
     target.unlink()
-    again = shoal("anonymize", "--job", file, "--json")
+    again = shoal("anonymize", "--job", file, "--overwrite", "--json")
     assert json.loads(again.out)["seed"] == seed and target.read_bytes() == released
 
 
@@ -275,3 +279,36 @@ def test_of_a_file_that_is_no_job_nothing_is_shown(tmp_path: Path, shoal) -> Non
         file.write_text(text)
         ran = shoal("anonymize", "--job", file)  # which watches for the canary
         assert ran.code == 2 and "this is not" in ran.err, text
+
+
+WRONG = (5, 1.5, True, "wrong", [], [5], ["wrong"], {}, {"wrong": 5}, [{"wrong": 5}], float("nan"))
+
+
+def test_no_message_of_a_library_reaches_a_person(tmp_path: Path) -> None:
+    """Every key of a job file with values of every kind: what is refused is refused in our own words."""
+    said = []
+    for noun, option in ((each, option) for each in (Job, ColumnJob) for option in options(each)):
+        for value in WRONG:
+            raw: dict = {"input": {}}
+            inner = raw if noun is Job else raw.setdefault("columns", {}).setdefault("age", {})
+            for table in option.place[:-1]:
+                inner = inner.setdefault(table, {})
+            inner[option.place[-1]] = value
+            try:
+                parse(raw, tmp_path, "job.toml")
+            except ShoalError as error:
+                said.append(str(error))
+    assert len(said) > 200 and all(text.startswith("job.toml: ") for text in said)
+    for foreign in ("Input should", "Extra inputs", "pydantic", "validation error", "type=", "Field required", "''"):
+        assert not [text for text in said if foreign in text], foreign
+
+
+def test_a_misspelled_key_or_role_is_told_what_it_may_mean(tmp_path: Path) -> None:
+    for raw, meant in (
+        ({"polcy": {}, "input": {}}, "unknown key polcy; did you mean 'policy'?"),
+        ({"columns": {"age": {"role": "quazi"}}}, "columns.age.role: did you mean 'quasi'?"),
+        ({"policy": {"models": [{"k": 5}]}}, "an entry of the models lacks its name"),
+    ):
+        with pytest.raises(ShoalError) as caught:
+            parse(raw, tmp_path, "job.toml")
+        assert meant in str(caught.value)

@@ -27,6 +27,7 @@ from shoal.errors import ParameterError, SchemaError, VerificationError
 from shoal.job import plugins
 from shoal.job.job import DEFAULT_ALGORITHM
 from shoal.notices import tell
+from shoal.publishing.impossible_policy import explaining
 from shoal.publishing.packing import BLOCK, once, read, spelled
 from shoal.publishing.publish import published
 from shoal.publishing.reusable_recoding import ReusableRecoding
@@ -138,7 +139,8 @@ def anonymize(
     if policy.history is not None:
         data = replace(method.remembering(data, policy.history), checkpoint=data.checkpoint)
     run.report(LOOKED, "searching")
-    recoding = _search(data, method, policy, pseudonyms, run.part(between=(LOOKED, SEARCHED)))
+    with explaining(data, policy):
+        recoding = _search(data, method, policy, pseudonyms, run.part(between=(LOOKED, SEARCHED)))
     if method.unverified:
         policy = replace(policy, models=())
     run.report(SEARCHED, "publishing")

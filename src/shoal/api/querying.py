@@ -58,7 +58,7 @@ def query(
         return queries.of_release(source, measure, column, where, trees)
     path = path_of(source)
     stated = manifest.load(path)
-    release = as_published(path, stated, plugins.engine(engine))
+    release = as_published(path, stated, plugins.engine(engine, path))
     return queries.of_release(release, measure, column, where, _hierarchies_of_labels(release, hierarchies))
 
 

@@ -41,7 +41,7 @@ from shoal.publishing.reusable_recoding import ReusableRecoding
 from shoal.publishing.signing import SigningKey
 from shoal.publishing.writable_release import WritableRelease, manifest_path
 from shoal.storage.checkpoint import check_folder
-from shoal.storage.files import STANDARD, check_outputs, recover, shown
+from shoal.storage.files import STANDARD, check_outputs, names_table, recover, shown
 from shoal.storage.private import PrivateFolder, write_private
 
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ def run(
         (True, ['release.csv', 'release.csv.manifest.json'])
     """
     job = job if isinstance(job, Job) else load(Path(job))
+    if job.engine is None and any(map(names_table, (job.input, job.output))):
+        job = replace(job, engine=registry.engine_for(job.input, job.output))
     run, saved = run or Run(), None if save is None else Path(save)
     if job.output is None:
         raise OutputError("name the file for the release with -o, or - for the standard output")
@@ -284,6 +286,8 @@ def _check(job: Job, output: Path, others: list[Path]) -> None:
     outputs = [*tables, job.manifest or manifest_path(output), *others]
     for folder in {path.parent for path in outputs}:
         recover(folder)
-    check_outputs(outputs, job.reads(), overwrite=job.overwrite)
+    if engine.in_database(output) and str(output) == str(job.input):
+        raise OutputError(f"{shown(output)}: this would overwrite the table that is read; name another one")
     if not job.overwrite and engine.in_database(output) and engine.occupied(output):
         raise ExistingOutputError([shown(output)])
+    check_outputs(outputs, job.reads(), overwrite=job.overwrite)

@@ -45,7 +45,7 @@ def verify(
             f"the path of a release file is needed, which release.write makes; this is {type(path).__name__}"
         )
     path = Path(path)
-    engine = plugins.engine(engine)
+    engine = plugins.engine(engine, path)
     stated = manifests.load(path, None if manifest is None else Path(manifest))
     places = manifests.parts(stated, path)
     lacking = [place.name for place in places.values() if not engine.exists(place)]

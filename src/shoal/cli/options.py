@@ -133,13 +133,16 @@ def _engine(spec: str | None, master: str | None) -> Engine | None:
 
 def job_and_release(job: Job, release: Path | None) -> tuple[Job, Path]:
     """The job of a table and the release of it. Roles come from the release's manifest where the job has none."""
-    from shoal import manifest
+    from shoal import manifest, registry
     from shoal.core.schema import Role
+    from shoal.storage.files import names_table
 
     output = release or job.output
     if output is None:
         raise InputError("name the release file after the table")
     job = replace(job, output=output)
+    if job.engine is None and names_table(output):
+        job = replace(job, engine=registry.engine_for(output))
     if any(column.role is not Role.PLAIN for column in job.columns.values()):
         return job, output
     stated = manifest.columns_of(output)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from shoal.core.formatting import printable
 from shoal.core.validation import demand
-from shoal.errors import InputError, alternatives, quoted
+from shoal.errors import InputError, ParameterError, alternatives, quoted
 from shoal.job.job import ColumnJob, Job
 from shoal.job.kinds import FlagKind
 from shoal.job.option import Option, options
@@ -53,11 +53,14 @@ def parse(raw: Mapping[str, Any], folder: Path, where: str = "the job", *, noun:
         stated = tables.model_validate(raw)
     except ValidationError as error:
         raise InputError(f"{where}: {_refusal(error.errors(), noun)}") from None
-    columns = {
-        name: ColumnJob(**_values(ColumnJob, column, folder))
-        for name, column in (getattr(stated, COLUMNS) or {}).items()
-    }
-    job: Job = noun(columns=columns, **_values(noun, stated, folder))
+    try:
+        columns = {
+            name: ColumnJob(**_values(ColumnJob, column, folder))
+            for name, column in (getattr(stated, COLUMNS) or {}).items()
+        }
+        job: Job = noun(columns=columns, **_values(noun, stated, folder))
+    except ParameterError as error:
+        raise ParameterError(f"{where}: {error}") from None
     return job
 
 
@@ -151,6 +154,9 @@ def _refusal(errors: Sequence[Mapping[str, Any]], noun: type) -> str:
     place = quoted(".".join(map(str, path)))[1:-1]
     if errors[0]["type"] != "extra_forbidden":
         alike = [each for each in errors if _key(each["loc"]) == path]
+        if alike[0]["type"] == "enum" and isinstance(alike[0]["input"], str):
+            choices = re.findall(r"'([^']*)'", alike[0]["ctx"]["expected"])
+            return f"{place}: {alternatives(alike[0]['input'], choices, 'it must be one of')}"
         entry = "an entry of " if isinstance(next(iter(alike[0]["loc"][len(path) :]), None), int) else ""
         return f"{entry}{place} {demand(alike)}"
     *section, key = path

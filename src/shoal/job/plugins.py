@@ -52,6 +52,8 @@ def plugin(family: str, spec: str | Mapping[str, Any] | object) -> Any:
     elif isinstance(spec, Mapping):
         values = dict(spec)
         name = str(values.pop("name", ""))
+        if not name:
+            raise ParameterError(f"an entry of the {family} lacks its name; write name = and one of them")
     else:
         if isinstance(spec, type) and issubclass(spec, registry.CONTRACTS[family]):
             raise ParameterError(f"{spec.__name__} is a class; make an instance of it, as in {example(spec)}")
@@ -145,9 +147,9 @@ def hierarchy_files(folder: Path, column: str) -> list[Path]:
     return [folder / f"{column}{ending}" for ending in ENDINGS if Path(f"{column}{ending}").name == f"{column}{ending}"]
 
 
-def engine(spec: str | Mapping[str, Any] | Engine | None, source: Any = None) -> Engine:
-    """An engine from its spelling; when none is named, the one that takes the source by itself, or the default."""
-    chosen: Engine = registry.engine_for(source) if spec is None else plugin("engines", spec)
+def engine(spec: str | Mapping[str, Any] | Engine | None, *sources: Any) -> Engine:
+    """An engine from its spelling; when none is named, the one that takes a source by itself, or the default."""
+    chosen: Engine = registry.engine_for(*sources) if spec is None else plugin("engines", spec)
     return chosen
 
 

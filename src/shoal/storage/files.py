@@ -59,6 +59,18 @@ def address(path: str | Path) -> str | None:
     return None if match is None else f"{match[1]}://{str(path)[match.end() :]}"
 
 
+def names_table(source: Any) -> bool:
+    """Whether a path or an address names a table of a database, and not a file.
+
+    Example:
+        >>> names_table("base.duckdb::people"), names_table(Path("postgres://clerk@server/base::people"))
+        (True, True)
+        >>> names_table("people.csv")
+        False
+    """
+    return isinstance(source, (str, os.PathLike)) and "::" in Path(source).name
+
+
 def in_folder(path: Path) -> bool:
     """Whether a release at a path is a folder of Parquet files: where the name has no ending."""
     return not path.suffix

@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from contextlib import closing
@@ -128,8 +129,8 @@ def alike(one, other):
     return one.select(other.columns).sort(other.columns).equals(other.sort(other.columns))
 
 
-def released(source, **given):
-    data = shoal.read(source, **ROLES, engine="duckdb")
+def released(source, *, engine="duckdb", **given):
+    data = shoal.read(source, **ROLES, engine=engine)
     return shoal.anonymize(data, "k-anonymity:k=5", algorithm="mondrian", seed=3, **given)
 
 
@@ -213,7 +214,7 @@ def test_a_connection_that_is_lost_is_told_and_nothing_is_published(server, tmp_
             with closing(Connection(spot(before))) as other, other._executed(ENDED):
                 pass
 
-    with pytest.raises(InputError, match="lost") as caught:
+    with pytest.raises(InputError, match="the server ended the connection") as caught:
         release.write(after, manifest=tmp_path / "m.json", run=Run(lose))
     assert SECRET not in str(caught.value) and caught.value.__cause__ is None
     assert there(after) is None and list(tmp_path.iterdir()) == []
@@ -238,7 +239,7 @@ def test_a_connection_that_is_lost_among_the_rows_is_told(server, when, tmp_path
     else:
         release = released(before)
         monkeypatch.setattr(Connection, "store", lambda self, schema, rows: store(self, schema, lost(rows)))
-    with pytest.raises(ShoalError, match="lost") as caught:
+    with pytest.raises(ShoalError, match="the server ended the connection") as caught:
         (release or released(before)).write(after, manifest=tmp_path / "m.json")
     assert SECRET not in str(caught.value) and caught.value.__cause__ is None
     monkeypatch.undo()
@@ -269,11 +270,92 @@ def test_a_job_file_names_tables_of_a_server(server, tmp_path, monkeypatch, caps
         shoal.run(replace(asked, manifest=None))
 
 
-def test_a_database_that_is_read_is_not_written(tmp_path):
-    before = f"{tmp_path}/before.duckdb::people"
-    stored(before, people())
-    with pytest.raises(OutputError, match="another one"):
-        released(before).write(f"{tmp_path}/before.duckdb::release")
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+def test_a_release_goes_into_the_database_that_the_table_is_in(kind, tmp_path):
+    base = f"{tmp_path}/base.{kind}"
+    stored(f"{base}::people", people())
+    release = released(f"{base}::people", engine=None)
+    release.write(f"{base}::release")
+    with pytest.raises(OutputError, match="overwrite the table 'people', which is read"):
+        release.write(f"{base}::people")
+    assert shoal.verify(f"{base}::release").holds
+    release.write(f"{base}::release")  # again, while the table is still read
+    expected = release.frame
+    assert shoal.diagnose(release.origin)["k"].value >= 1  # which asks the database
+    del release
+    assert alike(there(f"{base}::release"), expected) and alike(there(f"{base}::people"), people())
+
+
+def test_nothing_stays_of_a_release_that_failed_in_its_own_database(tmp_path, monkeypatch):
+    base = f"{tmp_path}/base.duckdb"
+    stored(f"{base}::people", people())
+    release = released(f"{base}::people")
+    monkeypatch.setattr(type(release), "manifest", lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        release.write(f"{base}::release")
+    del release
+    gc.collect()
+    with closing(Connection(spot(f"{base}::people"))) as connection:
+        assert connection.tables() == [("main", "people")]
+
+
+def test_an_engine_for_tables_need_not_be_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    people().write_csv("people.csv")
+    stored("base.duckdb::people", people())
+    named = ["--quasi", "age,town", "--sensitive", "disease", "--k", "5", "--algorithm", "mondrian"]
+    assert ran("anonymize", "base.duckdb::people", "-o", "base.duckdb::release", *named) == 0
+    gc.collect()
+    assert ran("anonymize", "people.csv", "-o", "base.duckdb::release", *named) == 2
+    assert "base.duckdb::release exists already" in capsys.readouterr().err
+    assert ran("anonymize", "people.csv", "-o", "base.duckdb::release", *named, "--overwrite") == 0
+    gc.collect()
+    assert ran("anonymize", "base.duckdb::people", "-o", "base.duckdb::people", *named, "--overwrite") == 2
+    assert "overwrite the table that is read" in capsys.readouterr().err
+    gc.collect()
+    for command in (
+        ("verify", "base.duckdb::release"), ("query", "base.duckdb::release"),
+        ("evaluate", "people.csv", "base.duckdb::release"), ("diagnose", "base.duckdb::people", "--quasi", "age"),
+        ("attack", "people.csv", "base.duckdb::release", "--attack", "prosecutor"),
+    ):  # fmt: skip
+        assert ran(*command) == 0, command
+        gc.collect()
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("base.duckdb", "base.duckdb::people"), ("base.sqlite", "base.sqlite::people"),
+        (f"postgres://me:{SECRET}@host/base", "postgres://user@server/base::table"),
+        (f"mysql://me:{SECRET}@host/base::people", "postgres://user@server/base::table"),
+    ],
+)  # fmt: skip
+def test_a_database_without_a_table_is_told_how_to_name_one(source, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    stored("base.duckdb::people", people(20)), stored("base.sqlite::people", people(20))
+    with pytest.raises(InputError) as caught:
+        shoal.read(source, **ROLES)
+    assert said in str(caught.value) and SECRET not in str(caught.value)
+
+
+def test_the_cause_of_a_lost_connection_is_told_without_its_secrets(server, tmp_path):
+    host = server.rpartition("@")[2]
+    stored(f"{tmp_path}/locked.duckdb::people", people(20))
+    opened = f"import duckdb; c = duckdb.connect({str(tmp_path / 'locked.duckdb')!r}); print(1, flush=True); input()"
+    other = subprocess.Popen([sys.executable, "-c", opened], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert other.stdout.readline()
+    causes = {
+        f"postgres://holder:{SECRET}@127.0.0.1:1/postgres::t": "nothing listens at this address and port",
+        f"postgres://holder:{SECRET}@{SECRET}.invalid/postgres::t": "no server has this name",
+        f"postgres://{SECRET}@{host}::t": "no such user",
+        f"postgres://holder@{host.partition('/')[0]}/{SECRET}::t": "no such database",
+        f"{tmp_path}/locked.duckdb::people": "another process has the database open",
+    }
+    for source, cause in causes.items():
+        with pytest.raises(InputError) as caught:
+            shoal.read(source, **ROLES)
+        assert cause in str(caught.value) and SECRET not in str(caught.value), source
+    other.communicate(b"\n")
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,8 @@ def format_of(path: Path, given: str | None = None) -> str:
     for beginning, form in _BEGINNINGS.items():
         if start.startswith(beginning):
             return form
+    if start.startswith(b"SQLite format 3") or start[8:12] == b"DUCK":
+        raise InputError(f"{path.name}: this is a database; name one of its tables, as in {path.name}::people")
     ending = Path(path.name.lower().removesuffix(".gz").removesuffix(".zst")).suffix
     return next((form for form, endings in ENDINGS.items() if ending in endings), "csv")
 

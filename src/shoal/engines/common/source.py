@@ -18,6 +18,7 @@ from shoal.engines.common import csv
 from shoal.engines.common.column_types import is_text
 from shoal.engines.common.dialect import Dialect
 from shoal.errors import InputError, quoted
+from shoal.storage.files import address
 
 
 class CommonSource(ABC):
@@ -181,5 +182,10 @@ def file_stamp(path: Path) -> tuple[int, int]:
     try:
         status = path.stat()
     except OSError:
+        if address(path) is not None:
+            raise InputError(
+                "this address names no table that can be read; a table is named as base.duckdb::table, "
+                "base.sqlite::table or postgres://user@server/base::table"
+            ) from None
         raise InputError(f"{path.name}: there is no such file") from None
     return status.st_size, status.st_mtime_ns

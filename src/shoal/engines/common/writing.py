@@ -12,7 +12,7 @@ from shoal.engines.common import arff, lines
 from shoal.engines.common.formats import ENDINGS
 from shoal.engines.common.source import MemorySource
 from shoal.errors import OutputError
-from shoal.storage.files import in_folder
+from shoal.storage.files import in_folder, names_table
 
 ROW_GROUP = 1 << 20
 """How many rows are written at a time: as many as a row group of Parquet has."""
@@ -26,6 +26,11 @@ def format_of(path: Path) -> str:
     for form in ("parquet", "arrow", "csv", "arff"):
         if ending in ENDINGS[form]:
             return form
+    if names_table(path):
+        raise OutputError(
+            f"{path.name}: this is a table of a database, which only the duckdb engine can write; read the table with "
+            "engine='duckdb'"
+        )
     raise OutputError(
         f"{path.name}: the format is not known by this ending; use .csv, .parquet, .arrow or .arff, or no ending for a "
         "folder of Parquet files"

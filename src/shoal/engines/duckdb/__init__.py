@@ -35,7 +35,7 @@ from shoal.engines.duckdb.source import DuckDBSource, open_source
 from shoal.engines.duckdb.table import DuckDBColumn, DuckDBTable
 from shoal.errors import ParameterError
 from shoal.storage.checkpoint import Checkpoint
-from shoal.storage.files import replacing_all
+from shoal.storage.files import names_table, replacing_all
 
 COUNTED = 0.4
 """The share of reading that is done once the values of all columns are counted; the rest is counting the rows."""
@@ -88,6 +88,10 @@ class DuckDB(CommonEngine):
         given = {"memory_limit": self.memory_limit, "threads": self.threads}
         settings = {name: value for name, value in given.items() if value is not None}
         return DatabaseSession(settings, None if self.temporary is None else str(self.temporary))
+
+    @classmethod
+    def takes(cls, source: Any) -> bool:
+        return names_table(source)
 
     def _open(self, source: Any, opening: Opening) -> DuckDBSource:
         return open_source(self.session, source, opening)
@@ -145,7 +149,7 @@ class DuckDB(CommonEngine):
             super().check_format(path)
 
     def in_database(self, path: Path) -> bool:
-        return "::" in path.name
+        return names_table(path)
 
     @contextmanager
     def staging(self, *paths: Path) -> Iterator[tuple[Path, ...]]:
@@ -161,7 +165,7 @@ class DuckDB(CommonEngine):
         return self.open_published(path).digest() if self.in_database(path) else super().digest(path)
 
     def occupied(self, path: Path) -> bool:
-        return occupied(str(path)) if self.in_database(path) else super().occupied(path)
+        return occupied(self.session, str(path)) if self.in_database(path) else super().occupied(path)
 
     def exists(self, path: Path) -> bool:
         return self.in_database(path) or super().exists(path)

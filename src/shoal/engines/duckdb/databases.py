@@ -14,6 +14,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from shoal.engines.common.source import file_stamp
+from shoal.engines.duckdb.causes import cause_of
 from shoal.engines.duckdb.session import BATCH, DatabaseSession, quoted
 from shoal.errors import InputError, MissingExtraError, OutputError, ShoalError
 from shoal.storage.database_files import check_beside
@@ -21,7 +22,7 @@ from shoal.storage.database_files import check_beside
 LISTED = 20
 """Tables of a database that a message names."""
 
-_SERVER = re.compile(r"postgres(?:ql)?:/+")
+_SERVER = re.compile(r"postgres(?:ql)?(?:\+\w+)?:/+")
 _TABLES = {
     "duckdb": "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = current_database() "
     "ORDER BY 1, 2",
@@ -97,10 +98,13 @@ class Connection:
     Errors of the drivers quote cells and passwords: none of their texts is passed on.
     """
 
-    def __init__(self, spot: Spot, *, write: bool = True) -> None:
+    def __init__(self, spot: Spot, *, write: bool = True, opened: Any = None) -> None:
+        """A connection of its own, or one of DuckDB that is `opened` already."""
         self.spot = spot
         with self._plain_errors():
-            self._driver = _connect(spot, write)
+            self._driver = _connect(spot, write) if opened is None else opened
+            if spot.kind == "duckdb":
+                self._driver.execute("BEGIN TRANSACTION")
 
     @contextmanager
     def _plain_errors(self) -> Iterator[None]:
@@ -110,8 +114,8 @@ class Connection:
             raise
         except Exception as error:  # each driver has a family of its own
             raise InputError(
-                f"{self.spot.label}: the connection failed or was lost, or the table cannot be read or written "
-                f"({type(error).__name__})"
+                f"{self.spot.label}: the connection failed or was lost, or the table cannot be read or written: "
+                f"{cause_of(error)}"
             ) from None
 
     @contextmanager
@@ -121,16 +125,19 @@ class Connection:
             cursor.execute(sql)
             yield cursor
 
-    @cached_property
     def tables(self) -> list[tuple[str, str]]:
         """The schemas and the names of the tables that there are."""
         with self._plain_errors(), self._executed(_TABLES[self.spot.kind]) as cursor:
             return [(str(schema), str(name)) for schema, name in cursor.fetchall()]
 
+    def existing(self) -> list[tuple[str, str]]:
+        """The tables that there are of this name."""
+        return [place for place in self.tables() if self.spot.table in (place[1], ".".join(place))]
+
     @cached_property
     def place(self) -> tuple[str, str]:
         """The schema and the name of the table."""
-        return chosen(self.spot, self.tables)
+        return chosen(self.spot, self.tables())
 
     @cached_property
     def _qualified(self) -> str:
@@ -182,9 +189,7 @@ def _connect(spot: Spot, write: bool) -> Any:
     if spot.kind == "duckdb":
         import duckdb
 
-        connection = duckdb.connect(spot.target, read_only=not write)
-        connection.execute("BEGIN TRANSACTION")
-        return connection
+        return duckdb.connect(spot.target, read_only=not write)
     named = {"sqlite": "SQLite", "postgres": "PostgreSQL"}[spot.kind]
     try:
         driver = import_module(f"adbc_driver_{named.lower()}.dbapi")
@@ -230,28 +235,48 @@ def storing(session: DatabaseSession, text: str) -> Iterator[None]:
     assert target is not None
     path = target.path
     fresh = path is not None and not path.exists()
-    connection = session.writers[text] = Connection(target)
     try:
-        yield
-        connection.commit()
+        with _writing(session, target) as connection:
+            check_unread(session, connection)
+            session.writers[text] = connection
+            yield
+            connection.commit()
     except BaseException:
-        connection.close()
         if fresh and path is not None:
             path.unlink(missing_ok=True)
         raise
     finally:
         session.writers.pop(text, None)
-    connection.close()
 
 
-def occupied(text: str) -> bool:
+@contextmanager
+def _writing(session: DatabaseSession, target: Spot) -> Iterator[Connection]:
+    """A connection that writes: one of the session, where that reads from the same file."""
+    if target.kind != "duckdb" or not session.is_attached(target.target):
+        with closing(Connection(target)) as connection:
+            yield connection
+        return
+    with session.writing(target.target) as opened, closing(Connection(target, opened=opened)) as connection:
+        yield connection
+
+
+def check_unread(session: DatabaseSession, connection: Connection) -> None:
+    """Refuses to replace a table that is read."""
+    spot = connection.spot
+    if any((spot.target, *place) in session.read_tables for place in connection.existing()):
+        raise OutputError(
+            f"{spot.label}: this would overwrite the table {spot.table!r}, which is read; name another one"
+        )
+
+
+def occupied(session: DatabaseSession, text: str) -> bool:
     """Whether a text names a table that is there."""
     target = spot(text, new=True)
     path = None if target is None else target.path
     if target is None or (path is not None and not (path.exists() and path.stat().st_size)):
         return False
-    with closing(Connection(target, write=False)) as connection:
-        return target.table in {name for place in connection.tables for name in (place[1], ".".join(place))}
+    with _writing(session, target) as connection:
+        return bool(connection.existing())
 
 
 def check_spot(session: DatabaseSession, text: str) -> None:
@@ -264,11 +289,10 @@ def check_spot(session: DatabaseSession, text: str) -> None:
     path = target.path
     if path is not None and not path.parent.is_dir():
         raise OutputError(f"{path.name}: its folder does not exist")
-    if path is not None and session.is_attached(str(path)):
-        raise OutputError(f"{path.name}: the table is read from this database; write the release to another one")
     fresh = path is not None and not path.exists()
     try:
-        Connection(target).close()
+        with _writing(session, target) as connection:
+            check_unread(session, connection)
     except InputError as error:
         raise OutputError(str(error)) from None
     if fresh and path is not None:

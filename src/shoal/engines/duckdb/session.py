@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import weakref
@@ -15,6 +16,7 @@ import pyarrow as pa
 
 from shoal.core.forks import check_same
 from shoal.core.run import Run
+from shoal.engines.duckdb.causes import cause_of
 from shoal.errors import CancelledError, InputError, MissingExtraError, OutputError, ShoalError
 from shoal.storage.private import PrivateFolder
 
@@ -77,6 +79,8 @@ class DatabaseSession:
             self._connection = duckdb.connect(":memory:", config={**settings, **fixed})
         self._numbers = itertools.count()
         self._attached: dict[str, str] = {}
+        self.read_tables: set[tuple[str, str, str]] = set()
+        """Tables of databases that are read: the database, the schema and the name."""
         self.writers: dict[str, Any] = {}
         """Connections to tables that are being written, by what names them: nobody else sees yet what is in them, and
         nobody else may open the file of a SQLite database meanwhile, which would end its locks."""
@@ -219,6 +223,28 @@ class DatabaseSession:
         """Whether a table is read from a database."""
         return target in self._attached
 
+    def attach(self, target: str, *, write: bool = False) -> str:
+        """The name that a database has here once tables can be read from it, or written to it."""
+        catalog, mode = self.catalog(target), "" if write else " (READ_ONLY)"
+        self.execute(f"ATTACH IF NOT EXISTS {literal(target)} AS {quoted(catalog)}{mode}", what=Path(target).name)
+        return catalog
+
+    @contextmanager
+    def writing(self, target: str) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection that writes to a database from which tables are read: one process has a database open either to
+        read or to write, so it is opened anew for that time."""
+        what, catalog = Path(target).name, self.catalog(target)
+        gc.collect()  # sessions that nobody uses keep their databases open until then
+        self.execute(f"DETACH {quoted(catalog)}", what=what)
+        try:
+            self.attach(target, write=True)
+            with self.cursor(what) as cursor:
+                cursor.execute(f"USE {quoted(catalog)}")
+                yield cursor
+        finally:
+            self.execute(f"DETACH DATABASE IF EXISTS {quoted(catalog)}", what=what)
+            self.attach(target)
+
     def types_of(self, relation: str, *, what: str = "the table") -> dict[str, str]:
         """The columns of a relation and their types."""
         with self.cursor(what) as cursor:
@@ -239,7 +265,7 @@ def _plain_errors(what: str) -> Iterator[None]:
             "the memory limit of the duckdb engine is too low, or its temporary folder is full; raise memory_limit, "
             "or name a temporary folder with more room"
         ) from None
-    except duckdb.IOException:
-        raise InputError(f"{what}: cannot be read, or the disk is full") from None
     except duckdb.Error as error:
+        if type(error).__name__ in ("IOException", "ResourceInUseException"):  # the second is DuckDB 2's
+            raise InputError(f"{what}: cannot be read or written: {cause_of(error)}") from None
         raise InputError(f"{what}: DuckDB cannot work on it ({type(error).__name__})") from None

@@ -137,6 +137,8 @@ def open_stored(
     connection of its `writer`, where it is being written."""
     with reading(place, writer) as connection:
         names = connection.names()
+        if writer is None:
+            session.read_tables.add((place.target, *connection.place))
 
     def rows() -> Iterator[pa.Table]:
         with reading(place, writer) as connection:
@@ -148,8 +150,7 @@ def open_stored(
 def _open_attached(session: DatabaseSession, place: Spot, missing: tuple[str, ...], views: bool) -> DuckDBSource:
     """A table or view of DuckDB, which is queried where it is, and only read."""
     target, label, table = place.target, place.label, place.table
-    catalog = session.catalog(target)
-    session.execute(f"ATTACH IF NOT EXISTS {literal(target)} AS {quoted(catalog)} (READ_ONLY)", what=label)
+    catalog = session.attach(target)
     with session.cursor(label) as cursor:
         known = cursor.execute(
             "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = ? "
@@ -157,7 +158,9 @@ def _open_attached(session: DatabaseSession, place: Spot, missing: tuple[str, ..
             "ORDER BY ALL",
             [catalog, views],
         ).fetchall()
-    named = ".".join(quoted(part) for part in (catalog, *chosen(place, known)))
+    schema, name = chosen(place, known)
+    session.read_tables.add((target, schema, name))
+    named = ".".join(map(quoted, (catalog, schema, name)))
     kinds = session.types_of(named, what=table)
     # Arrow has no plain type for these, and their texts say all that they hold.
     selected = (
