@@ -36,6 +36,7 @@ def application(session: PageSession, gate: Gate) -> ASGIApp:
         Route("/assets/{name}", _asset),
         Route("/open", _upload_route(session, uploads.open_table, "/exposed"), methods=["POST"]),
         Route("/open/sample", _action_route(session, uploads.open_sample), methods=["POST"]),
+        Route("/open/again", _action_route(session, _open_again), methods=["POST"]),
         Route("/attack/register", _upload_route(session, uploads.open_register, "/attack"), methods=["POST"]),
         Route("/language", _action_route(session, _language), methods=["POST"]),
         Route("/history", _action_route(session, _history), methods=["POST"]),
@@ -66,7 +67,7 @@ def _screen_route(session: PageSession, screen: Screen) -> Callable[[Request], R
         there = session.readable or screen.name == "exposed"
         if not there and not wants_json(request.scope):
             return RedirectResponse("/exposed", 303)
-        facts = screen.facts(session, request.query_params) if there else {}
+        facts = screen.facts(session, request.query_params) if there and not session.changed else {}
         return page(request, session, screen.name, facts, number)
 
     return show
@@ -80,6 +81,11 @@ def _action_route(session: PageSession, action: Callable[..., str | None], scree
             fields = {key: value for key, value in form.multi_items() if isinstance(value, str)}
 
         def carry_out() -> str | None:
+            tab, known = (fields.pop(name, "") for name in ("shoal-tab", "shoal-decisions"))
+            if session.decided_elsewhere(tab, known) and (screen is not None or action is _history):
+                session.notice = ("error.elsewhere", {})
+                return None
+            before = session.place, session.steps
             try:
                 return action(session, fields)
             except NotReady as pending:
@@ -88,6 +94,9 @@ def _action_route(session: PageSession, action: Callable[..., str | None], scree
                 session.notice = ("error.plain", {"error": str(error)})
             except OSError as error:
                 session.notice = ("error.disk", {"reason": error.strerror or type(error).__name__})
+            finally:
+                if (session.place, session.steps) != before:
+                    session.decisions.append(tab)
             return None
 
         address = await run_in_threadpool(carry_out)
@@ -112,6 +121,10 @@ def _history(session: PageSession, form: dict[str, str]) -> None:
     moves = {"undo": session.place - 1, "redo": session.place + 1}
     step = form.get("step", "")
     session.go(moves[step] if step in moves else int(step) if step.isdigit() else session.place)
+
+
+def _open_again(session: PageSession, form: dict[str, str]) -> None:
+    session.read_again()
 
 
 def _stop(session: PageSession, form: dict[str, str]) -> None:

@@ -57,7 +57,8 @@ def page(request: Request, session: PageSession, name: str, facts: dict[str, Any
     if wants_json(request.scope):
         return as_json({"screen": name, **facts}, 200)
     part = request.headers.get("hx-target", "") if "hx-request" in request.headers else None
-    if part not in (None, MAIN, *BESIDE) and not session.readable:  # nothing of such a table is shown
+    stale = session.changed or not session.readable
+    if stale and part not in (None, *BESIDE):  # nothing of such a table is shown
         return Response(headers={"HX-Refresh": "true"})
     words, parts = words_for(request, session), dict[str, Markup]()
     notice = None
@@ -65,9 +66,9 @@ def page(request: Request, session: PageSession, name: str, facts: dict[str, Any
         notice, session.notice = session.notice, None
     text = environment().get_template(f"{name.replace('-', '_')}.html").render(
         say=words, screen=name, facts=facts, opened=session.readable, notice=notice,
-        file=session.job.input.name if session.readable and session.job.input is not None else "",
-        work=_elsewhere(session, facts), can_undo=session.place > 0,
-        can_redo=session.place < len(session.steps) - 1, part=part, parts=parts,
+        file=session.job.input.name if (session.readable or session.changed) and session.job.input is not None else "",
+        changed=session.changed, decisions=len(session.decisions), work=_elsewhere(session, facts),
+        can_undo=session.place > 0, can_redo=session.place < len(session.steps) - 1, part=part, parts=parts,
     )  # fmt: skip
     if part is None:
         return HTMLResponse(text)

@@ -24,6 +24,7 @@ from shoal.job.file import toml
 from shoal.job.job import ColumnJob, Job
 from shoal.job.suggestion import SUGGESTED_K
 from shoal.publishing.signing import SigningKey
+from shoal.storage.files import files_at
 from shoal.web.packages import Order
 from shoal.web.table import Look, look_at
 from shoal.web.work import PATIENCE, PageTask, Result, TaskState, Work
@@ -76,11 +77,14 @@ class PageSession:
         self.saved: tuple[Path, ...] = ()
         self.register: Path | None = None
         """A table of people that the attacker has, in the private folder."""
+        self.decisions: list[str] = []
+        """The tabs in which the person decided something, in that order."""
         self.numbers = count(1)
         """Of answers, in the order in which they were begun."""
         self._lock = RLock()
         self._steps: list[Step] = []
         self._place = -1
+        self._stamp: tuple[Any, ...] = ()
 
     # What a person decides
 
@@ -101,6 +105,27 @@ class PageSession:
         """Whether there is a table that can be read, or may be, as far as anybody knows."""
         look = self.work.find(self._look_key()) if self._place == 0 else None
         return self.opened and (look is None or look.state is not TaskState.FAILED)
+
+    @property
+    def changed(self) -> bool:
+        """Whether the table is no longer what was opened."""
+        return self.opened and _stamp(self.job.input) != self._stamp
+
+    def check_unchanged(self) -> None:
+        if self.changed:
+            raise InputError("the table changed after it was opened here; read it again first")
+
+    def read_again(self) -> None:
+        """Takes the table as it is now; what was decided about it stays."""
+        with self._lock:
+            self.work.drop(lambda key: True)
+            self._stamp = _stamp(self.job.input)
+            self.order, self.about, self.saved = None, None, ()
+            self._look_task()
+
+    def decided_elsewhere(self, tab: str, known: str) -> bool:
+        """Whether something was decided in another tab after this one was shown what is `known` there."""
+        return known.isdigit() and any(other != tab for other in self.decisions[int(known) :])
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -133,7 +158,7 @@ class PageSession:
             self.work.drop(lambda key: True)
             before = self._steps[self._place].job.input if self._place >= 0 and self.uploaded else None
             self._steps, self._place = [], -1
-            self.tried, self.pinned, self.uploaded = [], [], uploaded
+            self.tried, self.pinned, self.uploaded, self._stamp = [], [], uploaded, _stamp(path)
             self.order, self.about, self.saved = None, None, ()
             models = (plugins.plugin("models", {"name": "k-anonymity", "k": SUGGESTED_K}),)
             self.change(
@@ -248,6 +273,17 @@ class PageSession:
     def release_job(self) -> Job:
         """The job without what changes no release: where it goes, what is measured, and who makes it."""
         return replace(self.job.without("balance"), algorithm=None, output=None, analyses=())
+
+
+def _stamp(path: Path | None) -> tuple[Any, ...]:
+    """What is different once the files of a table change."""
+    if path is None:
+        return ()
+    try:
+        states = [each.stat() for each in files_at(path)]
+    except OSError:
+        return ("gone",)
+    return tuple((state.st_size, state.st_mtime_ns, state.st_ino) for state in states)
 
 
 def _group(look: Look, job: Job) -> Dataset:

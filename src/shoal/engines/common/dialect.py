@@ -75,6 +75,21 @@ def _sample(path: Path) -> bytes:
         raise InputError(f"{path.name}: cannot be read or decompressed") from None
 
 
+def check_text(path: Path) -> None:
+    """Refuses a file with what no text has, before all of it is read into the memory."""
+    try:
+        with Unpacked(path) as file:
+            while block := file.read(SAMPLE):
+                if b"\0" in block:
+                    raise _no_text(path)
+    except OSError:
+        raise InputError(f"{path.name}: cannot be read or decompressed") from None
+
+
+def _no_text(path: Path) -> InputError:
+    return InputError(f"{path.name}: this is not a text file, nor any other kind of table that is known here")
+
+
 def _known(encoding: str) -> str:
     """The name of a text encoding; codecs that turn bytes into bytes, or programs into text, are none."""
     try:
@@ -182,7 +197,7 @@ def detect(path: Path, *, delimiter: str | None = None, encoding: str | None = N
         raise InputError(f"{path.name}: the file is empty")
     encoding = encoding or next((name for mark, name in _MARKS.items() if sample.startswith(mark)), None)
     if b"\0" in sample and not (encoding or "").startswith(("utf-16", "utf-32")):
-        raise InputError(f"{path.name}: this is not a text file, nor any other kind of table that is known here")
+        raise _no_text(path)
     guessed = encoding is None
     encoding = encoding or _encoding(path, sample, whole)
     try:

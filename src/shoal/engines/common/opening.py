@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from shoal.core.read_request import AS_IT_IS, Opening
 from shoal.engines.common import arff, formats
 from shoal.engines.common.column_types import is_text, value_type
-from shoal.engines.common.dialect import detect
+from shoal.engines.common.dialect import check_text, detect
 from shoal.engines.common.formats import format_of
-from shoal.engines.common.source import MemorySource, file_stamp, without_views
+from shoal.engines.common.source import MemorySource, changed, file_stamp, without_views
 from shoal.engines.common.unpacking import Unpacked
 from shoal.errors import InputError, ParameterError, quoted
 from shoal.notices import tell
@@ -92,6 +92,7 @@ def open_file(path: Path, opening: Opening) -> MemorySource:
                 return MemorySource(names, path, missing=spellings, format=form, files=files, header=header)
             columns = [without_views(name, column) for name, column in zip(names, table().columns, strict=True)]
         elif form == "arff":
+            check_text(path)
             read, named = arff.read(path)
             names = held_back(checked_names(read.column_names, path.name, rename=rename))
             columns = read.columns
@@ -104,6 +105,8 @@ def open_file(path: Path, opening: Opening) -> MemorySource:
             names = ("", *names) if nameless else names
     except (pa.ArrowException, OSError):
         raise InputError(f"{path.name}: this is not a readable {form} file") from None
+    if file_stamp(path) != stamp:
+        raise changed(path.name, "file")
     frame = pa.table(dict(zip(names, columns, strict=True)))
     return MemorySource(names, path, missing=spellings, format=form, frame=frame, nominal=nominal)
 
@@ -123,6 +126,7 @@ def _read_whole(path: Path, form: str, sheet: str | None) -> formats.Columns:
     if form == "xlsx":
         return formats.spreadsheet(path, sheet)
     if form == "jsonl":
+        check_text(path)
         with Unpacked(path) as file:
             return formats.lines(path, file)
     return formats.statistics(path, form)

@@ -74,8 +74,11 @@ class MemorySource(CommonSource):
     neutralize: bool = False
 
     def load(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
-        """Some of the columns, as Arrow holds them; a file that changed since it was opened is refused."""
+        """Some of the columns, as Arrow holds them; a file that changed since it was opened is refused, also when it
+        did so while they were read."""
+        self.check_unchanged()
         loaded = self._load(names)
+        self.check_unchanged()
         return {name: neutral_texts(column) for name, column in loaded.items()} if self.neutralize else loaded
 
     def _load(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
@@ -84,7 +87,6 @@ class MemorySource(CommonSource):
         if self.frame is not None:
             return {name: self.frame[name] for name in names}
         assert self.path is not None
-        self.check_unchanged()
         if self.dialect is not None:
             return csv.load(self.path, self.dialect, names, self.missing)
         spelled = dict(zip(self.names, self.header, strict=True))

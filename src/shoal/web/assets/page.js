@@ -47,6 +47,23 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("input[type=range]")) shown(event.target);
 });
 
+// Whatever is sent says which tab it comes from and what had been decided when this one was shown, so that two tabs do
+// not overrule each other unseen.
+const tab = crypto.getRandomValues(new Uint32Array(2)).join("-");
+function origin() {
+  return { "shoal-tab": tab, "shoal-decisions": document.getElementById("main").dataset.decisions ?? "" };
+}
+document.addEventListener("submit", (event) => {
+  if (event.target.method !== "post") return;
+  for (const [name, value] of Object.entries(origin())) {
+    const field = event.target.elements[name] ?? event.target.appendChild(document.createElement("input"));
+    Object.assign(field, { type: "hidden", name, value });
+  }
+}, true);
+document.addEventListener("htmx:configRequest", (event) => {
+  if (event.detail.verb === "post") for (const [name, value] of Object.entries(origin())) event.detail.parameters[name] = value;
+});
+
 document.addEventListener("submit", (event) => {
   if (event.target.id === "drop") event.target.classList.add("sent");
 });

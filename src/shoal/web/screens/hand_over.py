@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.core.contracts.attack import Known
+from shoal.core.run import Run
 from shoal.errors import ExistingOutputError, InputError, OutputError, ParameterError
 from shoal.job import plugins, spelling
 from shoal.job.job import Job
@@ -62,10 +63,12 @@ def _package(session: PageSession) -> Package:
     order = session.order
     if order is None:
         raise InputError("make the release first")
-    task = session.work.task(
-        ("package", order.number), "work.package", lambda run: packages.make(order, session.folder, run), long=True
-    )
-    return session.result(task)
+
+    def make_package(run: Run) -> Package:
+        session.check_unchanged()
+        return packages.make(order, session.folder, run)
+
+    return session.result(session.work.task(("package", order.number), "work.package", make_package, long=True))
 
 
 def _package_facts(session: PageSession) -> dict[str, Any]:
