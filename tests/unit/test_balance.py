@@ -296,6 +296,23 @@ def test_pictures_have_every_point_and_every_crossing() -> None:
     assert plane.count('"best": true') == 2
 
 
+def test_no_k_below_the_line_that_the_policy_draws_is_recommended(data: shoal.Dataset) -> None:
+    options: dict[str, Any] = {
+        "k": [2, 4, 6, 11, 16], "utility": "gcp", "privacy": "highest-risk", "algorithm": "mondrian", "seed": 1,
+        "workers": 1,
+    }  # fmt: skip
+    free = shoal.balance(data, **options)
+    assert free.recommended is not None and free.recommended.place["k"] < 11 and free.refused is None
+    found = shoal.balance(data, shoal.KAnonymity(k=11), **options)
+    assert found.recommended is not None and found.recommended.place["k"] == 11
+    assert [point.place["k"] for point in found.points] == options["k"]
+    assert found.summary.startswith("k = 11 balances privacy and utility best among those with k = 11 or more: ")
+    assert any(f"it would be k = {free.recommended.place['k']}, but the policy asks" in each for each in found.advice)
+    assert found.as_dict()["asked_k"] == 11
+    beyond = shoal.balance(data, shoal.KAnonymity(k=40), **options)
+    assert beyond.recommended is None and "k = 40, which the policy asks for" in beyond.summary
+
+
 def test_definitions_are_told_apart_in_words() -> None:
     from shoal.tradeoff.measures import privacy
 

@@ -17,11 +17,11 @@ from shoal.api.opening import open_release
 from shoal.api.reading import check_dataset, read
 from shoal.core.codebook import Codebook
 from shoal.core.contracts.attack import Attack, Attempt, Attempts, Known
-from shoal.core.contracts.model import SLACK
 from shoal.core.dataset import Dataset
 from shoal.core.read_request import Opening
 from shoal.core.release import Release
 from shoal.core.release_history import LocatedRelease, Naming
+from shoal.core.risk_line import is_above
 from shoal.core.run import Run
 from shoal.core.schema import Kind
 from shoal.errors import InputError, NotDefined, SchemaError, quoted, unknown_columns
@@ -134,8 +134,8 @@ def public_figures(
 
 
 def attempts_above(attempts: Iterable[Attempt], threshold: float) -> list[Attempt]:
-    """The attempts in which somebody's risk is above a threshold."""
-    return [attempt for attempt in attempts if attempt.worst > threshold + SLACK]
+    """The attempts in which somebody's risk is above what a threshold accepts."""
+    return [attempt for attempt in attempts if is_above(attempt.worst, threshold)]
 
 
 def read_beside(

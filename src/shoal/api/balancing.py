@@ -63,7 +63,8 @@ def balance(
 
     Args:
         data: the table.
-        models: what must hold beside what is swept; a swept k, l or t takes the place of theirs.
+        models: what must hold beside what is swept; a swept k, l or t takes the place of theirs. Where one asks for a
+            k, no smaller one is recommended.
         target: the column that a classifier should still be able to tell; not needed where utility is a metric.
         k, l, t: the values to try, of k-anonymity, distinct l-diversity and t-closeness unless a model says otherwise.
         suppression: the share of the records that may be left out, or several to try.
@@ -161,6 +162,7 @@ def balance(
         axes=tuple(SweptAxis(name, tuple(map(shown, values))) for name, values in axes.items()),
         utilities=tuple(each.definition for each in utilities), privacies=tuple(each.definition for each in privacies),
         records=data.records, seeds=seeds, seed=progress.seed,
+        asked_k=max((model.least for model in basis.models if "k" in model.parameters()), default=1),
         target=target, original=leading.original(data) if isinstance(leading, Accuracy) else None,
         points=tuple(
             Point(

@@ -23,9 +23,9 @@ from shoal.api.reading import read_job
 from shoal.core.contracts.attack import Attempt
 from shoal.core.dataset import Dataset
 from shoal.core.finding import Findings
-from shoal.core.formatting import percent
 from shoal.core.policy import Policy
 from shoal.core.pseudonyms import Pseudonyms
+from shoal.core.risk_line import line_words, risk_words
 from shoal.core.run import Run
 from shoal.errors import ExistingOutputError, InputError, NotDefined, OutputError, ParameterError, VerificationError
 from shoal.job.arguments import arguments
@@ -240,9 +240,9 @@ def _attack(job: Job, data: Dataset, release: WritableRelease, run: Run) -> tupl
         raise NotDefined(f"there is no risk to compare with the threshold of attacks. {attacked(results, reasons)}")
     broken = [] if threshold is None else attempts_above(results, threshold)
     if broken:
-        worst = ", ".join(f"{attempt.name} {percent(attempt.worst)}" for attempt in broken)
+        worst = ", ".join(f"{attempt.name} {risk_words(attempt.worst)}" for attempt in broken)
         raise VerificationError(
-            f"attacks reach more than {percent(threshold or 0.0)} for the most exposed person ({worst}), so nothing "
+            f"attacks reach more than {line_words(threshold or 0.0)} for the most exposed person ({worst}), so nothing "
             "was written; ask for more with models, leave columns out, or accept a higher threshold"
         )
     stated = {**release.provenance, "attacks": public_figures(data, release, selection, run)}

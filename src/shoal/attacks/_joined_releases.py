@@ -34,7 +34,7 @@ class JoinedReleases(Attack):
         """The attempt by everybody's risk with all releases, `together`, and without the last one, `before`."""
         risks, without = people.by_person(together, people.shown), people.by_person(before, people.shown)
         count = max(len(risks), 1)
-        gaining = people.shown & newly_exposed(together, risk(fewest_candidates(people)), self.threshold)
+        gaining = people.shown & newly_exposed(together, risk(fewest_candidates(people)), self.line)
         return self.attempt_over(
             risks,
             baseline=float(np.maximum(without, 1 / count).sum()) / count,

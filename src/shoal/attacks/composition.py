@@ -98,7 +98,7 @@ class Composition(Attack):
                 "attribute": name,
                 "exact": 1 - share(~known.exact),
                 "certain": share(known.risks >= 1.0),
-                "gained": share(newly_exposed(known.risks, known.alone.max(axis=0), self.threshold)),
+                "gained": share(newly_exposed(known.risks, known.alone.max(axis=0), self.line)),
                 "contradicted": share(known.contradicted),
                 "alone": [float(row.max(initial=0.0)) for row in known.alone],
             },

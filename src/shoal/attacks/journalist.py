@@ -14,6 +14,7 @@ from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
+from shoal.core.risk_line import LINE
 from shoal.core.run import Run
 
 
@@ -42,7 +43,7 @@ class Journalist(Attack):
     population: Annotated[
         int | None, Ge(1), Doc("how many people the population has, where there is no external table of them")
     ] = None
-    threshold: Annotated[Share, Doc("the risk above which a person counts as exposed")] = 0.09
+    threshold: Annotated[Share, Doc("the risk above which a person counts as exposed")] = LINE
 
     examples: ClassVar[Examples] = ({}, {"population": 1000, "threshold": 0.05})
 

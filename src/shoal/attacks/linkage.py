@@ -14,6 +14,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.parameters import Share
 from shoal.core.release import Release
+from shoal.core.risk_line import LINE
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 
@@ -45,7 +46,7 @@ class Linkage(Attack):
         (0.5, 0.25, 1)
     """
 
-    threshold: Annotated[Share, Doc("the chance above which a person counts as exposed")] = 0.09
+    threshold: Annotated[Share, Doc("the chance above which a person counts as exposed")] = LINE
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         if known.external is None:

@@ -14,6 +14,7 @@ from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
+from shoal.core.risk_line import LINE
 from shoal.core.run import Run
 from shoal.errors import NotDefined
 
@@ -49,7 +50,7 @@ class PopulationUniqueness(Attack):
 
     fraction: Annotated[float | None, Gt(0), Le(1), Doc("the share of the population that is in the table")] = None
     model: Annotated[Literal["dankar", "pitman", "zayatz", "snb"], Doc("what estimates")] = "dankar"
-    threshold: Annotated[Share, Doc("the chance above which somebody who is alone is exposed")] = 0.09
+    threshold: Annotated[Share, Doc("the chance above which somebody who is alone is exposed")] = LINE
 
     examples: ClassVar[Examples] = (
         {"fraction": 0.1},

@@ -19,6 +19,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.grouping import Codes, group
 from shoal.core.parameters import Examples, Share
 from shoal.core.release import Release
+from shoal.core.risk_line import LINE
 from shoal.core.run import Run
 from shoal.errors import InputError, MissingExtraError, NotDefined, ParameterError
 
@@ -58,7 +59,7 @@ class ProbabilisticLinkage(Attack):
     identifier: Annotated[str, Doc("a column that names a person in both tables, only to measure by")]
     people: Annotated[int, Ge(1), Doc("how many people are linked at most")] = 1_000
     seed: Annotated[int, Ge(0), Doc("of what is drawn")] = 0
-    threshold: Annotated[Share, Doc("the chance above which a person counts as exposed")] = 0.09
+    threshold: Annotated[Share, Doc("the chance above which a person counts as exposed")] = LINE
 
     examples: ClassVar[Examples] = ({"identifier": "row", "people": 20},)
 

@@ -12,6 +12,7 @@ from shoal.core.contracts.attack import Attack, Attempt, Known
 from shoal.core.dataset import Dataset
 from shoal.core.parameters import Share
 from shoal.core.release import Release, people_in
+from shoal.core.risk_line import LINE
 from shoal.core.run import Run
 
 
@@ -32,7 +33,7 @@ class Prosecutor(Attack):
         (0.5, 0.25, 0.5)
     """
 
-    threshold: Annotated[Share, Doc("the risk above which a person counts as exposed")] = 0.09
+    threshold: Annotated[Share, Doc("the risk above which a person counts as exposed")] = LINE
 
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
         classes = release.in_people(release.view.people())

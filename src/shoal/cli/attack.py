@@ -69,7 +69,8 @@ def run(
     threshold: Annotated[
         float | None,
         typer.Option(
-            "--threshold", help="Highest risk that you accept for a person; exit code 1 if anybody is above it."
+            "--threshold",
+            help="Highest risk you accept for a person, such as 0.09 (one in 11); exit code 1 if anybody is above it.",
         ),
     ] = None,
     plot: Annotated[
@@ -133,6 +134,7 @@ def run(
 def show(attempts: Sequence[Attempt], reasons: Mapping[str, str], *, everything: bool) -> None:
     """The attempts in a table; with everything, what each attacker knew, and why other attacks were not made."""
     from shoal.core.formatting import percent
+    from shoal.core.risk_line import line_words, risk_words
 
     held_out = any(each.control is not None for each in attempts)
     numbers = ("succeeds", "without release", *(("held out",) if held_out else ()), "worst person")
@@ -140,7 +142,7 @@ def show(attempts: Sequence[Attempt], reasons: Mapping[str, str], *, everything:
     for each in attempts:
         control = "" if each.control is None else percent(each.control)
         success = f"{'at least ' if each.lower_bound else ''}{percent(each.success)}"
-        shares = (success, percent(each.baseline), *((control,) if held_out else ()), percent(each.worst))
+        shares = (success, percent(each.baseline), *((control,) if held_out else ()), risk_words(each.worst))
         rows.append((each.name, *shares))
     if rows:
         output.tabulate(("attack", *numbers), rows, numbers=numbers, whole=("attack",))
@@ -157,7 +159,8 @@ def show(attempts: Sequence[Attempt], reasons: Mapping[str, str], *, everything:
         return
     for each in attempts:
         output.say(
-            f"{each.name} knows {each.knew}; {percent(each.above)} of the people have a risk above {each.threshold:g}"
+            f"{each.name} knows {each.knew}; {percent(each.above)} of the people have a risk above "
+            f"{line_words(each.threshold)}"
         )
         if each.random is not None:
             output.say(f"  a random guess without the release: {percent(each.random)}")
@@ -170,10 +173,10 @@ def show(attempts: Sequence[Attempt], reasons: Mapping[str, str], *, everything:
 
 def _show_threshold(attempts: Sequence[Attempt], threshold: float) -> None:
     from shoal import api
-    from shoal.core.formatting import amount
+    from shoal.core.risk_line import line_words
 
     broken = [attempt.name for attempt in api.attempts_above(attempts, threshold)]
     if broken:
-        output.say(f"Somebody's risk is above {amount(threshold, 'share')}: {', '.join(broken)}.", style="red")
+        output.say(f"Somebody's risk is above {line_words(threshold)}: {', '.join(broken)}.", style="red")
     else:
-        output.say(f"Nobody's risk is above {amount(threshold, 'share')}.", style="green")
+        output.say(f"Nobody's risk is above {line_words(threshold)}.", style="green")

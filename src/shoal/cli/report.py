@@ -71,7 +71,7 @@ def run(
         float | None,
         typer.Option(
             "--threshold",
-            help="Highest risk that you accept for a person, such as 0.09; exit code 1 if anybody is above it.",
+            help="Highest risk you accept for a person, such as 0.09 (one in 11); exit code 1 if anybody is above it.",
         ),
     ] = None,
     key: Annotated[

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.core.contracts.attack import Attempt
+from shoal.core.risk_line import accepted, line_words
 from shoal.errors import ParameterError
 from shoal.plots.drawing import BLUE, ORANGE, altair, save
 
@@ -61,9 +62,9 @@ def attacks(attempts: Sequence[Attempt], *, threshold: float | None = None) -> A
             library.Chart(library.Data(values=sampled)).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=down)
         )
     if threshold is not None:
-        line = library.Chart(library.Data(values=[{"share": threshold}]))
+        line = library.Chart(library.Data(values=[{"share": accepted(threshold)}]))
         layers.append(line.mark_rule(color=LIMIT, strokeDash=[5, 4], strokeWidth=2).encode(x="share:Q"))
     title = {"text": "What attacks get out of the release"}
     if threshold is not None:
-        title["subtitle"] = f"dashed: the threshold, {threshold:g}"
+        title["subtitle"] = f"dashed: the threshold, {line_words(threshold)}"
     return library.layer(*layers).properties(width=WIDTH, height=ROW * len(attempts), title=title)

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.core.formatting import counted, percent
+from shoal.core.formatting import counted
+from shoal.core.risk_line import LINE, hundredths
 from shoal.plots.drawing import BLUE, HEIGHT, INK, ORANGE, WIDTH, altair, by_table
 
 EDGES = (1, 2, 5, 10, 20, 50, 100)
 """Of the sizes of classes."""
-LINE = 1 / 11
-"""Regulators of health data accept a risk of one in eleven, which they write as 9 %, in what is published."""
 RISKS = (0.0, 0.01, 0.02, 0.05, LINE, 0.2, 1 / 3, 0.5, 1.0)
 """Edges of risks: one in a hundred, fifty, twenty, eleven, five, three, two, and certainty."""
 
@@ -118,18 +117,6 @@ def risk(classes: Classes, *, line: float = LINE) -> Any:
         "subtitle": f"{counted(exposed, who)} of {int(people.sum()):,} are above {hundredths(line)} % (dashed line)",
     }
     return library.layer(bars, labels, rule).properties(width=WIDTH, height=HEIGHT, title=title)
-
-
-def hundredths(risk: float) -> str:
-    """A risk in percent as regulators write it, where one in eleven is 9 %.
-
-    Example:
-        >>> hundredths(1 / 11), hundredths(1 / 3), hundredths(0.025)
-        ('9', '33', '2.5')
-    """
-    whole = round(100 * risk)
-    same = whole > 0 and round(100 / whole) == round(1 / risk, 6)
-    return str(whole) if same else percent(risk).removesuffix(" %")
 
 
 def _who(*classes: Classes) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from shoal.core.contracts.attack import Attempt
 from shoal.core.finding import IN_RECORDS, Finding, Findings, claimed
 from shoal.core.formatting import counted, enumerated, percent, printable
+from shoal.core.risk_line import risk_words
 from shoal.publishing.columns import ReleasedColumn
 
 MOST_NAMED = 3
@@ -150,11 +151,11 @@ def attacked(attempts: Sequence[Attempt], reasons: Mapping[str, str]) -> str:
     if not worst.gains:
         return (
             f"No attack is right more often than without the release. The nearest, {worst.name}, succeeds for "
-            f"{_rate(worst)} of the people, and with {percent(worst.worst)} for the most exposed one."
+            f"{_rate(worst)} of the people, and with {risk_words(worst.worst)} for the most exposed one."
         )
     return (
         f"The strongest attack, {worst.name}, succeeds for {_rate(worst)} of the people "
-        f"({percent(worst.baseline)} without the release), and with {percent(worst.worst)} for the most exposed one."
+        f"({percent(worst.baseline)} without the release), and with {risk_words(worst.worst)} for the most exposed one."
     )
 
 

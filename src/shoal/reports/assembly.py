@@ -16,12 +16,13 @@ from shoal.core.dataset import Dataset
 from shoal.core.finding import Findings
 from shoal.core.members import check_same
 from shoal.core.release import Release
+from shoal.core.risk_line import LINE, one_in
 from shoal.core.run import Run
 from shoal.errors import InputError, MissingExtraError, NotDefined, VerificationError
 from shoal.job.job import Job
 from shoal.plots.attack import attacks
 from shoal.plots.drawing import altair
-from shoal.plots.exposure import LINE, class_sizes
+from shoal.plots.exposure import class_sizes
 from shoal.plots.exposure import risk as risk_picture
 from shoal.plots.loss import loss
 from shoal.plots.marginals import marginal
@@ -33,7 +34,7 @@ from shoal.reports.contents import About, Holder, PublishedFile, promised
 from shoal.reports.document import Report
 from shoal.reports.limits import limits
 from shoal.reports.reproduction import commands, job_shown
-from shoal.reports.risk import Risk, classes_of, left, one_in
+from shoal.reports.risk import Risk, classes_of, left
 from shoal.storage.files import sha256
 from shoal.version import __version__
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from shoal import registry
 from shoal.core.formatting import amount, percent, printable
+from shoal.core.risk_line import hundredths
 from shoal.errors import MissingExtraError
 from shoal.plots.drawing import altair, svg
-from shoal.plots.exposure import hundredths
 from shoal.reports.contents import ReportContents
 from shoal.reports.docstrings import meaning
 from shoal.reports.risk import Risk

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from shoal.core.classes import Classes
 from shoal.core.release import Release
-from shoal.errors import NotDefined, ParameterError
-from shoal.plots.exposure import LINE
+from shoal.core.risk_line import LINE, one_in
+from shoal.errors import NotDefined
 
 USUAL = {
     1 / 20: "public release of data whose disclosure would do great harm",
@@ -60,18 +59,6 @@ class Risk:
     def as_dict(self) -> dict[str, Any]:
         listed = [{"risk": each.risk, **asdict(each)} for each in self.thresholds]
         return {**vars(self), "thresholds": listed, "holds": self.holds}
-
-
-def one_in(threshold: float) -> int:
-    """The number of people that a threshold means: a risk is one in a whole number of them.
-
-    Example:
-        >>> one_in(0.09), one_in(0.2), one_in(1 / 3)
-        (11, 5, 3)
-    """
-    if not 0 < threshold <= 1:
-        raise ParameterError("the threshold is the highest risk of a person that is accepted, above 0 and at most 1")
-    return math.floor(1 / threshold + 1e-9)
 
 
 def classes_of(release: Release) -> Classes | str:

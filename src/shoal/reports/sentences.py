@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from shoal.core.contracts.attack import Attempt
 from shoal.core.finding import IN_RECORDS, Findings, claimed
 from shoal.core.formatting import counted, enumerated, percent, printable
-from shoal.plots.exposure import hundredths
+from shoal.core.risk_line import line_words
 from shoal.publishing.columns import ReleasedColumn
 from shoal.publishing.headlines import attacked, lost
 from shoal.reports.risk import Risk
@@ -88,7 +88,7 @@ def cost(columns: Sequence[ReleasedColumn], out: int, records: int, analyses: Fi
 
 
 def _one_in(people: int) -> str:
-    return f"{hundredths(1 / people)} % (one in {people:,})" if people else "0 %"
+    return line_words(1 / people) if people else "0 %"
 
 
 def _one_line(text: str) -> str:

@@ -15,6 +15,8 @@ LITTLE = 0.01
 def summary(result: SweepResult) -> str:
     """What to take, in one sentence."""
     if result.recommended is None:
+        if result.refused is not None:
+            return f"No setting of the sweep has a release with k = {result.asked_k}, which the policy asks for."
         return f"No setting of the sweep has a release with both {result.utility.words} and {result.privacy.words}."
     if result.utility.decides:
         share = result.recommended.share(result.utility.name)
@@ -23,9 +25,15 @@ def summary(result: SweepResult) -> str:
     utility, privacy = (result.recommended.share(each.name) for each in (result.utility, result.privacy))
     assert utility is not None and privacy is not None
     return (
-        f"{_place(result.recommended.place)} balances privacy and utility best: utility is {percent(utility.mean)} "
-        f"({result.utility.words}) and privacy is {percent(privacy.mean)} ({result.privacy.words})."
+        f"{_place(result.recommended.place)} balances privacy and utility best{_within(result)}: utility is "
+        f"{percent(utility.mean)} ({result.utility.words}) and privacy is {percent(privacy.mean)} "
+        f"({result.privacy.words})."
     )
+
+
+def _within(result: SweepResult) -> str:
+    """How the choice was limited, where that made a difference."""
+    return "" if result.refused is None else f" among those with k = {result.asked_k} or more"
 
 
 def _meeting(result: SweepResult) -> str:
@@ -57,7 +65,12 @@ def advice(result: SweepResult) -> Iterator[str]:
     if point is not None and result.utility.decides:
         yield f"Take {_place(point.place)}: every setting meets the policy, and the analyses survive best in this one."
     elif point is not None:
-        yield f"Take {_place(point.place)}: at every other setting, the lower of utility and privacy is lower still."
+        among = " that the policy allows" if result.refused is not None else ""
+        yield (
+            f"Take {_place(point.place)}: at every other setting{among}, the lower of utility and privacy is lower "
+            "still."
+        )
+        yield from _about_policy(result)
         yield _meeting(result)
         yield from _about_learner(result, point)
         yield from _about_seeds(result)
@@ -67,6 +80,15 @@ def advice(result: SweepResult) -> Iterator[str]:
         yield (
             "A share of suppressed cells protects nobody. What protects people is the policy: first choose the "
             "smallest k that you can justify, and only then balance."
+        )
+
+
+def _about_policy(result: SweepResult) -> Iterator[str]:
+    """What the curves alone would say, where the policy forbids it."""
+    if result.refused is not None:
+        yield (
+            f"By the curves alone it would be {_place(result.refused.place)}, but the policy asks for k = "
+            f"{result.asked_k}."
         )
 
 

@@ -61,6 +61,7 @@ class Balance(SweepResult):
                 for utility, privacy in product(self.utilities, self.privacies)
             ],
             "recommended": None if self.recommended is None else dict(self.recommended.place),
+            "asked_k": self.asked_k,
             "advice": list(self.advice),
             "records": self.records,
             "target": self.target,

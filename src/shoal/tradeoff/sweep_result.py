@@ -123,6 +123,8 @@ class SweepResult:
     target: str | None
     original: float | None = None
     """The accuracy of the first learner on the table as it is."""
+    asked_k: int = 1
+    """The k of the policy that the sweep varies: nothing below it is recommended."""
 
     @cached_property
     def axis(self) -> SweptAxis | None:
@@ -206,10 +208,18 @@ class SweepResult:
     @cached_property
     def recommended(self) -> Point | None:
         """The point at which the lesser of the leading utility and privacy is greatest; of equals the one with more
-        of the other. None where no point has both. Where the utility decides, the point that has most of it."""
-        if self.utility.decides:
-            shares = [(share.mean, point) for point in self.points if (share := point.share(self.utility.name))]
-            return max(shares, key=lambda each: each[0], default=(None, None))[1]
-        scores = zip(self.scores(self.utility.name, self.privacy.name), self.points, strict=True)
-        known = [(score, point) for score, point in scores if score is not None]
+        of the other. None where no point has both. Where the utility decides, the point that has most of it. A k below
+        the one that the policy asks for is never recommended."""
+        return self._best_of([point for point in self.points if point.place.get("k", self.asked_k) >= self.asked_k])
+
+    @property
+    def refused(self) -> Point | None:
+        """The point that would be recommended if the policy did not ask for a larger k."""
+        point = self._best_of(self.points)
+        return None if point is self.recommended else point
+
+    def _best_of(self, points: Sequence[Point]) -> Point | None:
+        names = [self.utility.name] if self.utility.decides else [self.utility.name, self.privacy.name]
+        scores = [([share.mean for name in names if (share := point.share(name))], point) for point in points]
+        known = [(score, point) for score, point in scores if len(score) == len(names)]
         return max(known, key=lambda each: (min(each[0]), sum(each[0])), default=(None, None))[1]

@@ -13,6 +13,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from shoal.core.formatting import percent
+from shoal.core.risk_line import risk_words
 
 DEFAULT = "en"
 NARROW = "\u202f"
@@ -80,6 +81,10 @@ class Words:
     def share(self, value: float) -> str:
         """A share in percent."""
         return self._local(percent(value)).replace(" ", NARROW)
+
+    def risk(self, value: float) -> str:
+        """A risk in percent: one in eleven is 9 %, as the limit is."""
+        return self._local(risk_words(value)).replace(" ", NARROW)
 
     def seconds(self, value: float) -> str:
         """How long something takes, roughly."""

@@ -62,6 +62,7 @@ class Balanced(Printed):
     closest: list[dict[str, Any]]
     fronts: list[FrontEntry]
     recommended: dict[str, Any] | None
+    asked_k: int
     advice: list[str]
     records: int
     target: str | None

@@ -17,6 +17,7 @@ from shoal.core.grouping import Counts
 from shoal.core.parameters import Examples, Parametrized
 from shoal.core.release import Release
 from shoal.core.release_history import LocatedRelease
+from shoal.core.risk_line import accepted
 from shoal.core.run import Run
 from shoal.errors import alternatives
 
@@ -119,7 +120,12 @@ class Attack(Parametrized, ABC):
 
     examples: ClassVar[Examples] = ({}, {"threshold": 0.05})
     threshold: float
-    """The risk above which somebody counts as exposed."""
+    """The risk above which somebody counts as exposed; 0.09 means one in eleven."""
+
+    @property
+    def line(self) -> float:
+        """The risk above which somebody counts as exposed, as the threshold means it."""
+        return accepted(self.threshold)
 
     @abstractmethod
     def attempt(self, dataset: Dataset, release: Release, known: Known, run: Run) -> Attempt:
@@ -135,14 +141,15 @@ class Attack(Parametrized, ABC):
         if people is None:
             people, hits = np.ones(len(risks), np.int64), float(risks.sum()) if hits is None else hits
         everybody = int(people.sum())
-        risks = np.where(np.abs(risks - self.threshold) <= SLACK, self.threshold, risks)
+        line = self.line
+        risks = np.where(np.abs(risks - line) <= SLACK, line, risks)
         worst = float(risks[people > 0].max(initial=0.0))
         expected = float(risks @ people) if hits is None else hits
         return Attempt(
             name=type(self).__module__.rpartition(".")[2].replace("_", "-"),
             success=min(expected / everybody, worst) if everybody else 0.0,
             worst=worst,
-            above=int(people[risks > self.threshold].sum()) / everybody if everybody else 0.0,
-            threshold=self.threshold,
+            above=int(people[risks > line].sum()) / everybody if everybody else 0.0,
+            threshold=line,
             **facts,
         )

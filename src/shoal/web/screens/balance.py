@@ -27,9 +27,10 @@ RISK = "highest-risk"
 
 def facts(session: PageSession, query: Fields) -> dict[str, Any]:
     job = session.job
+    asked = max((model.least for model in job.models if model.by_size), default=1)
     parts = {
         "chosen": chosen_algorithm(session), "target": job.target, "sweep": list(job.sweep),
-        "targets": panel(lambda: {"names": _targets(session)}), "from": 2, "to": 20,
+        "targets": panel(lambda: {"names": _targets(session)}), "from": 2, "to": min(MOST_K, max(20, 2 * asked)),
     }  # fmt: skip
     if job.sweep:
         parts["balance"] = panel(lambda: _balance_facts(_balance(session)))

@@ -14,6 +14,7 @@ from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.parameters import Parameter, parameters
+from shoal.core.risk_line import SAFE
 from shoal.core.run import Run
 from shoal.core.schema import Kind, Role
 from shoal.core.values import Values
@@ -26,8 +27,6 @@ from shoal.web.panels import panel
 from shoal.web.screens import Fields
 from shoal.web.session import PageSession
 
-SAFE = 11
-"""The k whose risk regulators write as 9 %."""
 MOST_NODES = 200
 """Groups of a level that the editor shows at once."""
 BUILDERS = {
