@@ -180,19 +180,10 @@ def _key(name: str, values: Values, distinct: int, ratio: float) -> list[str]:
         return ["its heading is that of a key of people"]
     if is_key(name) and distinct >= FEWEST and ratio >= ALMOST_UNIQUE:
         return [f"its heading is that of a key, and it is almost unique: {ratio:.0%} of the records have their own"]
-    if distinct >= FEWEST and ratio == 1 and _running(values):
-        return ["it is a running number: every record has its own"]
     lengths = {len(text) if text.isalnum() else 0 for text in some(values)}
     if len(lengths) == 1 and min(lengths) >= LONG_NUMBER and distinct >= FEWEST and ratio >= 0.5:
         return [f"its values are codes of {min(lengths)} characters, and {ratio:.0%} of the records have their own"]
     return []
-
-
-def _running(values: Values) -> bool:
-    """Whether whole numbers follow one another with few gaps, and are no years."""
-    if values.numbers is None or are_years(values):
-        return False
-    return float(values.numbers[-1] - values.numbers[0]) < len(values.numbers) / ALMOST_UNIQUE
 
 
 def is_key_of_person(name: str, values: Values) -> bool:
