@@ -189,6 +189,30 @@ def insurance_claims(seed: int = 5, rows: int = 1_800, people: int = 1_200) -> p
     )
 
 
+def clinic_stays(seed: int = 7, rows: int = 600, people: int = 90) -> pl.DataFrame:
+    """Stays in a German clinic, several of each patient: short headings, day-first dates, decimal commas."""
+    draw = np.random.default_rng(seed)
+    known = _people(draw, people)
+    towns = ["01067", "01069", "04109", "10115", "10117", "20095"]
+    codes = draw.choice(towns, people).tolist()
+    who = np.concatenate([np.arange(people), draw.integers(0, people, rows - people)])
+    admitted = [date(2023, 1, 1) + timedelta(days=int(day)) for day in draw.integers(0, 365, rows)]
+    return pl.DataFrame(
+        {
+            "PatID": [f"P{10_000 + 7 * place}" for place in who],
+            "Nachname": [known["family"][place] for place in who],
+            "Vorname": [known["given"][place] for place in who],
+            "Geschlecht": [{"f": "w", "m": "m"}[known["sex"][place]] for place in who],
+            "Geburtsdatum": [known["born"][place].strftime("%d.%m.%Y") for place in who],
+            "PLZ": [codes[place] for place in who],
+            "Aufnahme": [day.strftime("%d.%m.%Y") for day in admitted],
+            "Station": draw.choice(["Chirurgie", "Innere", "Kinder"], rows).tolist(),
+            "Diagnose": draw.choice(["E11", "F32", "I10", "J45", "K35", "S52"], rows).tolist(),
+            "Kosten": [f"{amount:.2f}".replace(".", ",") for amount in draw.gamma(2.0, 900.0, rows)],
+        }
+    )
+
+
 TABLES: dict[str, Callable[..., pl.DataFrame]] = {
     "hospital admissions": hospital_admissions,
     "court records": court_records,

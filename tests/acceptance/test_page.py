@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ import messy
 import polars as pl
 import pytest
 from counts import count
+from served import Server, ready
 
 import shoal
 from shoal.publishing.signing import SigningKey
@@ -24,43 +23,6 @@ from shoal.web.screens import NAMES
 FEW = ("age", "workclass", "education", "sex", "race")
 """Columns that outsiders may know in these tests; others are dropped, so that they take less time."""
 MARKUP = "race <img src=x onerror=alert(document.title)>"
-
-
-class Server:
-    """`shoal serve` as a process of its own, with its own place for temporary files."""
-
-    def __init__(self, folder: Path, file: Path | None = None) -> None:
-        self.folder = folder
-        self.temporary = folder / "temporary"
-        self.temporary.mkdir()
-        command = [sys.executable, "-m", "shoal", "serve", *([str(file)] if file else []), "--no-browser"]
-        environment = {**os.environ, "TMPDIR": str(self.temporary)}
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, cwd=folder
-        )
-        assert self.process.stdout is not None
-        self.address = re.search(r"http\S+", self.process.stdout.readline())[0]
-        self.base = self.address.partition("?")[0].rstrip("/")
-
-    def stop(self) -> str:
-        """Ends it as Ctrl+C does, and gives what it printed."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
-        printed, _ = self.process.communicate(timeout=browsers.PATIENCE)
-        return printed
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Any]:
-    started: list[Server] = []
-
-    def start(file: Path | None = None) -> Server:
-        started.append(Server(tmp_path, file))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.stop()
 
 
 TABLE = shoal.samples.adult()[: count(6_000, 30_162)]
@@ -79,12 +41,6 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("people") / "people.csv"
     shoal.samples.adult().select("age", "sex", "race", "occupation")[:1500].write_csv(path)
     return path
-
-
-def ready(page: Any, selector: str = "main") -> None:
-    """Waits until nothing on the page is being worked on."""
-    page.wait_for_selector(selector)
-    page.wait_for_function("() => !document.querySelector('[aria-busy=true]')")
 
 
 def chosen(page: Any, role: str, *, among: tuple[str, ...]) -> None:
