@@ -7,8 +7,11 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
+from typing import Any
 
 import typer
+import typer.main
 
 from shoal.cli import (
     anonymize,
@@ -100,7 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         with interruptible(), output.show_log():
             _check_renamed(arguments)
-            app(arguments)
+            _parser()(arguments)
     except BaseException as error:  # also what compiled libraries raise beside Exception when they panic
         causes = list(_causes(error))
         if standard_output.is_unread(causes):
@@ -128,6 +131,12 @@ def main(arguments: list[str] | None = None) -> None:
             err=True,
         )
         sys.exit(INTERNAL)
+
+
+@cache
+def _parser() -> Any:
+    """What parses the arguments, built once for all commands that a process runs."""
+    return typer.main.get_command(app)
 
 
 def _check_renamed(arguments: list[str]) -> None:

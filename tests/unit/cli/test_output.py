@@ -11,7 +11,7 @@ from typing import Any
 
 import polars
 import pytest
-from jsonschema import Draft202012Validator, ValidationError, validate
+from jsonschema import Draft202012Validator, validate
 
 import shoal
 from shoal.cli import app, main, schemas
@@ -198,10 +198,10 @@ def test_every_output_is_what_its_schema_says(command: Command, table: Path) -> 
         assert (found["command"], found["version"]) == (name, VERSION)
         schema = json.loads(command("schema", name))
         Draft202012Validator.check_schema(schema)
-        validate(found, schema)
+        checked = Draft202012Validator(schema)
+        checked.validate(found)
         for lacking in schema["required"]:
-            with pytest.raises(ValidationError):
-                validate({key: value for key, value in found.items() if key != lacking}, schema)
+            assert not checked.is_valid({key: value for key, value in found.items() if key != lacking})
 
 
 def test_the_sample_is_a_table_to_begin_with(command: Command, table: Path) -> None:
