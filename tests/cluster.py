@@ -102,20 +102,10 @@ def started(folder: Path, *, workers: int = 2, cores: int = 1, memory: str = "1g
 
 
 @contextmanager
-def small(folder: Path) -> Iterator[Cluster]:
-    """A cluster whose master and two workers live in the driver. Each worker has an executor, so data is exchanged.
-    It takes half as long to start. What it writes lies in a folder."""
-    import pyspark
-
-    for part in ("bin", "jars", "python"):
-        (folder / part).symlink_to(Path(pyspark.__file__).parent / part)
-    before = {name: os.environ.get(name) for name in ("SPARK_HOME", "SPARK_LOCAL_IP")}
-    os.environ.update(SPARK_HOME=str(folder), SPARK_LOCAL_IP=HERE)
-    try:
-        yield Cluster("local-cluster[2,1,640]", ())
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
+def in_one_process() -> Iterator[Cluster]:
+    """No cluster: Spark plans and exchanges as on one, in two threads of the driver, which start at once. Functions of
+    Python still run in processes of their own."""
+    yield Cluster("local[2]", ())
 
 
 SETTINGS = {

@@ -118,7 +118,7 @@ def looking(browser: Any) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A Spark session on a cluster, one for all tests that ask for it; in the long suite one of two workers.
+    """A Spark session, one for all tests that ask for it; in the long suite on a cluster of two workers.
 
     With several processes, one of them has them all: `pytest_xdist_make_scheduler`.
     """
@@ -131,7 +131,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = cluster.SETTINGS if LONG else {**cluster.SETTINGS, **cluster.INTERPRETED}
-    with (cluster.started if LONG else cluster.small)(tmp_path_factory.mktemp("cluster")) as running:
+    with cluster.started(tmp_path_factory.mktemp("cluster")) if LONG else cluster.in_one_process() as running:
         session = SparkSession.builder.master(running.url).config(map=settings).getOrCreate()
         yield session
         session.stop()
