@@ -48,7 +48,19 @@ def shell(tmp_path, monkeypatch, capsys):
 
 
 def test_the_unit_of_k_is_what_was_counted(shell):
-    asked = ("anonymize", "visits.csv", "-o", "out.csv", "--quasi", "age,sex", "--k", "3", "--algorithm", "mondrian")
+    asked = (
+        "anonymize",
+        "visits.csv",
+        "-o",
+        "out.csv",
+        "--overwrite",
+        "--quasi",
+        "age,sex",
+        "--k",
+        "3",
+        "--algorithm",
+        "mondrian",
+    )
     by_people = ("--person", "patient", "--identifiers", "born")
     by_rows = ("--identifiers", "patient,born", "--rows-are-people")
     for roles, unit in ((by_people, "people"), (by_rows, "records")):
@@ -58,7 +70,9 @@ def test_the_unit_of_k_is_what_was_counted(shell):
 
 def test_a_file_in_which_people_cannot_be_counted_claims_nothing_about_them(shell):
     roles = ("--quasi", "age,sex", "--sensitive", "disease", "--person", "patient", "--identifiers", "born")
-    code, _, _ = shell("anonymize", "visits.csv", "-o", "out.csv", "--k", "3", "--algorithm", "k-member", *roles)
+    code, _, _ = shell(
+        "anonymize", "visits.csv", "-o", "out.csv", "--overwrite", "--k", "3", "--algorithm", "k-member", *roles
+    )
     assert code == 0
     code, out, _ = shell("attack", "visits.csv", "out.csv", *roles, "--json")
     assert code == 0 and "people cannot be counted without the column 'patient'" in json.loads(out)["summary"]

@@ -86,7 +86,7 @@ def test_a_person_with_two_records_keeps_one_pseudonym(tmp_path: Path, key_file:
     source.write_text("name,age\n" + f"{CANARY},30\n,30\n" * 5)
     for options in (("random",), ("keyed", "--key-file", key_file)):
         chosen = ("--identifiers", "name", "--quasi", "age", "--k", 2, "--rows-are-people", "--pseudonyms", *options)
-        assert shoal("anonymize", source, "-o", target, *chosen).code == 0
+        assert shoal("anonymize", source, "-o", target, "--overwrite", *chosen).code == 0
         with target.open(newline="") as file:
             found = [record["name"] for record in csv.DictReader(file)]
         assert sorted(found)[:5] == [""] * 5 and len(set(found)) == 2

@@ -52,7 +52,7 @@ def test_the_signing_key_is_nowhere_else(release: Path, key: Path, tmp_path: Pat
 def test_a_job_file_signs_again(release: Path, key: Path, tmp_path: Path, shoal) -> None:
     before = manifest_of(release).read_bytes()
     manifest_of(release).unlink()
-    assert shoal("anonymize", "--job", tmp_path / "job.toml").code == 0
+    assert shoal("anonymize", "--job", tmp_path / "job.toml", "--overwrite").code == 0
     assert manifest_of(release).read_bytes() == before
 
 
@@ -66,7 +66,7 @@ def test_an_edited_manifest(name: str, release: Path, key: Path, shoal) -> None:
 
 def test_release_and_manifest_replaced_together(release: Path, key: Path, table: Path, shoal) -> None:
     # Whoever changes the table can make a manifest that fits it; only the signature tells.
-    assert shoal("anonymize", table, "-o", release, *ROLES, "--k", 2).code == 0
+    assert shoal("anonymize", table, "-o", release, "--overwrite", *ROLES, "--k", 2).code == 0
     assert shoal("verify", release).code == 0
     ran = shoal("verify", release, "--key", f"{key}.pub", "--json")
     assert ran.code == 1 and signature(ran) == "missing"

@@ -81,7 +81,7 @@ def test_what_has_no_release_has_its_reason(data: shoal.Dataset) -> None:
         data, "distinct-l-diversity:l=2", k=[2, 201], algorithms=["mondrian", "anatomy", "rank-swapping"], seed=1
     )
     assert [row.reason is None for row in found] == [True, False, False, False, False, False]
-    assert "200 records as one class" in found[1].reason
+    assert "the table has only 200 records" in found[1].reason
     assert "quasi-identifiers as they are" in found[2].reason
     assert all(row.losses == {"lm": None, "gcp": None} and row.suppressed is None for row in found[1:])
 
@@ -157,7 +157,7 @@ def test_the_command(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert sorted(path.name for path in tmp_path.iterdir()) == ["compare.csv", "compare.svg", "people.csv"]
     assert ended(*asked) == 0
     shown = capsys.readouterr().out
-    assert "distinct-l-diversity:l=2 + t-closeness:t=0.9" in shown and "(1) the whole table" in shown
+    assert "distinct-l-diversity:l=2 + t-closeness:t=0.9" in shown and "(1) 121-anonymous is impossible here" in shown
 
 
 def test_the_command_takes_a_job(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
