@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,19 @@ except ImportError:
 class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Learns a recoding from a table, and recodes it and other tables by it.
 
-    `fit` makes a release; `release_` is what may be published. `transform` gives records **in the order in which they
-    came**, because the next step of a pipeline needs that: it is for models that are trained in the same hands, not for
-    publication. Records that are withheld have no value in any column. What `transform` gives is verified against the
-    policy, on these records alone, and refused where it breaks it.
+    `fit` makes a release and verifies it; `release_` is what may be published. `fit_transform` gives the same records
+    **in the order in which they came**, because the next step of a pipeline needs that; records that are withheld have
+    no value in any column. Arrays come back as arrays, frames as frames.
+
+    `transform` shows any number of other records, be it two, as the release would show them: each in the narrowest
+    class that holds it, or, where none does, each value as the narrowest that is published of it; a value that nothing
+    published stands for is missing, and a column that is published as it is passes through. So `predict` and
+    `cross_val_score` work on whatever rows they get.
+
+    Does not protect against: whoever sees what `transform` gives. It is for models that are trained and asked in the
+    same hands: nothing counts how many of these records are alike, and two records cannot hide among five. To publish
+    other records use `shoal.apply(step.release_, records)`, which verifies them against the policy and refuses what
+    breaks it.
 
     Args:
         quasi: columns that outsiders may know; all columns by default.
@@ -89,12 +99,28 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         frame = self._as_frame(X, reset=True)
         data = self._fit(frame)
         plan = self.release_.plan
-        return self._transform(frame) if plan is None or plan.by_record else self._align(frame, data, plan)
+        shown = self._transform(frame) if plan is None or plan.by_record else self._align(frame, data, plan)
+        return shown if frame is X else _as_array(shown)
 
     def transform(self, X: Any) -> Any:  # noqa: N803
-        """Other records, recoded in the same way, in the order in which they came."""
+        """Other records, shown as the release would show them, in the order in which they came. Not verified: they are
+        for the next step of a pipeline, not for publication."""
         check_is_fitted(self)
-        return self._transform(self._as_frame(X, reset=False))
+        frame = self._as_frame(X, reset=False)
+        shown = self._transform(frame)
+        return shown if frame is X else _as_array(shown)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The columns that `transform` gives."""
+        check_is_fitted(self)
+        return np.array(self.names_out_, object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # missing values are values of their own
+        tags.input_tags.string = tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
 
     def _as_frame(self, table: Any, *, reset: bool) -> Any:
         """A frame as it is, an array with its columns called x0, x1, …"""
@@ -104,6 +130,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         import polars
 
         array = validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False)
+        if array.dtype == object and any(isinstance(value, (Mapping, list, tuple, set)) for value in array.flat):
+            raise TypeError("argument must be a string or a number in every cell")
         return polars.DataFrame({f"x{place}": array[:, place].tolist() for place in range(array.shape[1])})
 
     def _fit(self, frame: Any) -> Dataset:
@@ -118,15 +146,27 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             seed=self.seed,
             repeatable=self.repeatable,
         )
-        self.rule_ = ReusableRecoding.of(self.release_)
+        ReusableRecoding.of(self.release_)  # refuses what cannot be applied to other records
+        self.rule_ = replace(ReusableRecoding.shown_by(self.release_), takes_unknown=True)
+        self.names_out_ = list(self._transform(frame[:1]).columns)
         return data
 
     def _transform(self, frame: Any) -> Any:
+        import narwhals as nw
+
         engine = self.release_.engine
-        opened = engine.open(frame)
-        self.rule_.apply(opened, engine)  # raises where the policy does not hold
-        data = self.rule_.read(opened, engine)
-        return self._align(frame, data, self.rule_.recode(data).planned)
+        data = self.rule_.read(engine.open(frame), engine)
+        rows = group(
+            [data.codes(name) for name in data.schema.quasi], [tree.size for tree in data.hierarchies], index=True
+        )
+        wrapped = nw.from_native(frame, eager_only=True)
+        raw = {book.column for book in self.rule_.codebooks if book.raw}
+        recoded = {
+            name: nw.new_series(name, labels[rows.index].tolist(), nw.String, backend=wrapped.implementation)
+            for name, labels in zip(data.schema.quasi, self.rule_.labels(data, rows.keys), strict=True)
+            if name not in raw
+        }
+        return self._shown(data, {name: recoded.get(name, wrapped[name]) for name in data.schema.names})
 
     def _align(self, frame: Any, data: Dataset, plan: Plan) -> Any:
         """The records of a frame as a plan publishes them, in their order; what is withheld has no value."""
@@ -147,5 +187,17 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             emptied = nw.from_dict({**columns, "\0withheld": withheld})
             unhidden = [nw.when(~nw.col("\0withheld")).then(nw.col(name)).alias(name) for name in columns]
             columns = {name: emptied.select(unhidden)[name] for name in columns}
-        numeric = [name for name in quasi if data.schema[name].kind is Kind.NUMERIC]
+        return self._shown(data, columns)
+
+    def _shown(self, data: Dataset, columns: Mapping[str, Any]) -> Any:
+        import narwhals as nw
+
+        numeric = [name for name in data.schema.quasi if data.schema[name].kind is Kind.NUMERIC]
         return shown_as(nw.from_dict(columns).to_native(), numeric, self.numbers)
+
+
+def _as_array(frame: Any) -> Any:
+    """A frame as the array that came in: of numbers where all columns are, else of objects."""
+    numeric = all(kind.is_numeric() for kind in frame.dtypes)
+    array = frame.to_numpy()
+    return array.astype(float) if numeric else array.astype(object)

@@ -9,7 +9,7 @@ from typing import Any
 from shoal.core.contracts.attack import Attempt
 from shoal.core.risk_line import accepted, line_words
 from shoal.errors import ParameterError
-from shoal.plots.drawing import BLUE, ORANGE, altair, save
+from shoal.plots.drawing import BLUE, ORANGE, altair, save, shown_offline
 
 WIDTH, ROW = 460, 34
 SUCCESS, BASELINE, CONTROL, WORST, LIMIT = BLUE, "#9fb7c4", "#5b8c5a", ORANGE, "#d1495b"
@@ -26,6 +26,7 @@ def picture(attempts: Sequence[Attempt], path: Path, *, threshold: float | None 
     return save(attacks(attempts, threshold=threshold), path)
 
 
+@shown_offline
 def attacks(attempts: Sequence[Attempt], *, threshold: float | None = None) -> Any:
     """A chart with a row for each attack: how often it succeeds over all people, with its interval where it has one,
     how often the same guess does without the release, and the most exposed person."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.core.formatting import percent
 from shoal.errors import ParameterError
-from shoal.plots.drawing import DASHES, GREY, HEIGHT, INK, SERIES, SHAPES, WIDTH, altair, one_each, save
+from shoal.plots.drawing import DASHES, GREY, HEIGHT, INK, SERIES, SHAPES, WIDTH, altair, one_each, save, shown_offline
 from shoal.tradeoff.balance import Balance
 from shoal.tradeoff.sweep_result import Definition, Place, Point
 
@@ -15,6 +15,7 @@ PANELS = 2
 """Panels beside one another, a curve's other parameter each."""
 
 
+@shown_offline
 def curves(balance: Balance, path: Path | None = None, runs: str = "seeds") -> Any:
     """Utility and privacy along the swept parameter, with the spread over the runs (what differs between them is in
     `runs`) and every place where the leading curves meet; a panel for each value of the other parameter. Written to
@@ -86,6 +87,7 @@ def curves(balance: Balance, path: Path | None = None, runs: str = "seeds") -> A
     return _finished(chart, balance, path, runs=runs)
 
 
+@shown_offline
 def trade_off(
     balance: Balance, path: Path | None = None, *, utility: str | None = None, privacy: str | None = None
 ) -> Any:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from shoal.errors import ParameterError
-from shoal.plots.drawing import INK, SERIES, SHAPES, WIDTH, altair
+from shoal.plots.drawing import INK, SERIES, SHAPES, WIDTH, altair, shown_offline
 
 HEIGHT = 320
 
 
+@shown_offline
 def chart(candidates: Mapping[str, Mapping[str, Any]], *, k: int) -> Any:
     """A point for each candidate that has a `loss` and an `average_risk`: lower is more useful, further left is safer.
 

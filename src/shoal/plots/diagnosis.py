@@ -9,7 +9,7 @@ from typing import Any
 from shoal.diagnosis.every_set import PerSet
 from shoal.diagnosis.questions import Answer, Sets
 from shoal.errors import ParameterError
-from shoal.plots.drawing import BLUE, GREY, HEIGHT, ORANGE, PALE, SHAPES, WIDTH, altair, save
+from shoal.plots.drawing import BLUE, GREY, HEIGHT, ORANGE, PALE, SHAPES, WIDTH, altair, save, shown_offline
 
 LATTICE = 10
 """Attributes up to which the whole lattice is drawn; beyond it, the borders."""
@@ -38,6 +38,7 @@ def picture(answer: Answer, path: Path) -> Path:
     return save(chart, path)
 
 
+@shown_offline
 def curve(answer: Answer) -> Any:
     """Which share of the records must be left out for each level: the effect of every choice."""
     library = altair()
@@ -65,6 +66,7 @@ def _state(chosen: frozenset[str], positive: list[frozenset[str]], negative: lis
     return UNKNOWN if good == bad else SAFE if good else UNSAFE
 
 
+@shown_offline
 def lattice(answer: Answer) -> Any:
     """Every set as a dot, small sets below: coloured by the borders, or by the value that each set has."""
     library = altair()
@@ -123,6 +125,7 @@ def lattice(answer: Answer) -> Any:
     return library.layer(*layers).properties(width=760, height=(110 if len(names) <= LABELLED else 60) * len(names))
 
 
+@shown_offline
 def borders(answer: Answer) -> Any:
     """Both borders as tables of marks: a row is a set, a column one of the table's columns."""
     library = altair()

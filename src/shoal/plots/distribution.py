@@ -10,7 +10,7 @@ from shoal.core.dataset import Dataset
 from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.release import Release
 from shoal.errors import ParameterError
-from shoal.plots.drawing import HEIGHT, WIDTH, altair, by_table
+from shoal.plots.drawing import HEIGHT, WIDTH, altair, by_table, shown_offline
 
 BINS = 24
 """Bars of a picture; neighbours are joined where a column has more values."""
@@ -55,6 +55,7 @@ def binned_shares(data: Dataset, release: Release, column: str) -> list[dict[str
     ]
 
 
+@shown_offline
 def chart(data: Dataset, release: Release, column: str) -> Any:
     """A chart of both; it shows values of the table."""
     library = altair()

@@ -6,14 +6,16 @@ A picture is one chart: a notebook shows it, `save` writes it as a file, `svg` g
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from shoal.core.formatting import printable
 from shoal.errors import MissingExtraError, OutputError
 from shoal.storage.files import replacing
 
+P = ParamSpec("P")
 FORMATS = (".svg", ".png", ".html", ".json")
 MENU = {"export": True, "source": False, "compiled": False, "editor": False}
 """Of a page: what shows the data writes them into a page of its own as they are, and the editor is elsewhere."""
@@ -112,6 +114,27 @@ def svg(chart: Any) -> str:
     import vl_convert
 
     return str(vl_convert.vegalite_to_svg(specification(chart)))
+
+
+def shown_offline(draw: Callable[P, Any]) -> Callable[P, Any]:
+    """Lets a notebook show the charts of a function as a picture that is drawn here: what Altair shows by itself loads
+    scripts from the network. They stay Altair's charts in everything else."""
+
+    @wraps(draw)
+    def drawn(*arguments: P.args, **named: P.kwargs) -> Any:
+        chart = draw(*arguments, **named)
+        object.__setattr__(chart, "__class__", _offline(chart.__class__))  # its own takes it for a part of the picture
+        return chart
+
+    return drawn
+
+
+@cache
+def _offline(kind: Any) -> Any:
+    def bundle(self: Any, *_: Any, **__: Any) -> dict[str, str]:
+        return {"image/svg+xml": svg(self), "text/plain": f"<{kind.__name__} of Shoal>"}
+
+    return type(kind.__name__, (kind,), {"_repr_mimebundle_": bundle, "__module__": kind.__module__})
 
 
 class _Embedded(json.JSONEncoder):

@@ -11,7 +11,7 @@ import numpy as np
 from shoal.core.classes import Classes
 from shoal.core.formatting import counted
 from shoal.core.risk_line import LINE, hundredths
-from shoal.plots.drawing import BLUE, HEIGHT, INK, ORANGE, WIDTH, altair, by_table
+from shoal.plots.drawing import BLUE, HEIGHT, INK, ORANGE, WIDTH, altair, by_table, shown_offline
 
 EDGES = (1, 2, 5, 10, 20, 50, 100)
 """Of the sizes of classes."""
@@ -19,6 +19,7 @@ RISKS = (0.0, 0.01, 0.02, 0.05, LINE, 0.2, 1 / 3, 0.5, 1.0)
 """Edges of risks: one in a hundred, fifty, twenty, eleven, five, three, two, and certainty."""
 
 
+@shown_offline
 def class_sizes(tables: Mapping[str, Classes], *, k: int) -> Any:
     """A chart of the share of the people by the size of the class that they hide in, for each of some tables: such as
     the original and the release.
@@ -68,6 +69,7 @@ def size_shares(tables: Mapping[str, Classes], *, k: int) -> list[dict[str, Any]
     return rows
 
 
+@shown_offline
 def risk(classes: Classes, *, line: float = LINE) -> Any:
     """A chart of how many people are at which risk of being found: one over the size of the class that they hide in.
 

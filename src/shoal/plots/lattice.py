@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.core.lattice import Lattice, Node
 from shoal.errors import ParameterError
-from shoal.plots.drawing import BLUE, GREY, INK, ORANGE, PALE, altair, save
+from shoal.plots.drawing import BLUE, GREY, INK, ORANGE, PALE, altair, save, shown_offline
 
 MOST_NODES = 1500
 MOST_LABELS = 120
@@ -23,6 +23,7 @@ def lattice(hierarchies: Any, recoding: Any, path: Path) -> Path:
     return save(chart(hierarchies, recoding), path)
 
 
+@shown_offline
 def chart(hierarchies: Any, recoding: Any) -> Any:
     """A chart of a full-domain search.
 

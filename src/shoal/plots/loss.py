@@ -7,13 +7,14 @@ from typing import Any
 
 from shoal.core.formatting import printable
 from shoal.errors import ParameterError
-from shoal.plots.drawing import BLUE, INK, WIDTH, altair
+from shoal.plots.drawing import BLUE, INK, WIDTH, altair, shown_offline
 from shoal.publishing.columns import ReleasedColumn
 
 ROW = 26
 """Pixels of a column's row."""
 
 
+@shown_offline
 def loss(columns: Sequence[ReleasedColumn]) -> Any:
     """A chart of the share of its detail that each quasi-identifier lost, the greatest loss first.
 

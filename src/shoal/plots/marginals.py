@@ -16,7 +16,7 @@ from shoal.core.hierarchy import Floats, Hierarchy
 from shoal.core.release import Release
 from shoal.errors import NotDefined
 from shoal.parsing.labels import spelled as number_spelled
-from shoal.plots.drawing import WIDTH, altair, by_table
+from shoal.plots.drawing import WIDTH, altair, by_table, shown_offline
 from shoal.utility.expected import Expected, total_variation
 
 MOST = 16
@@ -33,6 +33,7 @@ class _Bins:
     names: tuple[str | None, ...]
 
 
+@shown_offline
 def marginal(data: Dataset, release: Release, name: str) -> Any:
     """A chart of the share of the records that have each value of a column, in the table and in the release.
 

@@ -11,6 +11,7 @@ import numpy as np
 from shoal.core.classes import Classes
 from shoal.core.contracts.model import Model
 from shoal.core.dataset import Dataset
+from shoal.core.formatting import counted
 from shoal.core.policy import Policy
 from shoal.errors import InfeasibleError
 
@@ -24,7 +25,8 @@ def explaining(data: Dataset, policy: Policy) -> Iterator[None]:
         reasons = [reason for model in policy.models if (reason := _reason(data, model, policy.suppression))]
         if not reasons:
             raise
-        raise InfeasibleError("; ".join(reasons), error.attempt) from None
+        details = str(error).partition("; a full-domain search may")[0]  # which would fail as well
+        raise InfeasibleError(f"{'; '.join(reasons)} ({details})", error.attempt) from None
 
 
 def _reason(data: Dataset, model: Model, suppression: float) -> str | None:
@@ -32,11 +34,11 @@ def _reason(data: Dataset, model: Model, suppression: float) -> str | None:
     if not model.merge_monotone or model.whole_table:
         return None
     people = data.records if data.people is None else data.people
-    counted = "records" if data.people is None else "people"
+    everybody = counted(people, "records" if data.people is None else "people")
     head = f"{model.claim} is impossible here: "
     if model.least > people:
         most = f"; ask for {model.asks} = {people:,} at most" if model.by_size else ""
-        return f"{head}the table has only {people:,} {counted}{most}"
+        return f"{head}the table has only {everybody}{most}"
     whole = _one_class(data.margin)
     if model.keeps(model.levels(whole)).all():
         return None
@@ -44,10 +46,10 @@ def _reason(data: Dataset, model: Model, suppression: float) -> str | None:
     for histogram in whole.sensitive:
         values = int(np.count_nonzero(histogram.population))
         if getattr(model, "column", None) in (None, histogram.column) and values < model.variety:
-            return f"{head}column {histogram.column!r} has only {values:,} distinct values{best}"
+            return f"{head}column {histogram.column!r} has only {counted(values, 'distinct values')}{best}"
     if suppression and model.judge(whole)[1].sum() <= suppression * data.records:
         return None
-    return f"{head}even all {people:,} {counted} in one group, which hides the most, do not reach it{best}"
+    return f"{head}even all {everybody} in one group, which hides the most, do not reach it{best}"
 
 
 def _one_class(classes: Classes) -> Classes:

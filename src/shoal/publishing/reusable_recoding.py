@@ -49,6 +49,8 @@ class ReusableRecoding:
     cells: Codes
     levels: Node | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    takes_unknown: bool = False
+    """Whether values that the hierarchies do not have are let in, at the top. Only for what is never published."""
 
     @classmethod
     def of(cls, release: Release) -> ReusableRecoding:
@@ -162,7 +164,8 @@ class ReusableRecoding:
         tree = self.schema.hierarchy_of(values.column)
         if role is Role.QUASI:
             level = None if self.levels is None else self.levels[self.schema.quasi.index(values.column)]
-            return widened(tree, values, level)
+            wider = widened(tree, values, level)
+            return _with_unknown(wider, values) if self.takes_unknown else wider
         unknown = any(tree.leaf(text) is None for text in values.texts)
         if unknown and tree.height == 1:  # it groups nothing, so new values need no place in it
             return Hierarchy.flat(values.column, values.texts.tolist(), values.numbers)
@@ -229,6 +232,17 @@ def widened(tree: Hierarchy, values: Values, level: int | None = None) -> Hierar
     every = [*rows, *paths]
     wider = Hierarchy.from_paths(tree.column, [every[row] for row in ascending], automatic=tree.automatic)
     wider = wider if tree.calendar is None else wider.dated(tree.calendar)
+    return wider.with_missing() if tree.missing else wider
+
+
+def _with_unknown(tree: Hierarchy, values: Values) -> Hierarchy:
+    """A hierarchy that also has values that it does not know, each alone under the top."""
+    unknown = [text for text in values.texts if tree.leaf(text) is None]
+    if not unknown:
+        return tree
+    rows = tree.rows()
+    paths = [[text] * tree.height + [rows[0][-1]] for text in unknown]
+    wider = Hierarchy.from_paths(tree.column, [*rows, *paths], automatic=tree.automatic)
     return wider.with_missing() if tree.missing else wider
 
 

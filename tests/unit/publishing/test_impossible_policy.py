@@ -24,9 +24,10 @@ def refusal(*models: str, person: str | None = None, **more: object) -> str:
 @pytest.mark.parametrize("algorithm", ["auto", "mondrian", "optimal", "anatomy"])
 def test_more_values_than_there_are(algorithm: str, suppression: float) -> None:
     said = refusal("distinct-l-diversity:l=5", algorithm=algorithm, suppression=suppression)
-    assert said == (
-        "distinct 5-diverse is impossible here: column 'hiv' has only 2 distinct values; ask for l = 2 at most"
+    assert said.startswith(
+        "distinct 5-diverse is impossible here: column 'hiv' has only 2 distinct values; ask for l = 2 at most ("
     )
+    assert "full-domain search may" not in said
 
 
 def test_what_is_named_as_possible_is_possible_and_no_more() -> None:
