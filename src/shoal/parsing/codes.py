@@ -55,8 +55,8 @@ def words(heading: str) -> list[str]:
 
 
 def are_codes(heading: str, numbers: NDArray[np.float64]) -> bool:
-    """Whether distinct numbers are codes, by all that can be seen: few whole numbers, not in steps, under a heading that
-    names no quantity.
+    """Whether distinct numbers are codes, by all that can be seen: few whole numbers, not in steps, under a heading
+    that names no quantity.
 
     Example:
         >>> roofs, tens = np.arange(1.0, 10.0), np.arange(10.0, 60.0, 10.0)
